@@ -48,13 +48,13 @@ def memory_of_import() -> float:
 def by_hand(farm: Farm, command: str) -> dict[str, float]:
     """The same commands as the rows send, through socat."""
     path = farm.haproxy.stats
-    found = {
+    seconds = {
         "socat": timed(lambda: through_socat(path, command), 20),
         "socat, statistics": timed(lambda: through_socat(path, "show stat"), 7),
     }
     if not farm.has_maps:
-        return found
-    return found | {
+        return seconds
+    return seconds | {
         f"socat, list {MAP_ENTRIES:,} entries": timed(lambda: through_socat(path, f"show map {farm.map}"), 7),
         f"socat, fill {MAP_CHANGES:,} entries": timed(lambda: fill(farm), 3),
     }

@@ -96,7 +96,7 @@ class Run:
 
     def replace_patterns(self) -> float:
         """All of an ACL anew; each time others, so that nothing is there already."""
-        (acl,) = [each for each in self.ask("GET", ACLS).json() if each["storage_name"] == str(self.farm.patterns)]
+        (acl,) = [acl for acl in self.ask("GET", ACLS).json() if acl["storage_name"] == str(self.farm.patterns)]
         body = [{"value": f"/{self.weight()}/{number}"} for number in range(PATTERNS)]
         return self.ask("PUT", f"{ACLS}/{acl['id']}/entries", body).seconds
 

@@ -59,7 +59,7 @@ def _first_answer(process: subprocess.Popen[bytes], port: int, path: str, log: P
 
 def family(pid: int) -> list[int]:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(each for child in children for each in family(int(child)))]
+    return [pid, *(descendant for child in children for descendant in family(int(child)))]
 
 
 def resident(pid: int) -> float:

@@ -75,17 +75,17 @@ class Readers:
 
     def read(self, seconds: float) -> list[int]:
         """What has come by then; the numbers of those that have an event more."""
-        found = []
+        numbers = []
         for number, _ in self._poll.poll(seconds):
             if events := self._sockets[number].recv(1 << 16).count(EVENT):
                 self.counts[number] += events
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
     def close(self) -> None:
         self._poll.close()
-        for each in self._sockets.values():
-            each.close()
+        for reader in self._sockets.values():
+            reader.close()
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def _changes(site: Farm, timed: Readers, number: int, *others: Readers) -> list[
         backend, name = site.server((place % (SERVERS // PER_BACKEND)) * PER_BACKEND + 1)
         for state in ("maint", "ready"):
             time.sleep(PAUSE)
-            while any(each.read(0) for each in (timed, *others)):
+            while any(subscriber.read(0) for subscriber in (timed, *others)):
                 pass
             waiting, began = set(timed.counts), time.perf_counter()
             ask(site.haproxy.stats, f"set server {backend}/{name} state {state}")

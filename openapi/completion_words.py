@@ -20,7 +20,11 @@ OPTIONS = {"bind": "bind", "server": "server"}
 
 def module(document: Mapping[str, Any]) -> str:
     declared = Declared(document)
-    sections = {each.section: each for each in resources().by_name.values() if each.section and not each.file and not each.parents}
+    sections = {
+        resource.section: resource
+        for resource in resources().by_name.values()
+        if resource.section and not resource.file and not resource.parents
+    }
     words = {
         # Also those that the API does not declare: what stands in them is no other section's.
         "sections": sorted(CONFIGURATION.kinds),
@@ -52,14 +56,14 @@ def _shared(lines: Mapping[str, Iterable[str]]) -> list[tuple[list[str], list[st
 def _names(kinds: Mapping[str, Any], sections: Mapping[str, Resource]) -> dict[str, list[str]]:
     """By the word before a name: the keywords of the sections that it may name."""
     keywords = {kind_of(resource): keyword for keyword, resource in sections.items()}
-    found: dict[str, set[str]] = defaultdict(set)
+    names: dict[str, set[str]] = defaultdict(set)
     for kind, row in kinds.items():
         for pattern in row.get("lines", ()):
             *_, words, name = pattern.split()
             if kind in keywords and name == "<>":
                 for word in words.split("|"):
-                    found[word] |= {keywords[each] for each in (kind, *_those_that_are(kind, kinds)) if each in keywords}
-    return {word: sorted(found[word]) for word in sorted(found)}
+                    names[word] |= {keywords[name] for name in (kind, *_those_that_are(kind, kinds)) if name in keywords}
+    return {word: sorted(names[word]) for word in sorted(names)}
 
 
 def _those_that_are(kind: str, kinds: Mapping[str, Any]) -> list[str]:

@@ -220,7 +220,7 @@ def page(document: Mapping[str, Any]) -> str:
     """docs/keywords.md."""
     rows, releases = verdicts(document), facts().releases
     counts = [[group.title, *(str(_count(rows, name, state)) for state in STATES)] for name, group in groups().items()]
-    tables = [_chapter(group.title, [each for each in rows if each.group == name], list(releases)) for name, group in groups().items()]
+    tables = [_chapter(group.title, [row for row in rows if row.group == name], list(releases)) for name, group in groups().items()]
     return "\n".join([INTRODUCTION.format(releases=", ".join(releases.values())), _table([("words of", *STATES), *counts]), *tables])
 
 
@@ -240,14 +240,14 @@ declare it. Further sections, such as `program`, and words of later versions tha
 
 
 def _count(rows: Iterable[Verdict], group: str, state: str) -> int:
-    return sum(each.group == group and each.state == state for each in rows)
+    return sum(row.group == group and row.state == state for row in rows)
 
 
 def _rows(found: Sequence[Verdict], every: Sequence[str]) -> list[Sequence[str]]:
     """One row for each state, reason and span of versions; what all versions have comes first."""
     kinds: dict[tuple[int, str, str], list[str]] = {}
-    for each in found:
-        kinds.setdefault((STATES.index(each.state), _span(each.versions, every), each.reason), []).append(f"`{each.word}`")
+    for keyword in found:
+        kinds.setdefault((STATES.index(keyword.state), _span(keyword.versions, every), keyword.reason), []).append(f"`{keyword.word}`")
     rows = [
         (STATES[state] + (f": {reason}" if reason else ""), span or "all", " ".join(kinds[state, span, reason]))
         for state, span, reason in sorted(kinds)

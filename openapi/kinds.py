@@ -73,15 +73,17 @@ COLUMNS = {
 def module(document: Mapping[str, Any]) -> str:
     """The text of the module, from the bundled document."""
     places = dict(_places(document))
-    configured = [each for each in resources().by_name.values() if not each.file and each.kind != "view"]
-    sections = [each for each in configured if each.section and not each.parents]
+    configured = [resource for resource in resources().by_name.values() if not resource.file and resource.kind != "view"]
+    sections = [resource for resource in configured if resource.section and not resource.parents]
     parts = [
         _dictionary("COLLECTIONS", places),
-        _names("SINGLE", (each for each in sections if each.kind == "singleton")),
-        _names("FULL", (each for each in sections if each.full_section)),
-        _names("INDEXED", (each for each in configured if each.kind == "indexed")),
-        _dictionary("KEYS", {kind_of(each): each.key for each in configured if each.kind == "named" and each.key != "name"}),
-        _dictionary("KEYWORDS", {kind_of(each): each.section for each in sections}),
+        _names("SINGLE", (section for section in sections if section.kind == "singleton")),
+        _names("FULL", (section for section in sections if section.full_section)),
+        _names("INDEXED", (resource for resource in configured if resource.kind == "indexed")),
+        _dictionary(
+            "KEYS", {kind_of(resource): resource.key for resource in configured if resource.kind == "named" and resource.key != "name"}
+        ),
+        _dictionary("KEYWORDS", {kind_of(section): section.section for section in sections}),
         _dictionary("LINES", LINES),
         _dictionary("OTHERS", {kind: f"/v3{path}" for kind, path in OTHERS.items()}),
         _dictionary("AT_RUNTIME", {kind: f"/v3{RUNTIME}{path}" for kind, path in AT_RUNTIME.items()}),
@@ -113,7 +115,7 @@ def _dictionary(name: str, values: Mapping[str, str]) -> str:
 
 
 def _names(name: str, found: Iterable[Resource]) -> str:
-    return _tuple(name, [kind_of(each) for each in found])
+    return _tuple(name, [kind_of(resource) for resource in found])
 
 
 def _tuple(name: str, values: Iterable[str]) -> str:

@@ -101,7 +101,7 @@ def _members(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _alias(node: ast.AnnAssign) -> str:
     """The member's name in the API."""
-    words = [each for each in ast.walk(node.annotation) if isinstance(each, ast.keyword) and each.arg == "alias"]
+    words = [node_ for node_ in ast.walk(node.annotation) if isinstance(node_, ast.keyword) and node_.arg == "alias"]
     value = words[0].value if words else node.target
     return str(value.value) if isinstance(value, ast.Constant) else ast.unparse(value)
 

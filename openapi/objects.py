@@ -15,10 +15,10 @@ def stub(document: Mapping[str, Any]) -> str:
     used = {row["schema"] for row in table.values() if row["kind"] in ("named", "indexed")}
     owned = {_own(row["schema"], schemas) for row in sections.values()}
     lines = [HEAD, ""]
-    lines += [f"from haproxy_native.models.{_module(each)} import {_model(each)} as {_model(each)}Model" for each in sorted(used | owned)]
+    lines += [f"from haproxy_native.models.{_module(name)} import {_model(name)} as {_model(name)}Model" for name in sorted(used | owned)]
     lines += ["from haproxy_native.objects.bound import Bound", "from haproxy_native.objects.collections import Named, Rows"]
-    for each in sorted(used):
-        lines += ["", f"class {_model(each)}(Bound, {_model(each)}Model): ..."]
+    for model in sorted(used):
+        lines += ["", f"class {_model(model)}(Bound, {_model(model)}Model): ..."]
     for name, row in sections.items():
         lines += ["", *_section(name, row, table, schemas)]
     lines += ["", "class Sections:"]
@@ -29,10 +29,10 @@ def stub(document: Mapping[str, Any]) -> str:
 
 def _section(name: str, row: Mapping[str, Any], table: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
     own = _model(_own(row["schema"], schemas))
-    children = [(child, each) for child, each in table.items() if name in each.get("parents", ()) and each["kind"] in ("named", "indexed")]
+    children = [(child, row) for child, row in table.items() if name in row.get("parents", ()) and row["kind"] in ("named", "indexed")]
     yield f"class {_model(row['schema'])}(Bound, {own}Model):" + ("" if children else " ...") + ""
-    for child, each in children:
-        yield f"    {child}: {'Named' if each['kind'] == 'named' else 'Rows'}[{_model(each['schema'])}]"
+    for child, declared in children:
+        yield f"    {child}: {'Named' if declared['kind'] == 'named' else 'Rows'}[{_model(declared['schema'])}]"
 
 
 def _held(row: Mapping[str, Any]) -> str:

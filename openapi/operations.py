@@ -110,7 +110,7 @@ def _operation_id(table: Table, name: str, parent: str | None, action: str) -> s
     if fixed := resource.get("operation_ids", {}).get(action):
         return str(fixed)
     word = resource["operation"]
-    several = len([each for each in resource.get("parents", ()) if each == parent or not table[each].get("addition")]) > 1
+    several = len([parent_ for parent_ in resource.get("parents", ()) if parent_ == parent or not table[parent_].get("addition")]) > 1
     suffix = table[parent].get("suffix", table[parent]["operation"]) if several and parent else ""
     many = f"All{word}" if several else resource.get("operations", word + "s")
     verb = {"list": "get", "replace_all": "replace", "append": "create"}.get(action, action)
@@ -126,7 +126,7 @@ def _parameters(table: Table, name: str, parent: str | None, action: str) -> lis
         names.append("full_section")
     before = resource.get("parameters", {}).get(action, []) if action == "list" else []
     after = resource.get("parameters", {}).get(action, []) if action != "list" else []
-    return _address(table, name, parent, action) + [_shared(each) for each in (*before, *names, *after)]
+    return _address(table, name, parent, action) + [_shared(word) for word in (*before, *names, *after)]
 
 
 def _address(table: Table, name: str, parent: str | None, action: str) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ def listings() -> dict[Path, str]:
     """The text of each listing."""
     document = bundle.document()
     both = {"openapi3.txt": document, "swagger2.txt": swagger.swagger(document)}
-    return {LISTING / name: "".join(f"{line}\n" for line in _lines(each)) for name, each in both.items()}
+    return {LISTING / name: "".join(f"{line}\n" for line in _lines(signature)) for name, signature in both.items()}
 
 
 def _lines(document: Node) -> Iterator[str]:
@@ -31,7 +31,7 @@ def _lines(document: Node) -> Iterator[str]:
 
 def _signature(document: Node, operation: Node) -> str:
     """`Tag.id(argument, other: where)`, with media types where they are declared; arguments stand in the path unless it is named."""
-    names = [_argument(followed(document, each)) for each in operation.get("parameters", [])]
+    names = [_argument(followed(document, parameter)) for parameter in operation.get("parameters", [])]
     if "requestBody" in operation:
         names.append(f"{operation[swagger.BODY_NAME]}: {' or '.join(operation['requestBody']['content'])}")
     types = "".join(f" {word} {' or '.join(operation[word])}" for word in ("consumes", "produces") if word in operation)

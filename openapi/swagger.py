@@ -84,7 +84,7 @@ class _Converter:
         """With the body behind what addresses an object, before what may be left out."""
         parameters = [self.parameter(parameter) for parameter in old.get("parameters", [])]
         if "requestBody" in old:
-            at = sum(1 for each in old["parameters"] if self._whole(each, "parameters").get("required")) if parameters else 0
+            at = sum(1 for parameter in old["parameters"] if self._whole(parameter, "parameters").get("required")) if parameters else 0
             parameters[at:at] = _body(old["requestBody"], old[BODY_NAME], self.schema)
         return parameters
 
@@ -143,7 +143,7 @@ class _Converter:
 
 def _consumed(body: Node) -> list[str]:
     """Swagger 2.0 cannot say that a body may also be a form."""
-    return [each for each in body["content"] if each != FORM] or [FORM]
+    return [content_type for content_type in body["content"] if content_type != FORM] or [FORM]
 
 
 def _body(body: Node, name: str, schema: Callable[[Node], Node]) -> list[Node]:

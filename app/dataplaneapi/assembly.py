@@ -102,7 +102,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
 
 
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
-    """In the order in which they begin; without those that do nothing but change, where nothing is to be changed."""
+    """Returns the parts in the order in which they start, without those that only change things if the server is read-only."""
     watching = (services.history, services.events, services.webhooks, services.explain)
     if services.settings.read_only:
         return *watching, services.discovery, services.operations, services.bearers
@@ -166,7 +166,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         operations=Operations(
             own_directory(settings) / "operations",
             works,
-            changed=lambda each: _publish(events, each),
+            changed=lambda change: _publish(events, change),
             rights_of=rights_of,
             resumes=not settings.read_only,
         ),
@@ -182,7 +182,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         history=history,
         returning=returning,
         confirmations=Confirmations(
-            engine.context, history, returning, own_directory(settings), lambda each: _publish_confirmation(events, each), watch
+            engine.context, history, returning, own_directory(settings), lambda new: _publish_confirmation(events, new), watch
         ),
     )
     _listen(services)
@@ -192,7 +192,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
 
 @cache
 def route_index() -> RouteIndex:
-    """Of the operations, their handlers imported. Raises MissingHandler."""
+    """Returns the index of the operations, with their handlers imported. Raises MissingHandler."""
     document = bundle()
     index = RouteIndex(operations(document), Guide(document["paths"]))
     for operation in index.operations:

@@ -21,7 +21,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     known = sorted(known)
     if close := get_close_matches(word.lower(), known, 1, 0.7):
         return close[0]
-    parts = [each for each in known if len(each) > 3 and each in word.lower()]
+    parts = [name for name in known if len(name) > 3 and name in word.lower()]
     return max(parts, key=len, default=None)
 
 
@@ -32,8 +32,8 @@ def distance(word: str, other: str, most: int) -> int:
     row = list(range(len(other) + 1))
     for place, letter in enumerate(word):
         before, row = row, [place + 1]
-        for at, each in enumerate(other):
-            row.append(min(before[at] + (letter != each), before[at + 1] + 1, row[at] + 1))
+        for at, character in enumerate(other):
+            row.append(min(before[at] + (letter != character), before[at + 1] + 1, row[at] + 1))
     return row[-1]
 
 
@@ -65,8 +65,8 @@ class Guide:
         parent = _parent(query)
         names = [text for text, word in zip(segments, known, strict=True) if not word]
         names = [parent[1], *names] if parent[1] else names
-        ranked = sorted((_rank(each, known, parent[0], len(names)), each) for each in self._paths if _leads_to(each, target))
-        return [_spell(each, names) for rank, each in ranked if rank == ranked[0][0]][:3]
+        ranked = sorted((_rank(path, known, parent[0], len(names)), path) for path in self._paths if _leads_to(path, target))
+        return [_spell(path, names) for rank, path in ranked if rank == ranked[0][0]][:3]
 
     def _known(self, segments: Sequence[str]) -> list[str | None]:
         """The words that are meant, None for names: what stands behind a collection is one, whatever it resembles."""

@@ -59,9 +59,9 @@ def run(argv: Sequence[str]) -> int:
     paths = [path for name in given.file for path in _paths(name)]
     if not paths:
         raise ValueError(f"there is no *.cfg in {', '.join(given.file)}")
-    found = checked(paths, files=given.files)
-    sys.stdout.buffer.write(written(found, given.format))
-    return FOUND if given.fail_on != "never" and any(_counts(each, given.fail_on) for each in found) else CLEAN
+    findings = checked(paths, files=given.files)
+    sys.stdout.buffer.write(written(findings, given.format))
+    return FOUND if given.fail_on != "never" and any(_counts(finding, given.fail_on) for finding in findings) else CLEAN
 
 
 def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:

@@ -133,7 +133,7 @@ def config_files(settings: Settings) -> ConfigFiles:
 
 
 def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
-    """From now on the runtime client chooses among the sockets that the file opens."""
+    """Lets the runtime client choose among the sockets that the file opens, from now on."""
     use_sockets(runtime, settings.master_runtime or None, config_files(settings))
 
 

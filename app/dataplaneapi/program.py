@@ -124,8 +124,8 @@ class Program:
         finally:
             async with self._changing:
                 await self._parts.aclose()
-            for each in opened:
-                each.close()
+            for listener in opened:
+                listener.close()
         if self._failure:
             raise self._failure
         return 0

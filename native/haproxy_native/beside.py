@@ -31,7 +31,7 @@ _threads = ThreadPoolExecutor(THREADS, "beside")
 
 
 def _anew() -> None:
-    """In a forked process, which has none of the threads."""
+    """Resets the threads in a forked process, which has none of its parent's."""
     global _threads, _uncollected
     _threads, _uncollected = ThreadPoolExecutor(THREADS, "beside"), _Uncollected()
 
@@ -40,7 +40,7 @@ os.register_at_fork(after_in_child=_anew)
 
 
 def hand_on_often() -> None:
-    """For the whole process: threads are switched after SWITCH_SECONDS."""
+    """Switches threads after SWITCH_SECONDS, for the whole process."""
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
@@ -80,5 +80,5 @@ async def beside(work: Callable[Given, Result], *given: Given.args, **named: Giv
 
 
 async def beside_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """As `beside` where it is large, else at once."""
+    """Runs the work as `beside` does if it is large, else directly."""
     return await beside(work, *given, **named) if large else work(*given, **named)

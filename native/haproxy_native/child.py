@@ -28,7 +28,7 @@ class Child:
         home: str | os.PathLike[str] | None = None,
     ) -> None:
         nowhere = subprocess.DEVNULL
-        out, err = (nowhere if each is None else each for each in (stdout, stderr))
+        out, err = (nowhere if stream is None else stream for stream in (stdout, stderr))
         self._process: subprocess.Popen[bytes] = subprocess.Popen(
             words, stdin=nowhere, stdout=out, stderr=err, env=environment, cwd=home, start_new_session=True
         )

@@ -111,7 +111,7 @@ class Engine:
 
     @property
     def running(self) -> Document | None:
-        """None while it is not known what HAProxy has loaded."""
+        """Returns the running document; None if it is unknown what HAProxy has loaded."""
         return self.context.running.document
 
     def version(self, transaction_id: str | None = None) -> int:
@@ -306,7 +306,7 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[LoadedText]:
-        """While it is entered only live changes are made."""
+        """Allows only live changes while it is entered."""
         async with self.context.loading() as loaded:
             yield loaded
 

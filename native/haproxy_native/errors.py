@@ -62,7 +62,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the configuration: file, line from 1, section header, keyword, member of the request."""
+    """A place in the configuration: file, line from 1, section header, keyword, member of the request."""
 
     file: str | None = None
     line: int | None = None

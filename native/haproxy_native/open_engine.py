@@ -54,5 +54,5 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
 
 
 def use_sockets(runtime: Runtime, master: str | None, files: ConfigFiles) -> None:
-    """From now on the client chooses among the master's socket and those that the files open."""
+    """Lets the client choose among the master's socket and those that the files open, from now on."""
     runtime.use(master, stats_sockets.addresses_in(files))

@@ -20,7 +20,10 @@ async def raw_push(
     actions: str,
     instead_of: Callable[[Document], None] | None,
 ) -> Change:
-    """Of the file of that name, on any version; the rest as `Engine.push_raw` has it. Raises BadRequest."""
+    """Returns the change of a raw push to the named file, on any version; the other parameters as in `Engine.push_raw`.
+
+    Raises BadRequest.
+    """
     document = await beside(parsed, body, versions=skip_version)
     banner = header.has_banner(document)
 

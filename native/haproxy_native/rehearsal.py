@@ -28,7 +28,7 @@ def would_change(reloads: bool | None = None) -> None:
     """Returns where changes are to be made. Raises Rehearsed where they are not."""
     if (rehearsal := wanted.get()) is None:
         return
-    known = [each for each in (rehearsal.reloads, reloads) if each is not None]
+    known = [sink for sink in (rehearsal.reloads, reloads) if sink is not None]
     rehearsal.reloads = any(known) if known else None
     if not rehearsal.goes_on:
         raise Rehearsed
@@ -36,7 +36,7 @@ def would_change(reloads: bool | None = None) -> None:
 
 @contextmanager
 def several() -> Iterator[None]:
-    """Of the changes within, which do not need each other, each is looked at. Raises Rehearsed at the end."""
+    """Rehearses several changes that do not depend on each other. Raises Rehearsed at the end."""
     if (rehearsal := wanted.get()) is None:
         yield
         return

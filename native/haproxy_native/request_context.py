@@ -69,7 +69,7 @@ class Author:
 
     @property
     def identity(self) -> str:
-        """Of a caller, as in `users/ann`: equal for two callers only where they are the same; empty for everything else."""
+        """Returns the caller's identity, as in `users/ann`: equal only for the same caller; empty for everything else."""
         return f"{self.group}/{self.name}" if self.group and self.name else ""
 
 

@@ -22,7 +22,7 @@ class Scratch:
         self.path, self._lock = _new(f"haproxy-{kind}-", parent)
 
     def remove(self) -> None:
-        """With all that is in it."""
+        """Removes the directory with its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 

@@ -12,7 +12,7 @@ GLOBAL, SOCKETS = "global", "runtime_apis"
 
 
 def addresses(document: Document) -> list[str]:
-    """As the file writes them."""
+    """Returns the addresses as the file writes them."""
     sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in _shape().read(section).get(SOCKETS, ()))
     return [socket["address"] for socket in sockets if socket.get("address")]
 
@@ -23,7 +23,7 @@ def _shape() -> SectionShape:
 
 
 def addresses_in(files: ConfigFiles) -> list[str]:
-    """Those of the files on disk; none of what cannot be read."""
+    """Returns the addresses in files on disk; none of an unreadable one."""
     try:
         return addresses(Document.parse(files.read()))
     except Unreadable:

@@ -21,8 +21,8 @@ async def while_there(receive: Receive | None, work: Coroutine[Any, Any, Result]
         if task.done():
             return task.result()
     finally:
-        for each in (task, leaving):
-            each.cancel()
+        for pending in (task, leaving):
+            pending.cancel()
         await asyncio.wait((task, leaving))
     raise ApiError(400, "the client went away before its answer was ready")
 

@@ -127,10 +127,10 @@ def reader() -> Callable[[str], bool] | None:
 
 
 def readable_tests(failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of tests that have failed what the present caller may see: their names alone where it may not read everything."""
+    """Returns what the present caller may see of failed tests: only their names if it may not read everything."""
     if reader() is None:
-        return [dict(each) for each in failed]
-    return [{member: each[member] for member in ("test", "name", "passed") if member in each} for each in failed]
+        return [dict(test) for test in failed]
+    return [{member: test[member] for member in ("test", "name", "passed") if member in test} for test in failed]
 
 
 def _verb(operation: Operation) -> str:
@@ -138,7 +138,7 @@ def _verb(operation: Operation) -> str:
 
 
 async def _readable(call: Call, rights: Rights, response: Response) -> Response:
-    """With what the caller may read."""
+    """Returns the response without what the caller may not read."""
     if response.status_code != 200 or _kind(response) != JSON or not response.body:
         return response
     body = bytes(response.body)
@@ -146,7 +146,7 @@ async def _readable(call: Call, rights: Rights, response: Response) -> Response:
 
 
 async def _masked(response: Response, mask: Mask) -> Response:
-    """With fingerprints in the place of secrets; of JSON and of texts that are complete."""
+    """Returns the response with fingerprints instead of secrets, for JSON and complete texts."""
     kind = _kind(response)
     if not response.body or kind not in (JSON, TEXT):
         return response
@@ -154,7 +154,7 @@ async def _masked(response: Response, mask: Mask) -> Response:
 
 
 async def _view(call: Call, rights: Rights) -> Callable[[bytes], bytes]:
-    """As the two above, of what GET answers beside a write."""
+    """Returns the two functions above as one, for what a GET answers beside a write."""
     reads_all, is_json = rights.may(READ, ALL), call.operation.resource is not None
     mask = None if rights.may(SECRETS, ALL) else await _mask(call)
 
@@ -173,7 +173,7 @@ def _with_body(response: Response, body: bytes) -> Response:
     if body == response.body:
         return response
     # A checksum is that of the whole text with its secrets.
-    headers = [each for each in response.raw_headers if each[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
+    headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
     response.body, response.raw_headers = body, [*headers, (CONTENT_LENGTH, b"%d" % len(body))]
     return response
 

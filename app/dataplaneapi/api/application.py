@@ -87,9 +87,9 @@ class OperationRoute(BaseRoute):
         accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
         key = (scope["raw_path"], scope["query_string"], accept)
         is_limited = author.get().rights is not None
-        if not is_limited and (kept := self._kept.get(document, key)) is not None:
-            scope["operation"] = kept.operation
-            await kept(scope, receive, send)
+        if not is_limited and (reply := self._kept.get(document, key)) is not None:
+            scope["operation"] = reply.operation
+            await reply(scope, receive, send)
             return
         await self._dispatch.serve(scope, receive, send)
         response: Response = scope["response"]
@@ -109,7 +109,7 @@ async def _of_starlette(request: Request, error: Exception) -> Response:
 
 async def _of_fastapi(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return error_response(422, "\n".join(f"{each['loc'][-1]} in {each['loc'][0]}: {each['msg']}" for each in error.errors()))
+    return error_response(422, "\n".join(f"{detail['loc'][-1]} in {detail['loc'][0]}: {detail['msg']}" for detail in error.errors()))
 
 
 # Anything else is logged and answered by the middleware.

@@ -74,7 +74,7 @@ def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:
 
 
 def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: bool) -> Asked | None:
-    """Of a request that was answered; None for one that has an event already, for a read without `reads`, and for what is public."""
+    """Returns the event of an answered request; None if it already has one, for a read without `reads`, and for public paths."""
     by, operation = author.get(), scope.get("operation")
     if by.request_id != scope["request_id"] or by.request is None:
         return _login(scope, headers, status)
@@ -88,7 +88,7 @@ def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: b
 
 
 def _login(scope: Scope, headers: Mapping[bytes, bytes], status: int) -> Asked | None:
-    """Of credentials that were refused. A request without any is the first of most browsers, and no login."""
+    """Returns the event of refused credentials. A request without any is the first of most browsers, and no login."""
     if status not in (401, 429) or not (authorization := headers.get(b"authorization")):
         return None
     credentials = parse_basic(authorization)
@@ -98,7 +98,7 @@ def _login(scope: Scope, headers: Mapping[bytes, bytes], status: int) -> Asked |
 
 
 def path_of(scope: Scope) -> str:
-    """Without its query."""
+    """Returns the path without its query."""
     return str(scope["raw_path"].decode("latin-1"))
 
 

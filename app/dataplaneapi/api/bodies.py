@@ -104,7 +104,9 @@ def _deeper_than(value: Any, depth: int) -> bool:
     """Level by level, so that the check itself cannot run out of stack."""
     level = [value]
     for _ in range(depth + 1):
-        level = [inner for each in level if isinstance(each, dict | list) for inner in (each.values() if isinstance(each, dict) else each)]
+        level = [
+            inner for child in level if isinstance(child, dict | list) for inner in (child.values() if isinstance(child, dict) else child)
+        ]
         if not level:
             return False
     return True

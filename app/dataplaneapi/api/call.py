@@ -27,7 +27,7 @@ JSON = "application/json"
 
 
 def _no_deadline(seconds: float) -> None:
-    """Where no connection waits for the answer."""
+    """Sets no deadline: used where no connection waits for the response."""
 
 
 def _all_of(answer: bytes) -> bytes:
@@ -67,7 +67,7 @@ class Call:
 
 def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     """All values of a header, joined by commas."""
-    return ",".join([value.decode("latin-1") for each, value in headers if each == name])
+    return ",".join([value.decode("latin-1") for key, value in headers if key == name])
 
 
 async def read_call(request: Request) -> Call:
@@ -145,7 +145,7 @@ def _embedded(call: Call) -> list[str]:
 
 
 def _largest_body(call: Call) -> int:
-    """In bytes; 0 for no limit."""
+    """Returns the largest body in bytes; 0 for no limit."""
     setting, declared = call.services.settings.max_body_size, call.operation.body
     if setting is not None or declared is None:
         return setting or 0
@@ -159,7 +159,7 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Where the table says so, a missing parent is reported before the body and the version are checked."""
+    """Refuses a missing parent before body and version are checked, where the table says so."""
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:

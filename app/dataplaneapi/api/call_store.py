@@ -45,7 +45,7 @@ class KeptCall:
 
 
 class CallStore:
-    """Those of one directory. A name is that of the caller, a dash, and that of the call."""
+    """The stored calls of one directory. A name is the caller's, a dash, and the call's."""
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
         self._directory, self._clock = directory, clock
@@ -54,14 +54,14 @@ class CallStore:
 
     def find(self, name: str) -> KeptCall | None:
         """One of the last day. Raises Unusable where that cannot be known."""
-        if (kept := self._in_memory.get(name)) is None:
+        if (stored_call := self._in_memory.get(name)) is None:
             try:
-                kept = _read(self._path(name).read_bytes())
+                stored_call = _read(self._path(name).read_bytes())
             except FileNotFoundError:
                 return None
             except (OSError, ValueError, TypeError, KeyError) as error:
                 raise Unusable(f"{self._path(name)} cannot be read: {error}; nothing was done") from None
-        return kept if kept.began > self._clock() - SECONDS else None
+        return stored_call if stored_call.began > self._clock() - SECONDS else None
 
     def begin(self, name: str, id_: str = "") -> KeptCall:
         """Raises Unusable."""
@@ -104,7 +104,7 @@ class CallStore:
         return self._directory / f"{name}{_SUFFIX}"
 
     def _tidy(self, caller: str) -> None:
-        """Without those that are too old, or too many."""
+        """Deletes the caller's calls that are too old, or too many."""
         if self._clock() - self._tidied < TIDY_SECONDS and len(list(self._directory.glob(f"{caller}-*{_SUFFIX}"))) < MOST_OF_ONE:
             return
         self._tidied, there = self._clock(), sorted(self._ages())
@@ -120,8 +120,8 @@ class CallStore:
         """Each file with its age and its size."""
         for path in self._directory.glob(f"*{_SUFFIX}"):
             with suppress(FileNotFoundError):
-                found = path.stat()
-                yield self._clock() - found.st_mtime, path, found.st_size
+                status = path.stat()
+                yield self._clock() - status.st_mtime, path, status.st_size
 
 
 def _is_over(age: float, place: int, size: int) -> bool:

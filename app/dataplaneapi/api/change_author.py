@@ -17,9 +17,9 @@ LONGEST_MESSAGE = 500
 
 def of(scope: Scope, headers: Mapping[bytes, bytes], caller: Caller, roles: Roles | None = None) -> Author:
     """The author of what a caller changes with this request, with the rights of its roles."""
-    name, said = _clean(caller.name), message(headers.get(MESSAGE, b""))
+    name, text = _clean(caller.name), message(headers.get(MESSAGE, b""))
     rights, request = caller.rights(roles), Request(asked.path_of(scope))
-    return Author(name, connection.address(scope), scope["request_id"], said, rights=rights, group=caller.group, request=request)
+    return Author(name, connection.address(scope), scope["request_id"], text, rights=rights, group=caller.group, request=request)
 
 
 def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:

@@ -19,7 +19,7 @@ def timestamp(seconds: float) -> str:
 
 
 def present(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that have a value: neither None nor an empty text."""
+    """Returns the members that have a value: neither None nor an empty text."""
     return {name: value for name, value in members.items() if value is not None and value != ""}
 
 

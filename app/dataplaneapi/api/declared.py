@@ -56,7 +56,7 @@ class Sent:
     data: bytes = field(repr=False)
 
     def digest(self, options: Mapping[str, Any]) -> str:
-        """Of the body and of the parameters that it was sent with."""
+        """Returns a digest of the body and of the parameters that it was sent with."""
         known = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
         found = hashlib.sha256(known + b"\0")
         found.update(self.data)
@@ -117,10 +117,10 @@ async def declared(call: Call, sent: Sent) -> Declared:
             text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
         else:
             _add(files, *await beside(sent_file, call.services.engine.stores, part, content))
-    found = await beside(_declared, call, text, text_type)
-    for object_, file in found.files.items():
+    declaration = await beside(_declared, call, text, text_type)
+    for object_, file in declaration.files.items():
         _add(files, object_, file)
-    return replace(found, files=files)
+    return replace(declaration, files=files)
 
 
 def _add(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> None:
@@ -199,7 +199,7 @@ def _validated(call: Call, collection: str, body: Any) -> Any:
 
 
 def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """With the names under which its children stand; raises ApiError for another name within."""
+    """Returns the body with the names of its children set; raises ApiError where a child carries another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)

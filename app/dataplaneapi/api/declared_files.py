@@ -23,7 +23,7 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ApiError(422, f"{collection} in body holds objects with a name, as in {{name: one, {member}: ...}}")
     about = f"{collection}, {body['name'][:64]!r}"
-    if unknown := [each for each in body if each not in ("name", member)]:
+    if unknown := [key for key in body if key not in ("name", member)]:
         raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; it has name and {member}")
     object_ = _object(stores, kind, body["name"], about)
     if kind == MAP:
@@ -36,21 +36,21 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
 def _entries(rows: Any, about: str) -> dict[str, str]:
     if not isinstance(rows, list):
         raise ApiError(422, f"{about}: entries in body is a list, as in [{{key: example.com, value: shop}}]")
-    found: dict[str, str] = {}
+    values_by_key: dict[str, str] = {}
     for row in rows:
-        if not isinstance(row, dict) or set(row) != {"key", "value"} or not all(isinstance(each, str) for each in row.values()):
+        if not isinstance(row, dict) or set(row) != {"key", "value"} or not all(isinstance(value, str) for value in row.values()):
             raise ApiError(422, f"{about}: {str(row)[:64]} in entries is no entry: it has key and value, both texts")
-        if row["key"] in found:
+        if row["key"] in values_by_key:
             raise ApiError(422, f"{about}: the key {row['key'][:64]!r} is declared twice")
         # As it is read from a file.
-        found[row["key"]] = row["value"].strip(" \t")
-    return found
+        values_by_key[row["key"]] = row["value"].strip(" \t")
+    return values_by_key
 
 
 def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
-    store = next((each for each in stores.values() if each.kind == kind), None)
+    store = next((store for store in stores.values() if store.kind == kind), None)
     if store is None:
-        setting = STORES[next(each for each, made in KINDS.items() if made.kind == kind)]
+        setting = STORES[next(kind_ for kind_, made in KINDS.items() if made.kind == kind)]
         raise ApiError(422, f"{about}: there is no directory for these files: set dataplaneapi.resources.{setting}")
     if not names.is_element(name):
         raise ApiError(422, f"{about}: the name is no name of a file, send the last part of it")
@@ -64,17 +64,17 @@ def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> st
 
 def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
     """The parts of a form that has arrived. Raises ApiError."""
-    form, found = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
+    form, parts = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
     for start in range(0, len(data), LARGE):
         for each in form.parsed(data[start : start + LARGE]):
             if isinstance(each, Part):
-                found.append((each, []))
+                parts.append((each, []))
             else:
-                found[-1][1].append(each)
+                parts[-1][1].append(each)
     form.check_ended()
-    if not found:
+    if not parts:
         raise ApiError(400, f"the form has no part; send {', '.join((CONFIGURATION, *STORES))}")
-    return [(part, b"".join(pieces)) for part, pieces in found]
+    return [(part, b"".join(pieces)) for part, pieces in parts]
 
 
 async def _nothing() -> Any:

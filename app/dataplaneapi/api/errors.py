@@ -127,7 +127,7 @@ def _headers(error: native.NativeError) -> list[Header]:
 
 
 def _places(error: native.NativeError) -> dict[str, Any]:
-    """Where the trouble is, for programs: HAProxy's alerts, and the place where the library has one."""
+    """Returns the place of an error for programs: HAProxy's alerts, and the place that the library knows."""
     members: dict[str, Any] = {}
     if remedy := REMEDIES.get(type(error)):
         members["remedy"] = remedy.format_map(vars(error))
@@ -145,4 +145,4 @@ def _places(error: native.NativeError) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value
-    return {name: each for name, each in dataclasses.asdict(value).items() if each is not None}
+    return {name: member_value for name, member_value in dataclasses.asdict(value).items() if member_value is not None}

@@ -31,7 +31,7 @@ def is_well_formed(header: str) -> bool:
 
 def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
     """Whether a header `If-Match` names this tag; of `If-None-Match`, `weakly` (section 8.8.3.2)."""
-    return header.strip() == ANY or any(each == tag and (weakly or not is_weak) for is_weak, each in _tags(header))
+    return header.strip() == ANY or any(tag_ == tag and (weakly or not is_weak) for is_weak, tag_ in _tags(header))
 
 
 def _tags(header: str) -> Iterator[tuple[bool, str]]:
@@ -45,7 +45,7 @@ class FileTags:
         self._tags: dict[_Stamp, str] = {}
 
     def of(self, file: BinaryIO) -> str:
-        """That of an open file, which is then at its beginning. Raises OSError."""
+        """Returns the tag of an open file, which is rewound to its beginning. Raises OSError."""
         stamp = _stamp(file)
         if (known := self._tags.get(stamp)) is not None:
             return known

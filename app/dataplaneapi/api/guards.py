@@ -13,7 +13,7 @@ LONGEST = 2_000
 
 
 def guard_of(call: Call) -> Guard | None:
-    """None where it asks for none. Raises ApiError."""
+    """Returns the guard that a call asks for, or None. Raises ApiError."""
     if "guard" not in call.values:
         if "auto_confirm" in call.values:
             raise _wrong("auto_confirm in query is of a guard: send guard with it")

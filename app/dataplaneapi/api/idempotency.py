@@ -51,10 +51,10 @@ class Idempotency:
         self._running.add(name)
         try:
             body = HashedBody(receive, scope, key, is_read=operation.body is not None)
-            if kept := await asyncio.to_thread(self._store.find, name):
-                if not kept.status:
-                    raise ApiError(409, await self._cut_off(kept))
-                await _replay(kept, body, scope, receive, send)
+            if stored_call := await asyncio.to_thread(self._store.find, name):
+                if not stored_call.status:
+                    raise ApiError(409, await self._cut_off(stored_call))
+                await _replay(stored_call, body, scope, receive, send)
             else:
                 await self._first(name, operation, scope, body, send, serve)
         finally:
@@ -82,7 +82,7 @@ class Idempotency:
 
 
 def key_of(operation: Operation, scope: Scope) -> bytes | None:
-    """None where none is sent, or nothing is to be done that could be done twice. Raises 400."""
+    """Returns the key of a call; None if none is sent, or if nothing is done that could be done twice. Raises ApiError (400)."""
     sent = next((value.strip() for name, value in scope["headers"] if name == HEADER), None)
     if sent is None or operation.method != "POST" or not operation.writes or is_dry(operation, scope["query_string"]):
         return None
@@ -92,7 +92,7 @@ def key_of(operation: Operation, scope: Scope) -> bytes | None:
 
 
 def _name(scope: Scope, key: bytes) -> str:
-    """By the caller, the method and the path with its query."""
+    """Returns the name of a stored call: caller, method, and path with query."""
     caller: Caller = scope["caller"]
     by = hashlib.sha256(json.dumps([caller.group, caller.name]).encode()).hexdigest()[:16]
     call = [by, scope["method"], scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1"), key.decode("latin-1")]
@@ -135,7 +135,7 @@ class HashedBody:
         self._rest = last[hashed:]
 
     async def digest(self) -> str:
-        """Of the whole body; empty where the operation takes none. Raises ApiError."""
+        """Returns the digest of the whole body; empty if the operation takes none. Raises ApiError."""
         if not self._is_read:
             return ""
         try:

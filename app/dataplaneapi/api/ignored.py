@@ -71,9 +71,9 @@ def _check_guards(operation: "Operation", name: str, known: Iterable[str]) -> No
 
 def _texts(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
     for name, known in list(ignored.items())[:MOST]:
-        likely, said = _meant(name, known), "is read" if known is WHOLE else "is not known"
+        likely, why = _meant(name, known), "is read" if known is WHOLE else "is not known"
         hint = f" with {WHOLE} only" if known is WHOLE else f'; did you mean "{likely}"?' if likely else ""
-        yield f"{name[:LONGEST]} in {place} {said}{hint}"
+        yield f"{name[:LONGEST]} in {place} {why}{hint}"
     if len(ignored) > MOST:
         yield f"{len(ignored) - MOST} more in {place} are not known"
 

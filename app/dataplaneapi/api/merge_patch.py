@@ -8,17 +8,17 @@ def merged(now: Any, part: Any) -> Any:
     """What becomes of a value; neither of the two is changed. Lists are replaced whole."""
     if not isinstance(part, Mapping):
         return part
-    kept = dict(now) if isinstance(now, Mapping) else {}
+    merged_value = dict(now) if isinstance(now, Mapping) else {}
     for name, value in part.items():
         if value is None:
-            kept.pop(name, None)
+            merged_value.pop(name, None)
         else:
-            kept[name] = merged(kept.get(name), value)
-    return kept
+            merged_value[name] = merged(merged_value.get(name), value)
+    return merged_value
 
 
 def without_stale(now: Mapping[str, Any], part: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
-    """Of each member and the list of which it is the first element, both go where one is patched: the other says what was."""
+    """Removes, for each member and the list of which it is the first element, the one that a patch leaves alone: it holds the old value."""
     pairs = [*aliases.items(), *((target, alias) for alias, target in aliases.items())]
     stale = {other for named, other in pairs if named in part and other not in part}
     return {name: value for name, value in now.items() if name not in stale}

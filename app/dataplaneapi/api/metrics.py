@@ -78,16 +78,16 @@ def _standing(services: "Services", up: bool) -> Iterator["Metric"]:
 
 
 def _sources(services: "Services") -> "Metric":
-    """Those that have been looked at; none where the definitions cannot be read."""
+    """Returns the metric of the sources that have been polled; none if the definitions cannot be read."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "Whether the last look at a source of services did all it should."
     family = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
     for kind, definitions in services.discovery.kinds.items():
         with suppress(Unusable, Unreadable):
-            for each in definitions.list_all():
-                if STATUS in each:
-                    family.add_metric([kind, each["id"], each.get("name", "")], float(each[STATUS]["state"] == "working"))
+            for definition in definitions.list_all():
+                if STATUS in definition:
+                    family.add_metric([kind, definition["id"], definition.get("name", "")], float(definition[STATUS]["state"] == "working"))
     return family
 
 
@@ -95,17 +95,17 @@ def _webhooks(services: "Services", waiting: Mapping[str, tuple[int, float]]) ->
     """`waiting`: by webhook how many events, and for how long."""
     standing = services.webhooks.standing
     outcomes: dict[tuple[str, str], int] = {}
-    for each in standing:
-        name = each.webhook.name
-        dropped = services.webhooks.dropped(name) + each.refused
-        outcomes |= {(name, "delivered"): each.delivered, (name, "failed"): each.failed, (name, "dropped"): dropped}
+    for file in standing:
+        name = file.webhook.name
+        dropped = services.webhooks.dropped(name) + file.refused
+        outcomes |= {(name, "delivered"): file.delivered, (name, "failed"): file.failed, (name, "dropped"): dropped}
     yield _counter("webhook_events", "Events that a webhook took, attempts that failed, events given up.", ["webhook", "outcome"], outcomes)
     for place, (name, text) in enumerate(
         (("events", "Events that wait for their delivery."), ("seconds", "For how long the oldest of them has waited."))
     ):
         yield _labelled(f"webhook_waiting_{name}", text, {name: row[place] for name, row in waiting.items()})
     text = "Status of a webhook's last answer, 0 where there was none."
-    yield _labelled("webhook_last_status", text, {each.webhook.name: each.status for each in standing})
+    yield _labelled("webhook_last_status", text, {state.webhook.name: state.status for state in standing})
 
 
 def _labelled(name: str, text: str, values: Mapping[str, float]) -> "Metric":
@@ -158,8 +158,8 @@ def _histogram(name: str, text: str, label: str, durations: Mapping[str, Duratio
     from prometheus_client.core import HistogramMetricFamily
 
     family = HistogramMetricFamily(f"dataplane_{name}", text, labels=[label])
-    for value, each in sorted(durations.items()):
-        family.add_metric([value or "none"], list(_buckets(each)), each.total)
+    for value, bucket in sorted(durations.items()):
+        family.add_metric([value or "none"], list(_buckets(bucket)), bucket.total)
     return family
 
 

@@ -54,7 +54,7 @@ class KeptReplies:
             self.replies.keep(recording, scope["document"], version_of(self.services, scope), generation, request, exchange.finished())
 
     def address(self, scope: Scope) -> str:
-        """That of the client, which everything goes by."""
+        """Returns the client's address, on which access and limits depend."""
         return self.services.proxies.client(connection.peer(scope), scope["headers"])
 
     def tell(self, scope: Scope, exchange: Exchange) -> None:
@@ -62,8 +62,8 @@ class KeptReplies:
         if self.services.audit.reads and "operation" in scope and "path_params" not in scope:
             # The answer was kept, and no operation was looked for.
             asked.note(operation_of(scope), *self.services.index.find(scope), self.services)
-        if found := asked.event(scope, exchange.headers, exchange.status, reads=self.services.audit.reads):
-            self.services.engine.context.events.tell(found)
+        if event := asked.event(scope, exchange.headers, exchange.status, reads=self.services.audit.reads):
+            self.services.engine.context.events.tell(event)
 
     def _tell_kept(self, scope: Scope, exchange: Exchange) -> None:
         origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
@@ -74,23 +74,23 @@ class KeptReplies:
     def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
         """What is sent for a whole request that was answered before; None where the application has to answer it."""
         began = time.perf_counter()
-        kept, engine = self.replies.get(packet), self.services.engine
-        if kept is None or not kept.holds(over, engine.read(None), engine.version(), self.services.users.generation):
+        stored, engine = self.replies.get(packet), self.services.engine
+        if stored is None or not stored.holds(over, engine.read(None), engine.version(), self.services.users.generation):
             return None
-        authorization = kept.exchange.headers.get(b"authorization", b"")
-        scope = {**kept.scope, **peers}
+        authorization = stored.exchange.headers.get(b"authorization", b"")
+        scope = {**stored.scope, **peers}
         scope["address"] = self.address(scope)
         if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, scope["address"]):
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
-        self.services.tally.answered(operation_of(kept.scope), kept.exchange.status, seconds)
+        self.services.tally.answered(operation_of(stored.scope), stored.exchange.status, seconds)
         scope["request_id"] = request_id
         if access_logger.isEnabledFor(logging.INFO):
-            contextvars.copy_context().run(_log_as, scope, kept.exchange.again(request_id), seconds)
+            contextvars.copy_context().run(_log_as, scope, stored.exchange.again(request_id), seconds)
         if self.services.audit.reads:
-            contextvars.copy_context().run(self._tell_kept, scope, kept.exchange)
-        return kept.at(date, request_id.encode())
+            contextvars.copy_context().run(self._tell_kept, scope, stored.exchange)
+        return stored.at(date, request_id.encode())
 
 
 class RequestMiddleware:
@@ -163,7 +163,7 @@ def is_public(scope: Scope) -> bool:
 
 
 def version_of(services: Services, scope: Scope) -> int:
-    """Of the transaction the request names, 0 when that is not in progress; else the current one."""
+    """Returns the version of the transaction that the request names, 0 if that is not in progress; else the current version."""
     query = scope["query_string"]
     named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
     return services.engine.version(named or None)

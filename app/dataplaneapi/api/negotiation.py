@@ -11,7 +11,7 @@ ACCEPT_PATCH = HeaderName(b"Accept-Patch")
 def check_accept(accept: str, available: Collection[str]) -> None:
     """406 unless a range of the header covers one of the types; weights do not matter."""
     ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
-    if not accept.strip() or any(_covers(each, kind) for each in ranges for kind in available):
+    if not accept.strip() or any(_covers(range_, kind) for range_ in ranges for kind in available):
         return
     raise ApiError(406, f"unsupported media type requested, only [{' '.join(sorted(available))}] are available")
 
@@ -39,4 +39,4 @@ def check_content_encoding(sent: str) -> None:
 def preferred(accept: str, available: Collection[str]) -> str:
     """The first of the header's ranges that is one of the types, else the first type."""
     ranges = (part.partition(";")[0].strip().lower() for part in accept.split(","))
-    return next((each for each in ranges if each in available), next(iter(available)))
+    return next((range_ for range_ in ranges if range_ in available), next(iter(available)))

@@ -85,7 +85,7 @@ class Schemas:
         if name_of(schema):
             return dict(self.resolve(schema))
         parts = [*map(self.resolve, schema.get("allOf", ())), {"properties": schema.get("properties", {})}]
-        members = {name: each for part in parts for name, each in part.get("properties", {}).items()}
+        members = {name: property_ for part in parts for name, property_ in part.get("properties", {}).items()}
         kinds = [part["type"] for part in parts if "type" in part]
         required = {"required": [name for part in [*parts, joined] for name in part.get("required", ())]}
         return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
@@ -102,9 +102,13 @@ class Schemas:
             return value
         if "properties" in resolved:
             members = self._members(resolved)
-            return {name: self.respelt(each, members[name].schema) for name, each in _respelt(value, members).items() if name in members}
+            return {
+                name: self.respelt(member_value, members[name].schema)
+                for name, member_value in _respelt(value, members).items()
+                if name in members
+            }
         inner = resolved.get("additionalProperties")
-        return {key: self.respelt(each, inner) for key, each in value.items()} if isinstance(inner, Mapping) else value
+        return {key: self.respelt(element, inner) for key, element in value.items()} if isinstance(inner, Mapping) else value
 
     def _members(self, schema: Mapping[str, Any]) -> dict[str, Member]:
         if (known := self._objects.get(id(schema))) is None:
@@ -152,8 +156,8 @@ class Schemas:
     def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         items = self.resolve(schema.get("items", {}))
         kind = self.kind(items)
-        taken = [self._take(each, items, kind, _below(path, str(place)), shaped) for place, each in enumerate(value)]
-        return [{} if each is ABSENT else each for each in taken if each is not ABSENT or kind == "object"]
+        taken = [self._take(element, items, kind, _below(path, str(place)), shaped) for place, element in enumerate(value)]
+        return [{} if element is ABSENT else element for element in taken if element is not ABSENT or kind == "object"]
 
     def _object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         if "properties" not in schema:
@@ -162,9 +166,9 @@ class Schemas:
         given = value if value.keys() <= members.keys() else _respelt(value, members)
         taken = {}
         for member, name in sorted(((members[name], name) for name in given if name in members), key=_place):
-            each = self._take(given[name], member.schema, member.kind, _below(path, name), shaped)
-            if not member.is_absent(each):
-                taken[name] = each
+            element = self._take(given[name], member.schema, member.kind, _below(path, name), shaped)
+            if not member.is_absent(element):
+                taken[name] = element
         if unknown := given.keys() - members.keys():
             shaped.unknown[path], shaped.known[path] = unknown, members
             sent = [name for name in sorted(unknown) if given[name]]
@@ -186,7 +190,7 @@ class Schemas:
         kind, where = self.kind(inner), f"a key of {path}"
         keys = [key for key in value if not self._too_long(key, {}, where, shaped)]
         taken = {key: self._take(value[key], inner, kind, _below(path, key), shaped) for key in keys}
-        return {key: each for key, each in taken.items() if each is not ABSENT}
+        return {key: element for key, element in taken.items() if element is not ABSENT}
 
 
 def _below(path: str, name: str) -> str:
@@ -194,10 +198,10 @@ def _below(path: str, name: str) -> str:
 
 
 def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
-    """With members that differ from a known one in case alone under its name, where that is not sent as well."""
+    """Returns the value with members renamed that differ from a known one only in case, unless the known one is sent as well."""
     lowered = {name.lower(): name for name in members}
     meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
-    return {meant[name] if name in members or meant[name] not in value else name: each for name, each in value.items()}
+    return {meant[name] if name in members or meant[name] not in value else name: member_value for name, member_value in value.items()}
 
 
 def _place(known: tuple[Member, str]) -> int:
@@ -205,7 +209,7 @@ def _place(known: tuple[Member, str]) -> int:
 
 
 def _todays_name(name: str, members: Mapping[str, Member]) -> str | None:
-    """Of a member as older versions of the API called it, or with dashes for underscores; None for any other."""
+    """Returns the present name of a member that is sent under an older name, or with dashes for underscores; else None."""
     alike = name.replace("-", "_")
     return next((known for known, member in members.items() if known.replace("-", "_") == alike or name in member.former_names), None)
 
@@ -222,7 +226,7 @@ def _of(schema: Mapping[str, Any]) -> str:
         return f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
     if schema.get("x-size"):
         return " of bytes"
-    words = [str(each) for each in schema.get("enum", ())]
+    words = [str(choice) for choice in schema.get("enum", ())]
     return f" ({' or '.join(words)})" if 0 < len(words) <= _FEW else ""
 
 

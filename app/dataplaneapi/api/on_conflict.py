@@ -56,27 +56,27 @@ async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
     may_read = reader()
     try:
         await call.services.history.settled()
-        found = await call.services.history.ask(_authors, error)
+        entries = await call.services.history.ask(_authors, error)
     except Unusable:
-        found = {}
-    return [_as_dict(each, found.get(each.object), may_read is None or may_read(each.object)) for each in error.clashes]
+        entries = {}
+    return [_as_dict(clash, entries.get(clash.object), may_read is None or may_read(clash.object)) for clash in error.clashes]
 
 
 def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
     """The newest entry for each object since the version that the change was made on."""
-    found = {}
+    entries = {}
     for object_ in dict.fromkeys(clash.object for clash in error.clashes):
         if entry := next(_since(journal, object_, error.version), None):
-            found[object_] = entry
-    return found
+            entries[object_] = entry
+    return entries
 
 
 async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Who has changed each object last, as far as the history knows."""
 
     def newest(journal: Journal) -> dict[str, Entry]:
-        found = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
-        return {object_: entry for object_, entry in found if entry}
+        entries = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
+        return {object_: entry for object_, entry in entries if entry}
 
     try:
         await call.services.history.settled()

@@ -103,8 +103,8 @@ class Operation:
             table = vars(_module(module)).get("ACTIONS", {}) if module else {}
         if name not in table:
             raise MissingHandler(f"no handler for {self.method} {self.path}")
-        found: Handler = table[name]
-        return found
+        function: Handler = table[name]
+        return function
 
     def load(self) -> None:
         """Imports the module of the handler. Raises MissingHandler."""
@@ -139,7 +139,7 @@ class Operation:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         shared, further = self.bundle["paths"][self.path].get("parameters", []), self.declared.get("x-further-parameters", [])
-        return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", []), *further])
+        return tuple(Parameter.of(self._resolve(parameter)) for parameter in [*shared, *self.declared.get("parameters", []), *further])
 
     @property
     def in_effect(self) -> int:
@@ -150,13 +150,13 @@ class Operation:
     def filters(self) -> tuple[str, ...]:
         """Parameters that choose from a list the objects whose member of that name has this value."""
         declared = map(self._resolve, self.declared.get("parameters", []))
-        return tuple(each["name"] for each in declared if each.get("x-filters"))
+        return tuple(parameter["name"] for parameter in declared if parameter.get("x-filters"))
 
     @cached_property
     def dry_runs(self) -> tuple[str, ...]:
         """Switches with which it changes nothing."""
         declared = map(self._resolve, self.declared.get("parameters", []))
-        return tuple(each["name"] for each in declared if each.get("x-dry-run"))
+        return tuple(parameter["name"] for parameter in declared if parameter.get("x-dry-run"))
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
@@ -164,8 +164,8 @@ class Operation:
         beyond = ("everywhere", "sidecar") if "Sidecar" in self.declared.get("tags", ()) else ("everywhere",)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
         declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
-        own = [self._resolve(each) for each in declared if "x-guards" in self._resolve(each)]
-        return {each["name"]: (each["name"], *each.get("x-other-names", ())) for each in [*everywhere, *own]}
+        own = [self._resolve(parameter) for parameter in declared if "x-guards" in self._resolve(parameter)]
+        return {parameter["name"]: (parameter["name"], *parameter.get("x-other-names", ())) for parameter in [*everywhere, *own]}
 
     @cached_property
     def body(self) -> Body | None:
@@ -184,7 +184,7 @@ class Operation:
     @cached_property
     def media_types(self) -> frozenset[str]:
         """What it answers with; errors are JSON, so JSON is always among them."""
-        answers = (self._resolve(each).get("content", {}) for each in self.declared.get("responses", {}).values())
+        answers = (self._resolve(response).get("content", {}) for response in self.declared.get("responses", {}).values())
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -161,7 +161,7 @@ def _violation(each: Parameter, value: Any) -> str | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """As the document means it: `$` is the very end, never before a final line break; digits and blanks are ASCII ones."""
+    """Whether the text matches a pattern as the document means it: `$` is the very end, and digits and blanks are ASCII."""
     return _compiled(pattern).search(text) is not None
 
 

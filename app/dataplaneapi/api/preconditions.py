@@ -52,10 +52,10 @@ def stale(call: Call) -> ApiError:
 
 
 def _path(call: Call) -> str:
-    """Of the GET whose answer is compared."""
+    """Returns the path of the GET whose response is compared."""
     path = call.operation.at(call.values)
     if not is_of_one(call) and call.operation.is_of_one:
         path = path.rpartition("/")[0]
-    declared = [each.name for each in call.operation.parameters if each.place == "query" and each.required]
+    declared = [parameter.name for parameter in call.operation.parameters if parameter.place == "query" and parameter.required]
     query = urlencode({name: call.values[name] for name in ("transaction_id", "file", *declared) if name in call.values})
     return f"/v3{path}" + (f"?{query}" if query else "")

@@ -26,7 +26,7 @@ _NOT_READY = ("failed", "waiting")
 
 
 async def answer(services: "Services", path: str) -> Response:
-    """Of one of `PROBE_PATHS`."""
+    """Answers one of `PROBE_PATHS`."""
     if path == "/livez":
         return Response(200, b"ok\n", TEXT)
     if path == "/metrics":
@@ -35,7 +35,7 @@ async def answer(services: "Services", path: str) -> Response:
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
     needed = () if services.settings.read_only else NEEDED
-    troubles = {name: trouble for name, each in services.directories.items() if (trouble := each.trouble())}
+    troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.trouble())}
     parts |= {name: _directory(trouble, is_needed=name in needed) for name, trouble in troubles.items()}
     if trouble := services.audit.trouble:
         # No change waits for it, and none is refused.

@@ -13,7 +13,7 @@ _TRUE = ("true", "1")
 
 @asynccontextmanager
 async def admitted(operation: Operation, query: bytes) -> AsyncIterator[None]:
-    """For a request of this query to a server that changes nothing. Raises Forbidden."""
+    """Admits a request on a server that changes nothing, if its query makes it a dry run. Raises Forbidden."""
     if operation.writes and not is_dry(operation, query):
         raise Forbidden(READ_ONLY)
     async with drafts_aside(wanted=operation.method not in ("GET", "HEAD")):

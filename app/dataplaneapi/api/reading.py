@@ -92,14 +92,18 @@ def _with_objects(rights: Rights, answer: Any) -> Any:
 def _left(rights: Rights, value: Any) -> Any:
     """What may be read of a value; None for an object of which nothing may be."""
     if isinstance(value, list):
-        return [left for each in value if (left := _left(rights, each)) is not None]
+        return [left for element in value if (left := _left(rights, element)) is not None]
     if not isinstance(value, Mapping):
         return value
     if "object" in value and not rights.may(READ, value["object"]):
         return None
     objects = value.get("objects")
-    readable = [each for each in objects or () if rights.may(READ, each)]
+    readable = [name for name in objects or () if rights.may(READ, name)]
     if objects is not None and not readable:
         return None
-    members = {name: each if name in _NAMED_BY_CALLER else _left(rights, each) for name, each in value.items() if name not in _TEXTS}
+    members = {
+        name: member_value if name in _NAMED_BY_CALLER else _left(rights, member_value)
+        for name, member_value in value.items()
+        if name not in _TEXTS
+    }
     return members if objects is None else {**members, "objects": readable}

@@ -6,7 +6,7 @@ Key = tuple[bytes, bytes, bytes | None]
 
 
 class ResponseCache:
-    """Of one document at a time; dropped as a whole when it would hold more than `most` bytes."""
+    """Caches the responses of one document at a time; cleared when it would hold more than `most` bytes."""
 
     def __init__(self, most: int = 16 << 20) -> None:
         self._most, self._size = most, 0

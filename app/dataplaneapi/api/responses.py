@@ -96,7 +96,7 @@ class Response(StarletteResponse):
 
     def unmodified(self) -> "Response":
         """What a client gets that has this answer."""
-        return Response(304, headers=[each for each in self.raw_headers if each[0] not in (CONTENT_TYPE, CONTENT_LENGTH)])
+        return Response(304, headers=[header for header in self.raw_headers if header[0] not in (CONTENT_TYPE, CONTENT_LENGTH)])
 
     async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         await super().__call__(scope, receive, send)
@@ -183,8 +183,8 @@ def to_json(data: Any) -> bytes:
 
 
 def _encoded(data: Any) -> Iterator[str]:
-    """In pieces, for encoding in a thread: one long call of C code would hold up the event loop."""
-    if isinstance(data, dict) and any(isinstance(each, dict | list) and len(each) > MEMBERS for each in (data, *data.values())):
+    """Yields the encoded data in pieces, for a thread: one long call of C code would block the event loop."""
+    if isinstance(data, dict) and any(isinstance(part, dict | list) and len(part) > MEMBERS for part in (data, *data.values())):
         for place, (name, value) in enumerate(data.items()):
             yield ("," if place else "{") + _ENCODE(str(name)) + ":"
             yield from _encoded(value)

@@ -36,6 +36,10 @@ def _shortened(match: re.Match[str]) -> str:
 def _broken(line: str) -> str:
     if len(line) <= LONGEST:
         return line
-    ends = [line.rfind(each, LONGEST // 2, LONGEST) + len(each.rstrip()) for each in _BREAKS if each in line[LONGEST // 2 : LONGEST]]
+    ends = [
+        line.rfind(separator, LONGEST // 2, LONGEST) + len(separator.rstrip())
+        for separator in _BREAKS
+        if separator in line[LONGEST // 2 : LONGEST]
+    ]
     at = ends[0] if ends else LONGEST
     return f"{line[:at]}\n{line[at:].lstrip()}"

@@ -28,7 +28,7 @@ def _stands(value: Any, now: Any) -> bool:
 
 
 def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
-    """For each element the one that says the same, else the one in its place."""
+    """Returns for each element its equal in the present list, else the one at its position."""
     by_content = {json.dumps(element, sort_keys=True): element for element in now}
     there = [*now, *[None] * len(sent)]
     return [by_content.get(json.dumps(element, sort_keys=True), there[place]) for place, element in enumerate(sent)]

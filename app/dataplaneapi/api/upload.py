@@ -68,7 +68,7 @@ class File:
 
 @dataclass(frozen=True)
 class Part:
-    """Of a form; `file` is the name that the client gives its file, None where it gives none."""
+    """One part of a form; `file` is the client's name of its file, None if it gives none."""
 
     name: str
     file: str | None
@@ -149,20 +149,20 @@ class Form(Parts):
 
     async def begin(self) -> None:
         """Up to the file, whose name is then known. Raises 400 where the form has none."""
-        async for each in self._rest:
-            if isinstance(each, Part) and each.name == PART and each.file is not None:
-                self.name = each.file
+        async for event in self._rest:
+            if isinstance(event, Part) and event.name == PART and event.file is not None:
+                self.name = event.file
                 return
         raise ApiError(400, "http: no such file")
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The content; the form is read to its end, so that one that is cut short is not taken for whole."""
         is_file = True
-        async for each in self._rest:
-            if isinstance(each, Part):
+        async for event in self._rest:
+            if isinstance(event, Part):
                 is_file = False
             elif is_file:
-                yield each
+                yield event
         self.check_ended()
 
 
@@ -197,7 +197,7 @@ async def text_or_form_call(request: Request) -> Call:
 
 
 def _limit(call: Call, headers: Headers) -> int:
-    """In bytes; 0 for none. Raises 413 for a body that announces more."""
+    """Returns the largest body in bytes; 0 for no limit. Raises ApiError (413) for a body that announces more."""
     limit = FILE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
     length = header(headers, b"content-length")
     if length.isdigit() and limit and int(length) > limit:
@@ -206,12 +206,12 @@ def _limit(call: Call, headers: Headers) -> int:
 
 
 def boundary(kind: str) -> bytes:
-    """Of the parts of a form, by its Content-Type. Raises ApiError."""
+    """Returns the boundary of a form's parts, from its Content-Type. Raises ApiError."""
     _, options = parse_options_header(kind)
-    if found := options.get(b"boundary"):
-        if len(found) > LONGEST_BOUNDARY:
-            raise ApiError(400, f"the boundary in Content-Type has {len(found)} characters, and {LONGEST_BOUNDARY} at most")
-        return found
+    if value := options.get(b"boundary"):
+        if len(value) > LONGEST_BOUNDARY:
+            raise ApiError(400, f"the boundary in Content-Type has {len(value)} characters, and {LONGEST_BOUNDARY} at most")
+        return value
     raise ApiError(400, "no multipart boundary param in Content-Type")
 
 

@@ -86,7 +86,7 @@ def _refuse(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
 
 
 def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> None:
-    """Before anything else is looked at: an object where an object is asked for, never null."""
+    """Checks the outermost value first: an object where an object is asked for, never null."""
     kind = schemas.kind(schema)
     if value is None:
         raise ApiError(422, f"Value is not nullable; send {'an array' if kind == 'array' else 'an object'}")
@@ -135,7 +135,7 @@ def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[An
         if isinstance(element, Mapping) and (name := name_of(element)):
             pairs = list(held.items()) if isinstance(held, dict) else list(enumerate(held))
             own[member] = dict(pairs[:AT_ONCE]) if isinstance(held, dict) else held[:AT_ONCE]
-            rest += [((member, key), name, each) for key, each in pairs[AT_ONCE:]]
+            rest += [((member, key), name, element) for key, element in pairs[AT_ONCE:]]
     return own, rest
 
 
@@ -143,10 +143,10 @@ def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, 
     whole = schemas.resolve(schema)
     own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
     errors = _model_errors(name, own)
-    for location, element, each in rest:
+    for location, element, part in rest:
         if len(errors) > MOST:
             break
-        errors += [{**error, "loc": (*location, *error["loc"])} for error in _model_errors(element, each)]
+        errors += [{**error, "loc": (*location, *error["loc"])} for error in _model_errors(element, part)]
     return _first_of_each_collection(errors, schema, schemas, prefix) if errors else []
 
 
@@ -175,14 +175,14 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
     name = ".".join(map(str, path))
     kind = error["type"]
     if kind in ("literal_error", "enum"):
-        return _of_enum(name, [str(each) for each in declared.get("enum", ())], _at(shaped.value, path))
+        return _of_enum(name, [str(choice) for choice in declared.get("enum", ())], _at(shaped.value, path))
     write = _TEXTS.get(kind)
     violation = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
     return f"{name} in body {violation}" + (_misnamed(path, shaped) if kind == "missing" else "")
 
 
 def _of_enum(name: str, words: list[str], sent: Any) -> str:
-    """With the word that was probably meant; of a long list that stands on a line of its own in front."""
+    """Returns the message for a value outside its enum, with the word that was probably meant; in front, for a long list."""
     text = f"{name} in body should be one of [{' '.join(words)}]"
     likely = nearest(str(sent)[:64], words)
     hint = f'; did you mean "{likely}"?' if likely else ""
@@ -201,5 +201,5 @@ def _misnamed(path: Location, shaped: Shaped) -> str:
     """Names the unknown member that the missing one resembles."""
     unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
     wanted = str(path[-1])
-    likely = next((each for each in sorted(unknown) if nearest(each, [wanted])), None)
+    likely = next((name for name in sorted(unknown) if nearest(name, [wanted])), None)
     return f' (there is "{likely}", which is not known; did you mean "{wanted}"?)' if likely else ""

@@ -60,7 +60,7 @@ async def _asked(handler: Handler, call: Call) -> Response:
 
 
 def _readable(error: BreaksTests) -> BreaksTests:
-    """Without what the tests have shown, for a caller who may not read everything."""
+    """Returns the error without test results, for a caller who may not read everything."""
     if reader() is None:
         return error
     return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(error.failed), failed_before=error.failed_before)
@@ -122,10 +122,10 @@ async def _waited(call: Call, response: Response, seconds: float | None) -> Resp
 
 
 def _with_failing(response: Response) -> Response:
-    """With the names of tests that failed before the change, and fail still."""
+    """Adds the names of tests that failed before the change, and still fail, to the response."""
     request = author.get().request
     if request and request.failing_tests:
-        named = [quote(each, safe=" /:,") for each in request.failing_tests[:MOST_NAMED]]
+        named = [quote(name, safe=" /:,") for name in request.failing_tests[:MOST_NAMED]]
         more = [f"and {len(request.failing_tests) - MOST_NAMED} more"] if len(request.failing_tests) > MOST_NAMED else []
         response.raw_headers.append((FAILING, "; ".join([*named, *more]).encode()))
     return response

@@ -83,7 +83,7 @@ def _plain(value: Any, counted: list[int], depth: int) -> Any:
     if isinstance(value, dict):
         return {str(_scalar(name)): _plain(each, counted, depth + 1) for name, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each, counted, depth + 1) for each in value]
+        return [_plain(element, counted, depth + 1) for element in value]
     return _scalar(value)
 
 

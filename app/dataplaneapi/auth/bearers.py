@@ -53,7 +53,7 @@ class Bearers:
             self._issuer = Issuer(jwt, former.keys if former and former.settings.source == jwt.source else None)
 
     def caller(self, bearer: bytes) -> Caller:
-        """Of a request that was admitted."""
+        """Returns the caller of an admitted request."""
         if token := self.tokens.find(bearer):
             return self.of(token)
         return (self._issuer.known(bearer) if self._issuer else None) or EndedCaller()
@@ -72,7 +72,7 @@ class Bearers:
         return TokenCaller.of(token, is_orphan=is_orphan)
 
     def rights_now(self, roles: Roles | None, group: str, name: str) -> Rights | None:
-        """Those of a caller who is not there to ask, by the group and name that its changes have; none of one who is gone."""
+        """Returns the present rights of an absent caller, by group and name of its changes; None if it no longer exists."""
         if group == TOKENS:
             token = self.tokens.get(id_of(name))
             return self.of(token).rights(roles) if token else Rights(why=f"{name} has ended")

@@ -28,7 +28,7 @@ class Caller:
         return self.token.expires if self.token else float("inf")
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """None where everything is allowed, which is where there are no roles."""
+        """Returns the caller's rights; None if everything is allowed, which is the case without roles."""
         return roles.rights(self.group, self.name) if roles else None
 
     @property
@@ -53,7 +53,7 @@ class TokenCaller(Caller):
         return f"a token creates no tokens; {self.token.creator} does, with the own credentials"
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Those of its roles, as far as its creator has them now; one that was created where there are no roles has none."""
+        """Returns the rights of the token's roles, limited to its creator's present ones; none if it was created without roles."""
         assert self.token is not None
         creator = self.token.creator
         if not self.token.roles:
@@ -101,7 +101,7 @@ class JwtCaller(Caller):
 
 
 def id_of(name: str) -> str:
-    """Of the token in the name of a TokenCaller."""
+    """Returns the token's id from the name of a TokenCaller."""
     return name.split(" ")[1]
 
 

@@ -90,7 +90,7 @@ class Gate:
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """None for a user with the right password; a wrong one is logged with the name that was sent and the client's address."""
+        """Returns None for a user with the right password; logs a wrong one with the name that was sent and the client's address."""
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
@@ -114,7 +114,7 @@ class Gate:
         return await asyncio.shield(check)
 
     def caller(self, authorization: bytes) -> Caller | None:
-        """Of a request that was admitted; None where it has sent no credentials."""
+        """Returns the caller of an admitted request; None if it sent no credentials."""
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.caller(bearer)
         credentials = parse_basic(authorization)
@@ -183,8 +183,8 @@ class Gate:
     def _forget_over_limit(self, of: Pair) -> None:
         """The verdicts of the address for which the limit is reached now."""
         if self.guessing.wait(of):
-            kept = {key: known for key, known in self._verdicts.items() if known[1][0] != of[0] or not self.guessing.wait(known[1])}
-            self._verdicts = kept
+            remaining = {key: known for key, known in self._verdicts.items() if known[1][0] != of[0] or not self.guessing.wait(known[1])}
+            self._verdicts = remaining
 
     def _refused(self, reason: str, text: str, challenge: Header = CHALLENGE) -> Response:
         self.refused[reason] += 1

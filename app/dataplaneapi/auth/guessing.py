@@ -33,7 +33,7 @@ class Guessing:
         """Seconds until it may be tried; 0.0 for now."""
         address, name = pair
         now = self._clock()
-        recent = [each for each in self._failures.get(address, ()) if each[0] > now - SECONDS]
+        recent = [failure for failure in self._failures.get(address, ()) if failure[0] > now - SECONDS]
         own = [at for at, failed in recent if failed == name]
         over = [own[-PER_NAME]] if len(own) >= PER_NAME else []
         if len(recent) >= PER_ADDRESS:
@@ -54,7 +54,7 @@ class Guessing:
         """Forgets the failures of the pair, and remembers that it was right once."""
         address, name = pair
         before = self._failures.get(address, deque())
-        left = deque(each for each in before if each[1] != name)
+        left = deque(failure for failure in before if failure[1] != name)
         self._number -= len(before) - len(left)
         if left:
             self._failures[address] = left
@@ -73,7 +73,7 @@ class Guessing:
         return self._number
 
     def _forget_old(self, address: str) -> None:
-        """Of this address, and all of those that have not failed since."""
+        """Forgets the old failures of this address, and of all addresses without later ones."""
         limit = self._clock() - SECONDS
         own = self._failures.get(address)
         while own and len(own) > 1 and own[0][0] <= limit:

@@ -41,7 +41,7 @@ class Issuer:
         await self.keys.close()
 
     def known(self, token: bytes) -> JwtCaller | None:
-        """Of a JWT that was verified before, and is good still."""
+        """Returns the caller of a JWT that was verified before and is still valid, or None."""
         self.keys.freshen()
         self._follow_keys()
         caller = self._verdicts.get(_digest(token))
@@ -90,14 +90,14 @@ class Issuer:
 
 def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The texts of a claim; a name with dots that is none may be a path, as in realm_access.roles."""
-    found: Any = claims.get(name)
-    if found is None:
-        found = claims
+    claim: Any = claims.get(name)
+    if claim is None:
+        claim = claims
         for part in name.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-    if isinstance(found, str):
-        return tuple(found.split()[:MOST_VALUES]) if name in SCOPES else (found,)
-    return tuple(each for each in found[:MOST_VALUES] if isinstance(each, str)) if isinstance(found, list) else ()
+            claim = claim.get(part) if isinstance(claim, Mapping) else None
+    if isinstance(claim, str):
+        return tuple(claim.split()[:MOST_VALUES]) if name in SCOPES else (claim,)
+    return tuple(value for value in claim[:MOST_VALUES] if isinstance(value, str)) if isinstance(claim, list) else ()
 
 
 def _header(token: bytes) -> Mapping[str, Any]:

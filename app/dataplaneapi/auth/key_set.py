@@ -67,7 +67,9 @@ class KeySet:
             self._begin()
 
     async def look_for(self, id_: str | None) -> Key | None:
-        """As `get`, after a fetch where there is no such key: of FETCH_SECONDS at most, and none within PAUSE_SECONDS of the last."""
+        """Returns a key as `get` does, fetching the set if it is missing: for FETCH_SECONDS at most, and not within PAUSE_SECONDS of the
+        last fetch.
+        """
         if self.get(id_) is None and (fetching := self._begin()) is not None:
             await asyncio.wait([fetching])
         return self.get(id_)
@@ -133,10 +135,10 @@ async def fetch(settings: JwtSettings) -> Any:
 async def _discovered(client: httpx2.AsyncClient, issuer: str) -> str:
     """OpenID Connect Discovery 1.0, section 4."""
     document = await _json(client, issuer.rstrip("/") + DISCOVERY)
-    found = document if isinstance(document, Mapping) else {}
-    if found.get("issuer") != issuer:
-        raise KeysFailed(f"the discovery document of {issuer} is that of {str(found.get('issuer'))[:200]!r}")
-    url = found.get("jwks_uri")
+    members = document if isinstance(document, Mapping) else {}
+    if members.get("issuer") != issuer:
+        raise KeysFailed(f"the discovery document of {issuer} is that of {str(members.get('issuer'))[:200]!r}")
+    url = members.get("jwks_uri")
     if not isinstance(url, str) or (issuer.startswith("https:") and not url.startswith("https:")):
         raise KeysFailed(f"the discovery document of {issuer} has no jwks_uri with https")
     return url

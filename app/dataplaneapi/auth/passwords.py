@@ -62,8 +62,8 @@ def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -
     `hashes` has one stored hash for each cost in use: the password is hashed once with each.
     """
     own = cost(user.password, clear=user.clear) if user else ""
-    for each, stored in hashes.items():
-        if each != own:
+    for hash_, stored in hashes.items():
+        if hash_ != own:
             hashed(password, expanded(stored) or "")
     return user is not None and verify(password, user.password, clear=user.clear)
 

@@ -55,7 +55,7 @@ class Token:
         with suppress(ValueError):
             client = ip_address(address)
             client = (isinstance(client, IPv6Address) and client.ipv4_mapped) or client
-            return any(client in _network(each) for each in self.networks)
+            return any(client in _network(network) for network in self.networks)
         return False
 
 
@@ -69,7 +69,7 @@ def is_well_formed(secret: bytes) -> bool:
 
 
 class Tokens:
-    """Those of one file. Used as a context: inside it last uses are written in a while, and at the end."""
+    """The tokens of one file. As a context manager it writes last uses now and then, and at the end."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
@@ -89,10 +89,10 @@ class Tokens:
     def all(self) -> list[Token]:
         """The newest first."""
         now = self._clock()
-        return sorted((each for each in self._by_hash.values() if each.expires > now), key=lambda each: -each.created)
+        return sorted((token for token in self._by_hash.values() if token.expires > now), key=lambda token: -token.created)
 
     def get(self, id_: str) -> Token | None:
-        return next((each for each in self.all() if each.id == id_), None)
+        return next((token for token in self.all() if token.id == id_), None)
 
     def find(self, secret: bytes) -> Token | None:
         """The token with this secret, unless it has expired."""
@@ -104,7 +104,7 @@ class Tokens:
     ) -> tuple[Token, str]:
         """A new token and its secret, which is kept nowhere. Raises ApiError: 429 for too many, 500 where the disk takes none."""
         self._drop_expired()
-        own = sum((each.group, each.creator) == (group, creator) for each in self._by_hash.values())
+        own = sum((token.group, token.creator) == (group, creator) for token in self._by_hash.values())
         if own >= MOST_OF_ONE or len(self._by_hash) >= MOST:
             count = f"this creator has {own}" if own >= MOST_OF_ONE else f"there are {len(self._by_hash)}"
             raise ApiError(429, f"{count} tokens, and more are not kept; DELETE /v3/sidecar/tokens/{{id}} revokes one")
@@ -150,13 +150,13 @@ class Tokens:
 
     def _drop_expired(self) -> None:
         now = self._clock()
-        if gone := [each.hash for each in self._by_hash.values() if each.expires <= now]:
+        if gone := [token.hash for token in self._by_hash.values() if token.expires <= now]:
             self._is_written = False
-        for each in gone:
-            del self._by_hash[each]
+        for token in gone:
+            del self._by_hash[token]
 
     def _new_id(self) -> str:
-        known = {each.id for each in self._by_hash.values()}
+        known = {token.id for token in self._by_hash.values()}
         return next(id_ for id_ in iter(lambda: secrets.token_hex(4), "") if id_ not in known)
 
     async def _write(self, *, durable: bool = True) -> None:
@@ -165,7 +165,7 @@ class Tokens:
 
     async def _write_alone(self, durable: bool) -> None:
         async with self._lock:
-            data = json.dumps({"tokens": [asdict(each) for each in self._by_hash.values()]}).encode() + b"\n"
+            data = json.dumps({"tokens": [asdict(token) for token in self._by_hash.values()]}).encode() + b"\n"
             self._is_written = True
             try:
                 await asyncio.to_thread(write_atomically, self._path, data, durable=durable)
@@ -175,7 +175,7 @@ class Tokens:
 
     def _read(self) -> None:
         try:
-            self._by_hash = {each.hash: each for each in _parsed(json.loads(self._path.read_bytes())["tokens"])}
+            self._by_hash = {token.hash: token for token in _parsed(json.loads(self._path.read_bytes())["tokens"])}
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError) as error:

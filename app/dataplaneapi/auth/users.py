@@ -41,7 +41,7 @@ class Users:
     def read(self, settings: Settings) -> None:
         """All sources again; NoUsers leaves the users as they were."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
-        stamps = {str(each): stamp(each) for each in (stored, file) if each}
+        stamps = {str(file_): stamp(file_) for file_ in (stored, file) if file_}
         own = [*_stored(stored), *map(_user, settings.users)]
         if not own and file:
             own = _of_file(file, settings.userlist)

@@ -53,7 +53,7 @@ class Client:
         return answer
 
     def answer(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """As `ask`, with refusals as answers."""
+        """Returns the answer as `ask` does, also for refusals."""
         response = self._send(method, path, query, body, kind, headers)
         try:
             data = response.read()
@@ -174,7 +174,7 @@ class Client:
         return "; does it speak TLS, so that its address is https://?" if is_plain and closes else ""
 
     def _as(self) -> str:
-        """As whom a call was made."""
+        """Returns the user or token that calls are made with."""
         if self.context.get("token") or self.context.get("token_file"):
             return "a token"
         if user := self.context.get("user"):
@@ -206,7 +206,7 @@ def name(text: str) -> str:
 
 
 def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
-    """With the first line of the message, and what else it says below. `by`: as whom the call was made, where that counts."""
+    """Returns the failure of a refused call: the message's first line, then the rest. `by`: the user of the call, where that matters."""
     try:
         body: Any = json.loads(answer.body)
         message = str(body.get("message") or body)

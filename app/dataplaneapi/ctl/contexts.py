@@ -80,10 +80,10 @@ def read() -> tuple[str, dict[str, dict[str, str]]]:
         from dataplaneapi.ctl.formats import parse_yaml
 
         data = parse_yaml(text, path())
-    current, found = _checked(data if data is not None else {})
-    if any(secret in each for each in found.values() for secret in SECRETS):
+    current, contexts = _checked(data if data is not None else {})
+    if any(secret in context for context in contexts.values() for secret in SECRETS):
         _demand_private(path(), mode)
-    return current, found
+    return current, contexts
 
 
 def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
@@ -93,10 +93,10 @@ def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
     for name in data:
         if name not in ("contexts", "current"):
             raise Failure(f"{path()}: {name} is not known; there are contexts and current")
-    for name, each in contexts.items():
-        if not isinstance(each, dict) or not all(isinstance(value, str) for value in each.values()):
+    for name, context in contexts.items():
+        if not isinstance(context, dict) or not all(isinstance(value, str) for value in context.values()):
             raise Failure(f"{path()}: context {name} must be a map of texts, as in {EXAMPLE}")
-        for member in each:
+        for member in context:
             if member not in MEMBERS:
                 raise Failure(f"{path()}: {member} of context {name} is not known; there are {', '.join(MEMBERS)}")
     return data.get("current", ""), contexts

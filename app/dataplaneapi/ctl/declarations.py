@@ -46,7 +46,7 @@ def _declared(found: list[tuple[str, bytes, str]]) -> tuple[bytes, str]:
 
 def _form(body: bytes, kind: str, stored: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
     """The same for the same parts: the server and `ctl follow` know by it what has been applied."""
-    ending = next(ending for ending, each in KINDS.items() if each == kind)
+    ending = next(ending for ending, kind_ in KINDS.items() if kind_ == kind)
     parts = [*([("configuration", f"declared{ending}", body)] if body else []), *stored]
     boundary = hashlib.sha256(b"".join(data for _, _, data in parts)).hexdigest()[:32]
     lines = []
@@ -121,10 +121,10 @@ def _merged(pieces: list[tuple[str, bytes, str]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
     for name, data, kind in pieces:
-        found = formats.parse_json(data, name) if kind == JSON else formats.parse_yaml(data.decode("utf-8", "replace"), name)
-        if not isinstance(found, dict):
+        parsed = formats.parse_json(data, name) if kind == JSON else formats.parse_yaml(data.decode("utf-8", "replace"), name)
+        if not isinstance(parsed, dict):
             raise Failure(f"{name}: objects by their collections are expected, as in backends: [...]")
-        for collection, value in found.items():
+        for collection, value in parsed.items():
             if isinstance(value, list):
                 if not isinstance(merged.setdefault(collection, []), list):
                     raise Failure(f"{name}: {collection} is a list, and none in {origin[collection]}")

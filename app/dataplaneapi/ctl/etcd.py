@@ -21,14 +21,14 @@ class Etcd:
 
     def __init__(self, endpoints: str = "") -> None:
         given = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
-        self.endpoints = [each if "://" in each else f"http://{each}" for each in given.split(",")]
+        self.endpoints = [endpoint if "://" in endpoint else f"http://{endpoint}" for endpoint in given.split(",")]
         self._token = ""
 
     def get(self, key: str) -> tuple[bytes | None, int, int]:
         """The value, the revision of its last change, and that of the whole store."""
-        found = self._call("/v3/kv/range", {"key": _coded(key)})
-        pairs = found.get("kvs", [])
-        revision = int(found["header"]["revision"])
+        response = self._call("/v3/kv/range", {"key": _coded(key)})
+        pairs = response.get("kvs", [])
+        revision = int(response["header"]["revision"])
         return (base64.b64decode(pairs[0].get("value", "")), int(pairs[0]["mod_revision"]), revision) if pairs else (None, 0, revision)
 
     def put(self, key: str, value: str) -> None:
@@ -73,7 +73,7 @@ class Etcd:
                 continue
             if response.status == 200:
                 # It is asked first from now on.
-                self.endpoints.sort(key=lambda each: each != endpoint)
+                self.endpoints.sort(key=lambda other: other != endpoint)
                 return connection, response
             failure = Failure(f"etcd {endpoint}: {response.status} {_message(response.read())}", UNREACHABLE)
             # A token may have run out.

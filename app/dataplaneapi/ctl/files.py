@@ -4,7 +4,7 @@ import os
 
 
 def replace(path: str, text: str, mode: int = 0o600) -> None:
-    """By a draft beside it and a rename. Raises OSError."""
+    """Replaces a file by a draft beside it and a rename. Raises OSError."""
     draft = f"{path}.{os.getpid()}"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:

@@ -23,12 +23,12 @@ def flat(text: str) -> Mapping | None:
     for line in text.splitlines():
         if _BLANK.fullmatch(line):
             continue
-        if not (found := _LINE.fullmatch(line)):
+        if not (match := _LINE.fullmatch(line)):
             return None
-        indent, key = len(found["indent"]), found["key"]
+        indent, key = len(match["indent"]), match["key"]
         if not _closed(open_, indent):
             return None
-        inner, value = open_[-1][1], _value(found)
+        inner, value = open_[-1][1], _value(match)
         if key in inner or key.lower() in _WORDS or value is None:
             return None
         inner[key] = value

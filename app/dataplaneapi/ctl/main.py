@@ -59,7 +59,7 @@ def common() -> Parser:
 
 
 def parser() -> Parser:
-    """Of the command itself, with a list of the commands."""
+    """Returns the parser of the command itself, with a list of its subcommands."""
     commands = "\n".join(f"  {name:<12}{text}" for name, (_, text) in COMMANDS.items())
     made = Parser(
         prog=PROGRAM,

@@ -25,8 +25,8 @@ def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list
     result, clashes = {}, []
     for member in [*theirs, *(name for name in mine if name not in theirs)]:
         below = f"{path}.{member}" if path else str(member)
-        value, found = merged(former.get(member, ABSENT), mine.get(member, ABSENT), theirs.get(member, ABSENT), below)
-        clashes += found
+        value, more = merged(former.get(member, ABSENT), mine.get(member, ABSENT), theirs.get(member, ABSENT), below)
+        clashes += more
         if value is not ABSENT:
             result[member] = value
     return result, clashes

@@ -59,12 +59,12 @@ class Object:
 
 
 def kinds(*, runtime: bool = False) -> list[str]:
-    """Those that `parsed` takes first."""
+    """Returns the kinds that `parsed` takes as the first word."""
     return sorted({kind.partition("/")[0] for kind in (AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})})
 
 
 def parsed(words: list[str], *, runtime: bool = False) -> Object:
-    """From `backend/shop`, `backend shop` or `backends`. Raises Failure."""
+    """Parses an object from `backend/shop`, `backend shop` or `backends`. Raises Failure."""
     known = AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS}
     parts = words[0].strip("/").split("/")
     first = _kind(parts[0], "", known)
@@ -85,7 +85,7 @@ def parsed(words: list[str], *, runtime: bool = False) -> Object:
 
 
 def _below(known: dict[str, str], first: str, parent: str, rest: list[str], words: list[str], *, runtime: bool) -> Object:
-    names = [*(unquote(each) for each in rest[1:]), *words[1:]]
+    names = [*(unquote(segment) for segment in rest[1:]), *words[1:]]
     if not rest and not names:
         return Object(first, "", None, runtime=runtime)
     if not rest or len(names) > 1:
@@ -94,7 +94,7 @@ def _below(known: dict[str, str], first: str, parent: str, rest: list[str], word
 
 
 def _kind(word: str, above: str, known: dict[str, str]) -> str:
-    """By its name, the last word of its path (`backends`), or the word of the file (`peers`)."""
+    """Returns a kind by its name, the last word of its path (`backends`), or its word in the file (`peers`)."""
     inside = f"{above}/" if above else ""
     firsts = {kind.partition("/")[0] for kind in known}
     if f"{inside}{word}" in known or (not above and word in firsts):

@@ -15,34 +15,36 @@ Operations = dict[str, dict[str, Any]]
 
 
 def operations(client: Client) -> Operations:
-    """By id: `method`, `path`, `summary`, the place of each of its `parameters` by its name, and the media types of its body (`takes`)."""
-    kept = _read(client)
-    headers = {"If_None_Match": kept["etag"]} if kept else {}
+    """Returns the operations by id: `method`, `path`, `summary`, where each of `parameters` goes, and the media types of the body
+    (`takes`).
+    """
+    cached = _read(client)
+    headers = {"If_None_Match": cached["etag"]} if cached else {}
     answer = client.ask("GET", DOCUMENT, **headers)
-    if answer.status == 304 and kept:
-        return dict(kept["operations"])
-    found = _of(answer.json())
+    if answer.status == 304 and cached:
+        return dict(cached["operations"])
+    fetched = _of(answer.json())
     if etag := answer.headers.get("etag"):
-        _write(client, {"etag": etag, "operations": found})
-    return found
+        _write(client, {"etag": etag, "operations": fetched})
+    return fetched
 
 
 def _of(document: dict[str, Any]) -> Operations:
     shared = document["components"]["parameters"]
-    found = {}
+    by_id = {}
     for path, item in document["paths"].items():
         for method in METHODS:
             if "operationId" in (operation := item.get(method, {})):
                 declared = [*item.get("parameters", []), *operation.get("parameters", []), *operation.get("x-further-parameters", [])]
-                whole = [shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in declared]
-                found[operation["operationId"]] = {
+                whole = [shared[parameter["$ref"].rpartition("/")[2]] if "$ref" in parameter else parameter for parameter in declared]
+                by_id[operation["operationId"]] = {
                     "method": method.upper(),
                     "path": path,
                     "summary": operation.get("summary", ""),
-                    "parameters": {each["name"]: each["in"] for each in whole},
+                    "parameters": {parameter["name"]: parameter["in"] for parameter in whole},
                     "takes": list(operation.get("requestBody", {}).get("content", {})),
                 }
-    return found
+    return by_id
 
 
 def _file(client: Client) -> str:
@@ -54,8 +56,8 @@ def _file(client: Client) -> str:
 def _read(client: Client) -> dict[str, Any] | None:
     try:
         with open(_file(client), encoding="utf-8") as file:
-            kept = json.load(file)
-        return kept if isinstance(kept, dict) and "etag" in kept and "operations" in kept else None
+            cached = json.load(file)
+        return cached if isinstance(cached, dict) and "etag" in cached and "operations" in cached else None
     except (OSError, ValueError):
         return None
 

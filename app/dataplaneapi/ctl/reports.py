@@ -37,8 +37,8 @@ def _way(found: dict[str, Any]) -> Iterator[str]:
     if by := found.get("answered_by"):
         yield f"-> answered by {_line(by)}"
     yield f"-> {_status(found)}"
-    for each in found["unknown"]:
-        yield f"not known here: {each['why']}, {_line(each)}"
+    for name in found["unknown"]:
+        yield f"not known here: {name['why']}, {_line(name)}"
 
 
 def _status(found: dict[str, Any]) -> str:
@@ -75,7 +75,7 @@ def _tested(run: dict[str, Any], *, with_coverage: bool) -> Iterator[str]:
             yield from (f"    {_line(rule)}" for rule in case.get("rules", ()))
     coverage = run["coverage"]
     if with_coverage:
-        yield from (f"not reached {_line(each)} ({each['section']})" for each in coverage["unreached"])
+        yield from (f"not reached {_line(line)} ({line['section']})" for line in coverage["unreached"])
     share = f" ({coverage['share']:.1%})" if "share" in coverage else ""
     reached = f"{coverage['reached']} of {coverage['rules']} rules reached{share}"
     yield f"{run['passed']} passed, {run['failed']} failed in {run['seconds']:.2f} s; {reached}"

@@ -32,7 +32,7 @@ class Session:
             self._client.close()
 
     def show(self, value: Any, as_table: Callable[[Any], str]) -> None:
-        """In the format that was asked for; `as_table` makes the text of the others."""
+        """Prints a value in the format that was asked for; `as_table` makes the text of tables."""
         if self.format == "json":
             self.write(formats.to_json(value))
         elif self.format == "yaml":

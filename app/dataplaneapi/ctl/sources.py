@@ -44,7 +44,7 @@ class Files:
         return State(body, kind, hashlib.sha256(body).hexdigest())
 
     def wait(self, seconds: float) -> None:
-        """Until its files are others than those that were read last, or so long."""
+        """Waits until the files differ from those read last, at most so many seconds."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self._stamps() == self._seen:
             time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
@@ -58,7 +58,7 @@ class Files:
     def _stamps(self) -> tuple[tuple[str, int, int, int], ...]:
         names = [self.path]
         if os.path.isdir(self.path):
-            names += sorted(os.path.join(above, name) for above, _, found in os.walk(self.path) for name in found)
+            names += sorted(os.path.join(above, name) for above, _, file_names in os.walk(self.path) for name in file_names)
         stamps = []
         for name in names:
             try:
@@ -81,7 +81,7 @@ class Key:
         return State(value, declarations.guessed(value), f"revision {changed}") if value else None
 
     def wait(self, seconds: float) -> None:
-        """From the revision that was read last: what is put meanwhile is seen."""
+        """Waits from the revision that was read last, so that no put in between is lost."""
         try:
             for _ in self.etcd.changes(self.key, self._revision + 1, min(seconds, WATCH_SECONDS)):
                 return
@@ -94,7 +94,7 @@ class Key:
 
 
 def source(name: str, *, endpoints: str = "", status: str = "") -> Files | Key:
-    """From `etcd:KEY`, `http://HOST:PORT/KEY` and `https://...` of an etcd, or a path."""
+    """Returns the source of `etcd:KEY`, of `http://HOST:PORT/KEY` or `https://...` of an etcd, or of a path."""
     if name.startswith("etcd:"):
         return Key(Etcd(endpoints), name.removeprefix("etcd:"))
     if name.startswith(("http://", "https://")):

@@ -29,7 +29,7 @@ def cell(value: Any) -> str:
     if isinstance(value, list | tuple):
         text = f"{cell(value[0])} and {len(value) - 1} more" if len(value) > 2 else ", ".join(map(cell, value))
     elif isinstance(value, dict):
-        text = cell(value["algorithm"]) if "algorithm" in value else " ".join(f"{key}={cell(each)}" for key, each in value.items())
+        text = cell(value["algorithm"]) if "algorithm" in value else " ".join(f"{key}={cell(element)}" for key, element in value.items())
     else:
         text = " ".join(str(value).split())
     return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 3] + "..."
@@ -58,20 +58,20 @@ def of_objects(kind: str, found: Sequence[Any], key: str = "name", *, colours: b
     """A table of objects of one kind; without a `key` the place of each is its first column."""
     if not found:
         return ""
-    if not all(isinstance(each, dict) for each in found):
-        return table([kind], [[each] for each in found], colours=colours)
+    if not all(isinstance(element, dict) for element in found):
+        return table([kind], [[element] for element in found], colours=colours)
     columns = _columns(kind, found, key)
     head = [*([] if key else ["index"]), *columns]
     return table(
-        head, [[*([] if key else [place]), *(each.get(column) for column in columns)] for place, each in enumerate(found)], colours=colours
+        head, [[*([] if key else [place]), *(row.get(column) for column in columns)] for place, row in enumerate(found)], colours=colours
     )
 
 
 def _columns(kind: str, found: Sequence[dict[str, Any]], key: str) -> list[str]:
-    members = dict.fromkeys(member for each in found for member in each)
+    members = dict.fromkeys(member for row in found for member in row)
     if wanted := COLUMNS.get(kind):
         return [column for column in wanted.split() if column in members] or [*members][:MOST_COLUMNS]
-    plain = [member for member in members if not any(isinstance(each.get(member), dict | list) for each in found)]
+    plain = [member for member in members if not any(isinstance(row.get(member), dict | list) for row in found)]
     return [*([key] if key in members else []), *(member for member in plain if member != key)][:MOST_COLUMNS]
 
 
@@ -88,23 +88,23 @@ def _members(found: dict[str, Any], indent: str, *, colours: bool) -> Iterable[s
         title = coloured(key, BOLD, colours=colours)
         if _is_nested(value):
             yield f"{indent}{title}\n"
-            for name, each in value.items() if isinstance(value, dict) else enumerate(value):
-                yield from _nested(name, each, indent + "  ", colours=colours)
+            for name, element in value.items() if isinstance(value, dict) else enumerate(value):
+                yield from _nested(name, element, indent + "  ", colours=colours)
         else:
             yield f"{indent}{title}{' ' * (width - len(key))}  {_whole(value, indent + ' ' * (width + 2))}\n"
 
 
 def _nested(name: Any, value: Any, indent: str, *, colours: bool) -> Iterable[str]:
     if isinstance(value, dict):
-        yield f"{indent}{name}  {' '.join(f'{key}={cell(each)}' for key, each in value.items())}\n"
+        yield f"{indent}{name}  {' '.join(f'{key}={cell(element)}' for key, element in value.items())}\n"
     else:
         yield f"{indent}{name}  {cell(value)}\n"
 
 
 def _is_nested(value: Any) -> bool:
     return bool(value) and (
-        (isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()))
-        or (isinstance(value, list) and any(isinstance(each, dict) for each in value))
+        (isinstance(value, dict) and any(isinstance(element, dict) for element in value.values()))
+        or (isinstance(value, list) and any(isinstance(element, dict) for element in value))
     )
 
 

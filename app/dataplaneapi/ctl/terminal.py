@@ -14,7 +14,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def has_colours(stream: TextIO) -> bool:
-    """As https://no-color.org has it."""
+    """Whether to use colours on a stream, as https://no-color.org defines it."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 

@@ -12,10 +12,10 @@ _BEGINNINGS = {*KEYWORDS.values(), "program", "dynamic-update"}
 def lines_of(text: str, asked: Object) -> str:
     """The sections or lines of it; empty where there is none."""
     wanted = asked.name if "/" not in asked.kind else asked.parent
-    found = [lines for header, lines in _sections(text) if header[0] == asked.section and (not wanted or wanted in header[1:2])]
+    texts = [lines for header, lines in _sections(text) if header[0] == asked.section and (not wanted or wanted in header[1:2])]
     if "/" not in asked.kind:
-        return "\n".join("".join(lines).strip("\n") + "\n" for lines in found)
-    return "".join(line for lines in found for line in _children(lines, asked))
+        return "\n".join("".join(lines).strip("\n") + "\n" for lines in texts)
+    return "".join(line for lines in texts for line in _children(lines, asked))
 
 
 def _sections(text: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -56,5 +56,5 @@ def _children(lines: list[str], asked: Object) -> Iterator[str]:
 
 
 def _is_named(words: list[str], name: str) -> bool:
-    """By the word behind the first, or by that behind `name`."""
+    """Whether a section has this name: its second word, or the one after `name`."""
     return words[1:2] == [name] or ("name", name) in pairwise(words[2:])

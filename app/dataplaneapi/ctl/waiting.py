@@ -61,16 +61,16 @@ def operation_ended(session: Session, number: str, seconds: float) -> Any:
         while True:
             left = seconds - (time.monotonic() - began)
             # The first look, and every one in which something may be shown, is soon over.
-            found = session.client.get(f"{SIDECAR}/operations/{quoted(number)}", {"wait": f"{min(STEP, max(1, left)):.0f}s"})
-            if found["status"] != "running":
+            operation = session.client.get(f"{SIDECAR}/operations/{quoted(number)}", {"wait": f"{min(STEP, max(1, left)):.0f}s"})
+            if operation["status"] != "running":
                 break
-            progress.say(f"{found['kind']} {number}: {describe(found['progress'])}, {time.monotonic() - began:.0f} s")
+            progress.say(f"{operation['kind']} {number}: {describe(operation['progress'])}, {time.monotonic() - began:.0f} s")
             if left <= 0:
-                raise Failure(f"{found['kind']} {number} has not ended after {seconds:g} s", PENDING)
-    if found["status"] != "succeeded":
-        raise Failure(f"{found['kind']} {number} {found['status']}: {found.get('error', '')}".rstrip(": "), FAILED)
-    session.note(f"{found['kind']} {number} succeeded")
-    return found
+                raise Failure(f"{operation['kind']} {number} has not ended after {seconds:g} s", PENDING)
+    if operation["status"] != "succeeded":
+        raise Failure(f"{operation['kind']} {number} {operation['status']}: {operation.get('error', '')}".rstrip(": "), FAILED)
+    session.note(f"{operation['kind']} {number} succeeded")
+    return operation
 
 
 def describe(progress: Any) -> str:

@@ -27,7 +27,7 @@ def _of_file(path: Path) -> str:
     try:
         there = os.lstat(path)
     except FileNotFoundError:
-        above = next(each for each in path.parents if each.exists())
+        above = next(parent for parent in path.parents if parent.exists())
         return "" if above.is_dir() and os.access(above, os.W_OK | os.X_OK) else f"{path} cannot be made: {above} cannot be written"
     except OSError as error:
         return f"{path}: {error.strerror}"

@@ -53,10 +53,10 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
     if fix:
         rows.append(_fixed(settings))
     if as_json:
-        print(json.dumps([asdict(each) for each in rows], indent=2))
+        print(json.dumps([asdict(row) for row in rows], indent=2))
     else:
         print(*rows, sep="\n")
-    return int(any(each.level == ERROR for each in rows))
+    return int(any(row.level == ERROR for row in rows))
 
 
 def _fixed(settings: Settings) -> Finding:
@@ -238,11 +238,11 @@ def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Findin
     except SettingsError as error:
         yield Finding(ERROR, "listeners", str(error))
         return
-    for each in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
-        if each.scheme != "unix" and not each.port:
-            key = "dataplaneapi.tls.tls_port" if each.scheme == "https" else "dataplaneapi.port"
+    for socket in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
+        if socket.scheme != "unix" and not socket.port:
+            key = "dataplaneapi.tls.tls_port" if socket.scheme == "https" else "dataplaneapi.port"
             yield Finding(
-                WARNING, "listeners", f"{each.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
+                WARNING, "listeners", f"{socket.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
             )
 
 
@@ -270,11 +270,11 @@ def _needed_below_tmp(settings: Settings) -> list[str]:
         settings.backups_dir,
     ]
     named += [*settings.reload_cmd.split(), *settings.validate_cmd.split()]
-    return sorted({each for each in named if each and each.startswith(("/tmp/", "/var/tmp/"))})
+    return sorted({place for place in named if place and place.startswith(("/tmp/", "/var/tmp/"))})
 
 
 def _as_the_unit(settings: Settings) -> Settings:
-    """With the users that it hands over, where they can be seen from here."""
+    """Returns the settings with the users that the unit hands over, where they are readable here."""
     there = credentials.UNIT_USERS.is_file() and os.access(credentials.UNIT_USERS, os.R_OK) and credentials.UNIT_USERS.stat().st_size
     return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
 
@@ -310,8 +310,8 @@ def _of_sockets(settings: Settings) -> Iterator[Finding]:
     else:
         remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads and tells how they went"
         yield Finding(NOTE, "sockets", "no master socket is named", remedy)
-    for each in stats:
-        yield asyncio.run(_of_socket("worker's socket", None, (each,)))
+    for socket in stats:
+        yield asyncio.run(_of_socket("worker's socket", None, (socket,)))
 
 
 async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Finding:

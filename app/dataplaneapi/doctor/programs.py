@@ -36,7 +36,7 @@ class Program:
 
     @property
     def path(self) -> str | None:
-        """Where it is; None where nothing of that name can be run."""
+        """Returns the program's path; None if none of that name can be run."""
         return shutil.which(self.name)
 
     @property
@@ -65,7 +65,7 @@ def _that_reload(settings: Settings) -> Iterator[Program]:
 
 
 def _of_acme(settings: Settings) -> Iterator[Program]:
-    """Of the provider `exec`, which the agent runs to set TXT records. None of a configuration that cannot be read."""
+    """Yields the programs of the ACME provider `exec`, which sets TXT records; none if the configuration cannot be read."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:
@@ -90,11 +90,11 @@ def _started(words: Sequence[str], use: str, key: str) -> Iterator[Program]:
     for word in words[:1]:
         yield Program(word, use, key)
         if os.path.basename(word) == "sudo":
-            yield from _started([each for each in words[1:] if not each.startswith("-")], use, key)
+            yield from _started([word for word in words[1:] if not word.startswith("-")], use, key)
 
 
 def _words(command: str) -> list[str]:
-    """None for one that cannot be split; its user reports that."""
+    """Returns the words of a command; None if it cannot be split, which its user reports."""
     with suppress(ValueError):
         return shlex.split(command)
     return []

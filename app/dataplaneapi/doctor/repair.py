@@ -29,10 +29,7 @@ def repaired(text: str) -> str:
 
 
 def write_beside(file: Path) -> tuple[Path, str] | None:
-    """Where the corrected settings are now, and the difference with passwords left out; None where nothing was to be corrected.
-
-    Raises OSError.
-    """
+    """Returns the path of the corrected settings and the difference without passwords; None if nothing was corrected. Raises OSError."""
     old = file.read_text()
     new = repaired(old)
     if new == old:
@@ -75,8 +72,8 @@ def _move(data: MutableMapping[str, Any], path: str, place: str) -> bool:
 def _remove(data: MutableMapping[str, Any], path: str, keys: list[Any] | None) -> bool:
     above, _, key = path.rpartition(".")
     holder = at(data, above) if above else data
-    for each in keys or ():
-        del holder[key][each]
+    for name in keys or ():
+        del holder[key][name]
     if keys is None or not holder[key]:
         del holder[key]
     return True

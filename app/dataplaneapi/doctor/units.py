@@ -55,7 +55,7 @@ def unit(name: str, places: Sequence[Path]) -> Unit | None:
         return None
     result = Unit(path)
     dropped = {file.name: file for place in reversed(places) for file in (place / f"{name}.d").glob("*.conf")}
-    for file in (path, *(dropped[each] for each in sorted(dropped))):
+    for file in (path, *(dropped[name] for name in sorted(dropped))):
         for key, value in _options(file):
             result.options.setdefault(key, []).append(value)
     return result
@@ -65,13 +65,13 @@ def other_servers(places: Sequence[Path]) -> list[Unit]:
     """Services beside ours that start a server of this API."""
     names = sorted({file.name for place in places for file in place.glob("*.service")} - {OURS})
     units = (unit(name, places) for name in names)
-    return [each for each in units if each and each.command and _SERVER.search(os.path.basename(each.command[0]))]
+    return [unit for unit in units if unit and unit.command and _SERVER.search(os.path.basename(unit.command[0]))]
 
 
 def is_wanted(name: str, places: Sequence[Path]) -> bool:
     """Whether the start of the machine starts it; `name` may be a pattern."""
     wanting = [path for place in places for kind in ("*.wants", "*.requires") for path in place.glob(kind)]
-    return any(fnmatch.filter(os.listdir(each), name) for each in wanting)
+    return any(fnmatch.filter(os.listdir(directory), name) for directory in wanting)
 
 
 def is_trying(name: str) -> bool:

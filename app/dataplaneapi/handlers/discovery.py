@@ -15,5 +15,5 @@ async def children(call: ReadCall) -> Response:
     below = [
         operation for operation in call.services.index.operations if operation.method == "GET" and operation.path.rpartition("/")[0] == base
     ]
-    rows = [{"description": each.declared.get("description"), "title": each.declared.get("summary"), "url": each.path} for each in below]
+    rows = [{"description": page.declared.get("description"), "title": page.declared.get("summary"), "url": page.path} for page in below]
     return json_response(200, [{name: text for name, text in row.items() if text} for row in rows])

@@ -42,7 +42,7 @@ async def swagger(call: ReadCall) -> Response:
 
 
 def swagger_document(scheme: str) -> bytes:
-    """For a client that has come by `scheme` and is to go on by it: Swagger UI and generated clients take it from the document."""
+    """Returns the document for a client of `scheme`: Swagger UI and generated clients go on with the scheme that it names."""
     return SWAGGER.read_bytes().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
@@ -60,7 +60,7 @@ async def _answers(engine: Engine) -> bool:
 
 
 async def _state(command: list[str]) -> str:
-    """By its exit status."""
+    """Returns the state that a command's exit status stands for."""
     try:
         child = Child(command, stdout=PIPE)
     except OSError:

@@ -72,7 +72,7 @@ def _missing(path: str) -> Response:
 
 @lru_cache(maxsize=256)
 def _file(name: str) -> File | None:
-    """By a name below the directory; it is read once."""
+    """Returns a file by its name below the directory, read once, or None."""
     if name not in _names():
         return None
     plain = (DIRECTORY / name).read_bytes()
@@ -81,7 +81,7 @@ def _file(name: str) -> File | None:
 
 @lru_cache(maxsize=1)
 def _names() -> frozenset[str]:
-    return frozenset(each.relative_to(DIRECTORY).as_posix() for each in DIRECTORY.rglob("*") if each.suffix in TYPES)
+    return frozenset(file.relative_to(DIRECTORY).as_posix() for file in DIRECTORY.rglob("*") if file.suffix in TYPES)
 
 
 def _takes_gzip(scope: Scope) -> bool:

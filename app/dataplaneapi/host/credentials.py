@@ -12,7 +12,7 @@ UNIT_USERS = Path("/etc/dataplaneapi/users")
 
 
 def path(name: str) -> str:
-    """Where a credential is; empty when none of that name was handed over, or one that is empty."""
+    """Returns the path of a credential; empty if none of that name was handed over, or if it is empty."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
     file = Path(directory, name)
     return str(file) if directory and file.is_file() and file.stat().st_size else ""

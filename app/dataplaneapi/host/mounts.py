@@ -41,7 +41,7 @@ def refused_writes(file: Path, state: Path | None = None) -> list[str]:
 
 
 def _no_room(file: Path, *places: Path, only: int | None = None) -> list[str]:
-    """Where there is none for another text of the file's size."""
+    """Returns the problem if there is no room for another text of the file's size."""
     troubles = []
     for place in places:
         try:

@@ -17,7 +17,7 @@ def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def _path(address: str) -> str:
-    """Of a unix socket; empty for any other address."""
+    """Returns the path of a unix socket; empty for other addresses."""
     path = address.removeprefix("unix@")
     return path if path.startswith("/") else ""
 
@@ -26,14 +26,14 @@ def _compare(settings: Settings, loaded: list[str]) -> list[str]:
     """A warning for each file that HAProxy loads and the settings do not name."""
     if not loaded:
         return []
-    there = {os.path.realpath(each) for each in loaded}
+    there = {os.path.realpath(path) for path in loaded}
     for name, file in (("configuration", settings.config_file), ("userlist", settings.userlist_file)):
         if file and os.path.realpath(file) not in there:
             raise SettingsError(f"The {name} file is not declared in the HAPROXY_CFGFILES environment variable, cannot start.")
     named = [settings.config_file, settings.userlist_file, *settings.config_files_before, *settings.config_files_after]
-    places = [os.path.realpath(each) for each in named if each]
-    unknown = [each for each in loaded if not any(os.path.realpath(each) == place or _is_in(each, place) for place in places)]
-    return [f"HAProxy also loads {each}, which config_files_before and config_files_after do not name" for each in unknown]
+    places = [os.path.realpath(path) for path in named if path]
+    unknown = [path for path in loaded if not any(os.path.realpath(path) == place or _is_in(path, place) for place in places)]
+    return [f"HAProxy also loads {path}, which config_files_before and config_files_after do not name" for path in unknown]
 
 
 def _is_in(file: str, place: str) -> bool:

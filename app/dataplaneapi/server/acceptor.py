@@ -76,7 +76,7 @@ class Acceptor:
         self._rest()
 
     async def drain(self) -> None:
-        """Before the socket is closed: refuses new connections, and takes those that the kernel has accepted and would reset."""
+        """Refuses new connections and accepts those that the kernel holds, which closing the socket would reset."""
         if self._closed:
             return
         if self._socket.family == socket.AF_UNIX:
@@ -91,7 +91,7 @@ class Acceptor:
                 pass
 
     async def wait_closed(self) -> None:
-        """Until no handshake is under way."""
+        """Waits until no handshake is in progress."""
         await asyncio.gather(*self._greetings, return_exceptions=True)
 
     def watch(self) -> None:
@@ -170,12 +170,12 @@ class Acceptor:
         return not self._is_full or len(self._beyond) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
 
     def _oldest(self) -> Place:
-        """Of those beyond the limit, probes last."""
-        return next((each for each in self._beyond if not each.is_probe), next(iter(self._beyond)))
+        """Returns the oldest connection beyond the limit, probes last."""
+        return next((place for place in self._beyond if not place.is_probe), next(iter(self._beyond)))
 
     def fill(self) -> None:
         """Gives free places to the requests that wait for one."""
-        for place in [each for each in self._beyond if each.asks]:
+        for place in [place for place in self._beyond if place.asks]:
             if self._is_full:
                 return
             del self._beyond[place]
@@ -192,5 +192,5 @@ class Acceptor:
 
 def _attach(listening: socket.socket, program: bytes) -> None:
     """A filter for what arrives at a socket (socket(7), SO_ATTACH_FILTER)."""
-    kept = ctypes.create_string_buffer(program, len(program))
-    listening.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", len(program) // 8, ctypes.addressof(kept)))
+    buffer = ctypes.create_string_buffer(program, len(program))
+    listening.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", len(program) // 8, ctypes.addressof(buffer)))

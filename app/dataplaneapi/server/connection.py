@@ -45,8 +45,8 @@ def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def of(scope: Scope) -> Connection:
     """The one a request came over."""
-    found: Connection = scope.get("connection", UNKNOWN)
-    return found
+    connection: Connection = scope.get("connection", UNKNOWN)
+    return connection
 
 
 def peer(scope: Scope) -> str:
@@ -56,5 +56,5 @@ def peer(scope: Scope) -> str:
 
 
 def address(scope: Scope) -> str:
-    """That of the client, which the middleware has found (settings/proxies.py)."""
+    """Returns the client's address, as the middleware has determined it (settings/proxies.py)."""
     return str(scope.get("address") or peer(scope))

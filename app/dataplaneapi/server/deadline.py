@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Deadline:
-    """At most one action is pending; setting another replaces it."""
+    """A timer with at most one pending action; setting another replaces it."""
 
     __slots__ = ("_action", "_due", "_loop", "_timer")
 
@@ -32,7 +32,7 @@ class Deadline:
         self._due, self._action = None, _nothing
 
     def end(self) -> None:
-        """As clear, for good: the timer is given back."""
+        """Clears the timer for good."""
         self.clear()
         if self._timer is not None:
             self._timer.cancel()

@@ -70,7 +70,7 @@ def _meets(wanted: str, names: Iterable[str]) -> bool:
 
 
 def _is_spiffe_id(uri: str) -> bool:
-    """As the SPIFFE-ID specification has it: no empty segments, none of dots alone that a reader might resolve, nothing encoded."""
+    """Whether a URI is a SPIFFE ID by its specification: no empty or dot segments, nothing encoded."""
     return _SPIFFE_ID.fullmatch(uri) is not None and not {".", ".."} & set(uri.split("/"))
 
 
@@ -78,14 +78,14 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
     """All of them; SettingsError when one cannot be, or two are at the same place."""
     result = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
     result += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
-    for number, each in enumerate(result):
-        if each.place in [other.place for other in result[:number]] and (each.port or each.path):
-            raise SettingsError(f"two listeners at {each.path or f'{each.host}:{each.port}'}")
+    for number, endpoint in enumerate(result):
+        if endpoint.place in [other.place for other in result[:number]] and (endpoint.port or endpoint.path):
+            raise SettingsError(f"two listeners at {endpoint.path or f'{endpoint.host}:{endpoint.port}'}")
     return tuple(result)
 
 
 def one_of(scheme: str, settings: Settings) -> Endpoint:
-    """Of a socket that was opened by another: the first endpoint of its scheme, else what the settings say for it."""
+    """Returns the endpoint of a socket opened by another process: the first of its scheme, else what the settings say for it."""
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
 
@@ -107,12 +107,15 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
 
 
 def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
-    """With TLS. A client certificate stands for a password, unless the port is left to chance (the reference's rule)."""
+    """Returns the endpoint with TLS.
+
+    A client certificate replaces the password unless the port is chosen at random, as in the reference.
+    """
     certificate = settings.tls_certificate or credentials.path(credentials.CERTIFICATE)
     key = settings.tls_key or credentials.path(credentials.KEY)
     missing = [flag for flag, value in (("certificate", certificate), ("key", key)) if not value]
     if missing:
-        flags = " and ".join(f"`--tls-{each}`" for each in missing)
+        flags = " and ".join(f"`--tls-{flag}`" for flag in missing)
         raise SettingsError(
             f"the required flag{'s' if len(missing) > 1 else ''} {flags} {'were' if len(missing) > 1 else 'was'} not specified"
         )

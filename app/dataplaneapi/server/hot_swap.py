@@ -48,7 +48,7 @@ class Doorway:
         late = set(self._inside)
         if late:
             _, late = await asyncio.wait(late, timeout=patience)
-        for each in late:
-            each.cancel()
+        for task in late:
+            task.cancel()
         if late:
             await asyncio.wait(late)

@@ -42,7 +42,7 @@ class Listener:
             os.chmod(self.path, endpoint.mode)
 
     def context(self) -> ssl.SSLContext | None:
-        """For the next connection; None without TLS."""
+        """Returns the TLS context for the next connection; None without TLS."""
         return self._identity.context() if self._identity else None
 
     @property
@@ -68,16 +68,16 @@ def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[L
 
 def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
     """The addresses that the settings name and that none of the sockets handed over listens on."""
-    ports = {each.socket.getsockname()[1] for each in served if each.endpoint.scheme != "unix"}
-    return [f"{each.scheme}://{each.host}:{each.port}" for each in wanted if each.port and each.port not in ports]
+    ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
+    return [f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}" for endpoint in wanted if endpoint.port and endpoint.port not in ports]
 
 
 def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
     """All listeners, or SettingsError and none."""
     opened: list[Listener] = []
     try:
-        for each in wanted:
-            opened.append(_open(each))
+        for endpoint in wanted:
+            opened.append(_open(endpoint))
     except BaseException:
         for listener in opened:
             listener.close()
@@ -102,7 +102,7 @@ def _bind(host: str, port: int) -> socket.socket:
         # A text would be encoded by a codec that takes 4 ms to import.
         name = host.encode() if host.isascii() else host
         addresses = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = min(addresses, key=lambda each: each[0] != socket.AF_INET)
+        family, kind, protocol, _, address = min(addresses, key=lambda row: row[0] != socket.AF_INET)
         opened = socket.socket(family, kind, protocol)
     except OSError as error:
         raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None

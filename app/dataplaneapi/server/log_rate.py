@@ -13,7 +13,7 @@ class Rate:
         self._periods: dict[str, tuple[float, int]] = {}
 
     def left_out(self, line: str) -> int | None:
-        """None for one too many; else how many were left out before it, which the first of a period says."""
+        """Returns None for a line over the limit; else how many were left out before it, which a period's first line says."""
         now = self._clock()
         begin, count = self._periods.get(line, (now, 0))
         left_out = 0

@@ -162,9 +162,9 @@ class Protocol(Ending):
 
     def _pass_over_offer(self, rest: bytes) -> None:
         """Reads the head anew without its offer to speak another protocol: Java offers HTTP/2 so, and the parser drops the body then."""
-        kept = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+        headers = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
-        head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(kept))
+        head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(headers))
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self._in_head = False
@@ -344,7 +344,7 @@ class Protocol(Ending):
             last.keep_alive = False
 
     def _cut_off(self, cycle: RequestResponseCycle) -> None:
-        """For the application the client is gone: nothing it sends is written any more."""
+        """Tells the application that the client is gone: nothing that it sends is written any more."""
         cycle.disconnected = True
         cycle.message_event.set()
 
@@ -355,4 +355,4 @@ class Protocol(Ending):
 
 
 def _nothing_kept(*asked: object) -> None:
-    """Of an application that keeps no replies."""
+    """Stands for an application that keeps no replies."""

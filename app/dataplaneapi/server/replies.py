@@ -50,7 +50,7 @@ class Reply:
 
 
 class Replies:
-    """By the bytes of the request; dropped as a whole when they would be more than MOST_BYTES."""
+    """Kept replies by the bytes of their request; cleared when they would exceed MOST_BYTES."""
 
     def __init__(self) -> None:
         self._size = 0

@@ -101,12 +101,12 @@ class Serving:
     def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
         self._app, self._settings, self._kept = app, settings, kept
         self._half_heads = HalfHeads()
-        _make_room([each.endpoint for each in opened])
-        self._served = [self._serve(each) for each in opened]
+        _make_room([listener.endpoint for listener in opened])
+        self._served = [self._serve(listener) for listener in opened]
 
     @property
     def addresses(self) -> list[str]:
-        return [each.listener.address for each in self._served]
+        return [server.listener.address for server in self._served]
 
     def _serve(self, listener: Listener) -> Served:
         server = Server(self._app, listener, self._settings.graceful_timeout, self._half_heads)
@@ -118,26 +118,26 @@ class Serving:
     async def change(self, settings: Settings) -> None:
         """Follows new settings; SettingsError when they cannot be followed, and nothing has changed then."""
         wanted = endpoints(settings)
-        stay = [(each.listener, endpoint) for each in self._served if (endpoint := self._successor(each.listener.endpoint, settings))]
+        stay = [(server.listener, endpoint) for server in self._served if (endpoint := self._successor(server.listener.endpoint, settings))]
         ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
         staying = [listener.endpoint.place for listener, _ in stay]
-        opened = [] if self._kept else open_all(each for each in wanted if each.place not in staying)
+        opened = [] if self._kept else open_all(endpoint for endpoint in wanted if endpoint.place not in staying)
         for listener, endpoint, identity in ready:
             listener.become(endpoint, identity)
         self._settings = settings
-        gone = [each for each in self._served if each.listener not in [listener for listener, _ in stay]]
-        self._served = [each for each in self._served if each not in gone]
-        for each in self._served:
-            each.server.follow(settings.graceful_timeout)
-        self._served += [self._serve(each) for each in opened]
-        _make_room([each.listener.endpoint for each in self._served])
+        gone = [server for server in self._served if server.listener not in [listener for listener, _ in stay]]
+        self._served = [server for server in self._served if server not in gone]
+        for server in self._served:
+            server.server.follow(settings.graceful_timeout)
+        self._served += [self._serve(listener) for listener in opened]
+        _make_room([server.listener.endpoint for server in self._served])
         await _drained(gone)
 
     def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
         """What a listener is to be now; None when it is to go."""
         if self._kept:
             return one_of(endpoint.scheme, settings)
-        return next((each for each in endpoints(settings) if each.place == endpoint.place), None)
+        return next((endpoint_ for endpoint_ in endpoints(settings) if endpoint_.place == endpoint.place), None)
 
     async def stop(self) -> None:
         """Answers what is under way, for `graceful_timeout` at most."""
@@ -146,16 +146,16 @@ class Serving:
 
 def _make_room(served: list[Endpoint]) -> None:
     """Lets all connections be open together, and the files that their requests need."""
-    wanted = OTHER_FILES + sum((each.limit or UNLIMITED) + RESERVED for each in served)
-    if (allowed := allow_open_files(wanted)) < OTHER_FILES + sum(each.limit + RESERVED for each in served):
+    wanted = OTHER_FILES + sum((server.limit or UNLIMITED) + RESERVED for server in served)
+    if (allowed := allow_open_files(wanted)) < OTHER_FILES + sum(server.limit + RESERVED for server in served):
         logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, wanted)
 
 
 async def _drained(served: list[Served]) -> None:
-    addresses = [each.listener.address for each in served]
-    for each in served:
-        each.server.should_exit = True
-    await asyncio.gather(*(each.task for each in served))
-    for each, address in zip(served, addresses, strict=True):
-        each.listener.close()
+    addresses = [server.listener.address for server in served]
+    for server in served:
+        server.server.should_exit = True
+    await asyncio.gather(*(server.task for server in served))
+    for server, address in zip(served, addresses, strict=True):
+        server.listener.close()
         logger.info("Stopped serving data plane at %s", address)

@@ -29,7 +29,7 @@ class Identity:
             raise SettingsError(f"TLS cannot be served: {_reason(self._files, error)}") from None
 
     def context(self) -> ssl.SSLContext:
-        """For the connection that comes next; unusable files, like half of a rotation, are logged, and the former context stays."""
+        """Returns the context for the next connection; unusable files, as during a rotation, are logged and the former context stays."""
         if (stamps := self._stamps()) != self._seen:
             self._seen = stamps
             try:

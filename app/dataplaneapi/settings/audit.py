@@ -19,7 +19,7 @@ class AuditSettings:
 
 
 def read_audit(given: Mapping[str, Any]) -> AuditSettings | None:
-    """None where there is none. Raises ValueError."""
+    """Returns the audit settings, or None. Raises ValueError."""
     if not given:
         return None
     if unknown := next((name for name in given if name not in ("target", "file", "reads")), None):

@@ -27,7 +27,7 @@ OWN = ("transaction_dir", "spoe_transaction_dir")
 
 
 def directories(settings: Settings) -> dict[str, Directory]:
-    """By the name of the setting; without those that name none."""
+    """Returns the configured directories by the name of their setting."""
     paths = {name: str(getattr(settings, name)) for name in NAMED}
     how = {"make": not settings.read_only}
     named = {name: path for name, path in paths.items() if path or name not in OPTIONAL}

@@ -32,12 +32,12 @@ class JwtSettings:
 
     @property
     def source(self) -> tuple[str, str, str]:
-        """Where its keys come from."""
+        """Returns where the keys come from."""
         return self.issuer, self.jwks, self.ca_file
 
 
 def read_jwt(given: Mapping[str, Any], role_of: Mapping[str, Any]) -> JwtSettings | None:
-    """None without an issuer. Raises ValueError, which names the member. The file that it names is not read."""
+    """Returns the JWT settings; None without an issuer. Raises ValueError, which names the member. Does not read the file that is named."""
     if bool(given) != bool(role_of.get(CLAIMS)):
         lacks = f"role_of: {CLAIMS}, which says whose claims have which roles" if given else f"jwt, where claims come from, as in {EXAMPLE}"
         raise ValueError(f"the settings lack {lacks}")
@@ -63,8 +63,8 @@ def _check_library() -> None:
     except PackageNotFoundError:
         installed = ""
     if _numbers(installed) < _numbers(OLDEST):
-        found = f", not {installed}" if installed else ""
-        raise ValueError(f"this needs PyJWT {OLDEST} or newer{found}: install dataplane-sidecar[oidc]")
+        instead = f", not {installed}" if installed else ""
+        raise ValueError(f"this needs PyJWT {OLDEST} or newer{instead}: install dataplane-sidecar[oidc]")
 
 
 def _numbers(text: str) -> list[int]:

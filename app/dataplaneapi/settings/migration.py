@@ -31,7 +31,7 @@ def migrate(settings: Settings, discovery: Discovery) -> None:
 def _take_over(definitions: Definitions, file: str, word: str, key: str, entry: dict[str, object]) -> None:
     name = str(entry.get(key) or uuid.uuid4())
     place = f"Old location [{file}] New location [{definitions.place}]. Use only new location"
-    if any(each.get(key) == name for each in definitions.list_all()):
+    if any(definition.get(key) == name for definition in definitions.list_all()):
         logger.warning("[CFG DEPRECATED] [SKIP] [%s] [%s]: already migrated. %s", word, name, place)
         return
     logger.warning("[CFG DEPRECATED] [MIGRATE] [%s] [%s]: migrating. %s", word, name, place)

@@ -34,11 +34,11 @@ class Proxies:
             return shown
         values = [value for name, value in headers if name == FORWARDED_FOR]
         for sent in reversed(b",".join(values).decode("latin-1").rsplit(",", _MOST_PROXIES)[-_MOST_PROXIES:]):
-            found = _sent(sent.strip())
-            if found is None:
+            address = _sent(sent.strip())
+            if address is None:
                 return shown
-            if not self._trusts(found):
-                return str(found)
+            if not self._trusts(address):
+                return str(address)
         return shown
 
     def _trusts(self, address: Address) -> bool:
@@ -55,7 +55,7 @@ def read_proxies(given: Iterable[str]) -> Proxies:
 
 
 def _sent(text: str) -> Address | None:
-    """Of one element of the header, with or without a port; None for anything else."""
+    """Parses one element of the header, with or without a port; None for anything else."""
     if text.startswith("["):
         text, bracket, port = text[1:].partition("]")
         is_port = bool(bracket) and (not port or (port.startswith(":") and _is_port(port[1:])))

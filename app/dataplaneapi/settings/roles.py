@@ -26,7 +26,7 @@ class Roles:
     owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def rights(self, group: str, *names: str) -> Rights:
-        """Those of a caller with these names; none at all where none of them has a role."""
+        """Returns the rights of a caller with these names; none at all if no name has a role."""
         owners = self.owners.get(group, {})
         held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
         return rights_of((role, self.rules[role]) for role in held)
@@ -37,10 +37,10 @@ def _is_meant(pattern: str, name: str) -> bool:
 
 
 def read_roles(roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequence[Mapping[str, Any]]) -> Roles | None:
-    """None where the settings have none. Raises WrongRoles, which names the place, and where nobody would be an admin."""
+    """Returns the roles; None if the settings have none. Raises WrongRoles, which names the place, also if nobody would be an admin."""
     if not roles and not role_of and not any("role" in user for user in users):
         return None
-    sections = [kind_of(each) for each in Editor().resources.by_name.values() if each.section and not each.parents]
+    sections = [kind_of(resource) for resource in Editor().resources.by_name.values() if resource.section and not resource.parents]
     rules: dict[str, Sequence[Rule]] = dict(predefined(sections))
     for name, given in roles.items():
         if name in rules:

@@ -179,15 +179,15 @@ class Settings:
 
 def table() -> Iterator[tuple[str, Source, Any]]:
     """(name, source, default) of each setting that has a flag."""
-    for each in dataclasses.fields(Settings):
-        if "source" in each.metadata:
-            default = [] if each.default is dataclasses.MISSING else each.default
-            yield each.name, each.metadata["source"], default
+    for setting in dataclasses.fields(Settings):
+        if "source" in setting.metadata:
+            default = [] if setting.default is dataclasses.MISSING else setting.default
+            yield setting.name, setting.metadata["source"], default
 
 
 def source(name: str) -> Source:
-    """Where the setting of that name may come from."""
-    return next(found for each, found, _ in table() if each == name)
+    """Returns where a setting may come from."""
+    return next(source_ for setting, source_, _ in table() if setting == name)
 
 
 def at(data: Any, path: str) -> Any:
@@ -290,7 +290,7 @@ def yaml_value(kind: str, place: str, value: Any) -> Any:
         except ValueError as error:
             raise SettingsError(f"{place}: {error}") from None
     if kind == "texts" and isinstance(value, list):
-        return [str(each) for each in value]
+        return [str(element) for element in value]
     if kind in _WORDS and not isinstance(value, list | Mapping):
         with contextlib.suppress(ValueError, KeyError):
             return _WORDS[kind](str(value).lower() if isinstance(value, bool) else str(value))
@@ -313,10 +313,10 @@ def _collected(wrong: list[str]) -> Iterator[None]:
 
 def _maps(data: Any, path: str, wrong: list[str]) -> list[dict[str, Any]]:
     rows = at(data, path) or []
-    if not isinstance(rows, list) or not all(isinstance(each, Mapping) for each in rows):
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         wrong.append(f"{path} must be a list of maps")
         return []
-    return [dict(each) for each in rows]
+    return [dict(row) for row in rows]
 
 
 def _map(data: Any, path: str, wrong: list[str]) -> dict[str, Any]:
@@ -385,7 +385,7 @@ def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
 def _troubles(settings: Settings) -> Iterator[str]:
     """What speaks against values that are of their kind."""
     yield from _unusable_numbers(settings)
-    if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
+    if wrong := [scheme for scheme in settings.scheme if scheme not in ("http", "https", "unix")]:
         yield f"scheme {wrong[0]!r} is not one of http, https, unix"
     if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
         yield f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}"

@@ -13,11 +13,11 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 def read_webhooks(given: Sequence[Mapping[str, Any]]) -> list[Webhook]:
     """Raises ValueError, which names the webhook and its member. Files that it names are not read."""
-    found = [_read(each, place) for place, each in enumerate(given, 1)]
-    names = [each.name for each in found]
+    webhooks = [_read(row, place) for place, row in enumerate(given, 1)]
+    names = [webhook.name for webhook in webhooks]
     if doubled := [name for place, name in enumerate(names) if name in names[:place]]:
         raise ValueError(f"two have the name {doubled[0]}")
-    return found
+    return webhooks
 
 
 def _read(given: Mapping[str, Any], place: int) -> Webhook:
@@ -65,6 +65,6 @@ def _types(given: Any) -> tuple[str, ...]:
         raise ValueError(f"types is a list of {', '.join(SENDABLE)}")
     if UNSENDABLE in given:
         raise ValueError(f"types: {UNSENDABLE} are not sent, as thousands may change within a second; read them at /v3/sidecar/events")
-    if unknown := [each for each in given if each not in SENDABLE]:
+    if unknown := [name for name in given if name not in SENDABLE]:
         raise ValueError(f"types: {str(unknown[0])[:40]!r} is no type of events; they are {', '.join(SENDABLE)}")
     return tuple(given)

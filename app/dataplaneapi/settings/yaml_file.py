@@ -132,7 +132,7 @@ def write_back(settings: Settings) -> bool:
 
 
 def remove(file: str, path: str) -> None:
-    """Without one of its parts. OSError when it cannot be written."""
+    """Removes one part of the file. Raises OSError if it cannot be written."""
     target = Path(os.path.realpath(file))
     if path in (read(file) or {}):
         _replace(target, _changed(target.read_bytes().decode(), {path: None}))
@@ -192,10 +192,10 @@ def _apply(changes: Mapping[str, Any], data: Any) -> None:
 def put(data: Any, keys: list[str], value: Any) -> None:
     """A value at its place; what is missing above it is made."""
     *above, key = keys
-    for each in above:
-        if not isinstance(data.get(each), Mapping):
-            data[each] = {}
-        data = data[each]
+    for line in above:
+        if not isinstance(data.get(line), Mapping):
+            data[line] = {}
+        data = data[line]
     data[key] = value
 
 
@@ -210,7 +210,7 @@ def loaded(text: str) -> Any:
 
 
 def dumped(data: Any, *, like: str = "") -> str:
-    """As ruamel writes it, where a text cannot be edited as it stands; indented as the text that it was read from."""
+    """Returns the data as ruamel writes it, in the indent of `like`: used if the text cannot be edited in place."""
     from ruamel.yaml.util import load_yaml_guess_indent
 
     out, yaml = io.StringIO(), _yaml()
@@ -221,7 +221,7 @@ def dumped(data: Any, *, like: str = "") -> str:
 
 
 def _replace(target: Path, text: str) -> None:
-    """With owner and mode that the file had; a new one, in which users may stand, is its owner's alone."""
+    """Replaces the file, keeping owner and mode; a new one, which may hold users, is readable by its owner only."""
     write_atomically(target, text.encode(), like=target)
 
 

@@ -30,7 +30,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
             edits.append((node.start_mark.index, 0, partial(_replaced, node=node, value=value)))
     edits += [_insertion(text, root, list(above), tree) for above, tree in missing.items()]
     # Where two end at the same place, the inner one comes before the outer one in the text.
-    for _, _, edit in sorted(edits, key=lambda each: (-each[0], each[1])):
+    for _, _, edit in sorted(edits, key=lambda row: (-row[0], row[1])):
         text = edit(text)
     return text
 
@@ -51,7 +51,7 @@ def _replaced(text: str, node: Any, value: Any) -> str:
 
 
 def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, TextEdit]:
-    """Of keys below a path that exists: (place, depth, edit)."""
+    """Returns (place, depth, edit) that inserts keys below an existing path."""
     if root is None:
         return len(text), 0, partial(_appended, after=len(text), indent="", tree=tree)
     node, _ = _deepest(root, above)
@@ -94,7 +94,7 @@ def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
 
 
 def _end(node: Any) -> int:
-    """Where the last thing in a node ends; a block's own end is that of the blank lines below it."""
+    """Returns the end of a node's last item; a block's own end includes the blank lines below it."""
     while isinstance(node.value, list) and node.value:
         last = node.value[-1]
         # A key without a value ends where it stands: the end of its value is behind the comments that follow.

@@ -103,22 +103,26 @@ def edited(event: Edited, now: float) -> dict[str, Any]:
 
 
 def objects_of(change: AnyChange, outcome: Outcome | None) -> list[str]:
-    """Those that it touched, or was to touch where it was refused."""
+    """Returns the objects that a change touched, or would have touched if it was refused."""
     request = change.author.request
-    found: list[str] = []
+    objects: list[str] = []
     if outcome:
-        found = [*_named(outcome.effects), *(each.object for each in outcome.contents), *(each.object for each in outcome.members)]
+        objects = [
+            *_named(outcome.effects),
+            *(content.object for content in outcome.contents),
+            *(member.object for member in outcome.members),
+        ]
     if isinstance(change, FileChange):
-        found.append(f"{change.store.kind}/{change.path.name}")
+        objects.append(f"{change.store.kind}/{change.path.name}")
     elif isinstance(change, ObjectChange):
-        found.append(change.object)
+        objects.append(change.object)
     elif outcome is None and request:
-        found.append(request.object)
-    return list(dict.fromkeys(filter(None, found)))
+        objects.append(request.object)
+    return list(dict.fromkeys(filter(None, objects)))
 
 
 def _named(effects: Iterable[Effect]) -> list[str]:
-    return [each.object for each in effects]
+    return [effect.object for effect in effects]
 
 
 def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ Line = Callable[[], Mapping[str, Any] | None]
 
 
 class Sink(Protocol):
-    """Where lines go; `write` and `renew` raise OSError, and a line is written again then."""
+    """A destination of lines; `write` and `renew` raise OSError, after which a line is written again."""
 
     def write(self, line: bytes) -> None: ...
 
@@ -67,7 +67,7 @@ class FileSink:
 
 
 class SyslogSink:
-    """As syslog(3) writes them, which every collector behind /dev/log reads."""
+    """Writes lines as syslog(3) does, which every collector behind /dev/log reads."""
 
     def __init__(self) -> None:
         self._collector = Collector("unixgram", COLLECTOR)

@@ -124,7 +124,7 @@ def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) ->
         return kind(str(target.get("acl_format") or access.DEFAULT)), kinds
     except ValueError as error:
         troubles.append(f"log target {target.get('log_to', '')!r} gets no access lines: {error}")
-        return kind(), [each for each in kinds if each != ACCESS]
+        return kind(), [kind for kind in kinds if kind != ACCESS]
 
 
 class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]

@@ -35,7 +35,7 @@ PATIENCE, PAUSE, LAST_SECONDS = 10.0, 1.0, 2.0
 
 
 class Collector:
-    """Where lines go. `protocol` is tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram; `address` host:port or a path."""
+    """The destination of lines. `protocol` is tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram; `address` is host:port or a path."""
 
     def __init__(self, protocol: str, address: str) -> None:
         kind = _PROTOCOL.fullmatch(protocol)
@@ -170,8 +170,8 @@ class Syslog(logging.Handler):
 
 
 def handler(target: Mapping[str, Any]) -> Syslog:
-    """Of an entry of `log_targets`; ValueError when something is missing or not known."""
-    facility, level = (str(target.get(f"syslog_{each}") or "").lower() for each in ("facility", "level"))
+    """Returns the handler of an entry of `log_targets`. Raises ValueError if something is missing or unknown."""
+    facility, level = (str(target.get(f"syslog_{name}") or "").lower() for name in ("facility", "level"))
     level = _SHORT.get(level, level)
     if facility not in FACILITIES:
         raise ValueError(f"Error configuring Syslog logging: syslog_facility {facility!r} must be one of {', '.join(FACILITIES)}")

@@ -30,13 +30,16 @@ class Initiator:
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> Self:
-        return cls(**{each.name: kept[each.name] for each in fields(cls) if each.name in kept})
+        return cls(**{field.name: kept[field.name] for field in fields(cls) if field.name in kept})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     def author(self, rights_of: RightsOf) -> Author:
-        """With the rights of now; all of them where nobody is known. Raises Forbidden where the caller has none any more."""
+        """Returns the author with its present rights; all rights if nobody is recorded.
+
+        Raises Forbidden if the caller has none any more.
+        """
         by = Author(self.name, self.address, message=self.message, group=self.group)
         if not by.identity and not self.limited:
             return by

@@ -38,14 +38,17 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rights:
-    """Of one caller: the rules of all roles that it has. `why`: the reason where it has none."""
+    """The rights of one caller: the rules of all its roles. `why`: the reason if it has none."""
 
     roles: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = field(default=(), repr=False)
     why: str = field(default="", repr=False)
 
     def may(self, verb: str, object_: str) -> bool:
-        """Of a whole object, or of ALL. A rule for some fields is one for reading all: who replaces an object sends the others, too."""
+        """Whether a verb is allowed on a whole object, or on ALL.
+
+        A rule for some fields allows reading all, since a replacing call sends the others too.
+        """
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
         return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
 
@@ -119,7 +122,7 @@ def _are_enough(touch: Touch, rules: Sequence[Rule]) -> bool:
 
 
 def rights_of(roles: Iterable[tuple[str, Sequence[Rule]]]) -> Rights:
-    """Of a caller with these roles, by name."""
+    """Returns the rights of a caller with these roles."""
     known = dict(roles)
     return Rights(tuple(known), tuple(rule for rules in known.values() for rule in rules))
 

@@ -36,7 +36,7 @@ class Acme:
         await self._background.stop()
 
     def hear(self, event: HAProxyEvent) -> None:
-        """Of other categories, and of words that are not known, nothing."""
+        """Handles an event; other categories and unknown words are ignored."""
         words = event.text.split(maxsplit=3)
         if event.category != "acme" or len(words) < 3:
             return

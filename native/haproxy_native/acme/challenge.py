@@ -23,12 +23,12 @@ class Challenge:
 
     @property
     def name(self) -> str:
-        """Of the TXT record, whole; that of a wildcard is its domain's."""
+        """Returns the full name of the TXT record; a wildcard uses its domain's."""
         return f"_acme-challenge.{self.domain.removeprefix('*.')}"
 
 
 def challenge(text: str) -> Challenge:
-    """Of `acme deploy ...`. Raises ValueError with what is missing."""
+    """Parses a challenge from `acme deploy ...`. Raises ValueError naming what is missing."""
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
     words = first.split()

@@ -30,7 +30,7 @@ class Patience:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Patience":
-        """As two variables give it; what is no number is ignored."""
+        """Reads two variables of the environment; values that are not numbers are ignored."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
         return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)
@@ -52,16 +52,16 @@ class Solver:
         except (ProviderFailed, Unresolved) as error:
             log.error("%s: %s", about, error)
             return
-        kept = self.patience.kept_after_failure
+        is_kept = self.patience.kept_after_failure
         try:
             await self._wait(zone, challenge)
             await self._ready(challenge)
             log.info("%s is deployed", about)
-            kept = self.patience.kept
+            is_kept = self.patience.kept
         except (Unresolved, RuntimeFailure) as error:
             log.error("%s: %s", about, error)
         finally:
-            await self._take_away(at, zone, challenge, kept)
+            await self._take_away(at, zone, challenge, is_kept)
 
     async def _zone(self, name: str) -> str:
         return last_labels(name) if self.patience.timeout is None else await self.zones.of(name)

@@ -59,7 +59,7 @@ class TooManyDeleted(Conflict):
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """Of a map the `entries` that are owned, by their keys; else `content` is owned."""
+    """An exported file: for a map the owned `entries` by key, else the owned `content`."""
 
     name: str
     content: bytes = field(repr=False)
@@ -129,28 +129,28 @@ class Apply:
         """What it would change. Raises what the engine's `plan` raises, and Unusable."""
         former = self.owners
         files = self._files(declaration, former)
-        found = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
-        permit_claims(self._editor, found.claims, found.created, reads=True)
-        if not found.files.contents:
-            return found, await self._engine.plan_document(found.document), []
+        result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
+        permit_claims(self._editor, result.claims, result.created, reads=True)
+        if not result.files.contents:
+            return result, await self._engine.plan_document(result.document), []
         scratch = await asyncio.to_thread(Scratch, "set")
         try:
-            sent = await asyncio.to_thread(_coming, files, found.files.contents, scratch.path)
-            return found, *await coming.planned(self._engine.context, found.document, sent)
+            sent = await asyncio.to_thread(_coming, files, result.files.contents, scratch.path)
+            return result, *await coming.planned(self._engine.context, result.document, sent)
         finally:
             await asyncio.to_thread(scratch.remove)
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
         """What the process has of what a plan changes; None where it does not say."""
         files = self._files(declaration, self.owners)
-        return await live_values.known_values(self._engine.runtime, preview, {each: files[each] for each in found.files.contents})
+        return await live_values.known_values(self._engine.runtime, preview, {content: files[content] for content in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
         """The files that are declared or were declared before, by their objects; without those of a store that there is no more."""
         stores = {store.kind: store for store in self._engine.stores.values()}
-        former = (file_object(each) for each in owners.of(declaration.owner))
-        named = {each: parsed(each) for each in dict.fromkeys([*declaration.files, *former]) if each}
-        return {each: (store, store.directory / name) for each, (kind, name) in named.items() if (store := stores.get(kind))}
+        former = (file_object(object_) for object_ in owners.of(declaration.owner))
+        named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
+        return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
 
     async def repeated(self, owner: str, sent: str, version: int | None) -> Planned | None:
         """What the owner sent last, if it is the same again and nothing has changed since. Raises Forbidden, Conflict and Unusable.
@@ -183,26 +183,26 @@ class Apply:
             former = self.owners
             files = self._files(declaration, former)
             read = await asyncio.to_thread(_read, files)
-            found = await beside(planned, self._editor, self._engine.document, former, declaration, read)
-            permit_claims(self._editor, found.claims, found.created)
-            limits.check(found)
-            if found.is_nothing:
+            result = await beside(planned, self._editor, self._engine.document, former, declaration, read)
+            permit_claims(self._editor, result.claims, result.created)
+            limits.check(result)
+            if result.is_nothing:
                 Change(_same, limits.version).compare(self._engine.version())
-                if found.owners != former:
-                    await asyncio.to_thread(self._file.write, _beside(former, found.owners, declaration.owner))
-                self._remember(declaration.owner, sent, files, found)
-                return Applied(found, None)
+                if result.owners != former:
+                    await asyncio.to_thread(self._file.write, _beside(former, result.owners, declaration.owner))
+                self._remember(declaration.owner, sent, files, result)
+                return Applied(result, None)
             # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
-            await asyncio.to_thread(self._file.write, found.owners.replacing(former, AT_WORK))
+            await asyncio.to_thread(self._file.write, result.owners.replacing(former, AT_WORK))
             try:
-                found, outcome = await self._committed(declaration, former, files, found, limits)
+                result, outcome = await self._committed(declaration, former, files, result, limits)
             except BaseException:
                 await asyncio.to_thread(self._file.write, former)
                 raise
-            await asyncio.to_thread(self._file.write, self._made(former, found.owners, outcome.version, outcome.reload_id))
-            made = [*outcome.texts][1] if outcome.texts else found.before
-            self._remember(declaration.owner, sent, files, found.done(made))
-            return Applied(found, outcome)
+            await asyncio.to_thread(self._file.write, self._made(former, result.owners, outcome.version, outcome.reload_id))
+            made = [*outcome.texts][1] if outcome.texts else result.before
+            self._remember(declaration.owner, sent, files, result.done(made))
+            return Applied(result, outcome)
 
     def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
         if sent:
@@ -234,9 +234,9 @@ class Apply:
         return plans[0], outcome
 
     def kept(self, object_: str) -> list[str]:
-        """Those who own an object, or something in it. Raises Unusable."""
+        """Returns the owners of an object, or of something in it. Raises Unusable."""
         claims = self.owners.claims
-        return [spelled("owner", owner) for owner, known in claims.items() if any(within(each, object_) for each in known)]
+        return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
@@ -253,14 +253,14 @@ class Apply:
             await asyncio.to_thread(self._file.write, self._made(former, moved, self._engine.version()))
 
     def _made(self, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
-        """After a commit, which may still go back by itself: what it has made, with what it has replaced."""
+        """Returns the owners after a commit that may still be taken back: both new and replaced claims."""
         reloads = self._engine.reloads
         wait = Wait(reload_id or reloads.pending or reloads.loading or "", author.get().confirmation, version)
         return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
         """What an owner declares, as it stands in the configuration; it can be applied again."""
-        claims, found = self.owners.claims.get(owner, {}), dict[str, Any]()
+        claims, objects = self.owners.claims.get(owner, {}), dict[str, Any]()
         for collection, resource in collections(self._editor).items():
             names = [""] if resource.kind == "singleton" else [name for name, _ in self._engine.document.of_kind(resource.section)]
             for name in dict.fromkeys(names):
@@ -273,19 +273,21 @@ class Apply:
                 own = {part: _owned(members, claims[named[part]]) for part, members in parts.items() if named[part] in claims}
                 if own:
                     whole = object_of(self._editor, resource, name, {SELF: {}, **own})
-                    found.setdefault(collection, []).append(whole) if resource.kind == "section" else found.update({collection: whole})
-        return found
+                    objects.setdefault(collection, []).append(whole) if resource.kind == "section" else objects.update({collection: whole})
+        return objects
 
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
         """The same of files, by the collections of a declaration. Blocks."""
-        claims, found = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
+        claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
         for object_, content in _read(self._files(Declaration(owner, {}), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
             if content is not None and own:
                 kind, name = parsed(object_)
-                entries = {parsed(each)[3]: members[VALUE] for each, members in own.items() if each != object_} if is_map(object_) else None
-                found.setdefault(COLLECTIONS[kind], []).append(ExportedFile(name, content, entries))
-        return found
+                entries = (
+                    {parsed(owned)[3]: members[VALUE] for owned, members in own.items() if owned != object_} if is_map(object_) else None
+                )
+                files.setdefault(COLLECTIONS[kind], []).append(ExportedFile(name, content, entries))
+        return files
 
 
 def _read(files: Files) -> dict[str, bytes | None]:
@@ -298,18 +300,18 @@ def _read(files: Files) -> dict[str, bytes | None]:
 
 def _coming(files: Files, contents: Mapping[str, bytes | None], directory: Path) -> list[Coming]:
     """Written to a directory."""
-    found = []
+    coming = []
     for number, (object_, content) in enumerate(contents.items()):
         place = directory / str(number)
         if content is not None:
             place.write_bytes(content)
-        found.append(Coming(*files[object_], None if content is None else place))
-    return found
+        coming.append(Coming(*files[object_], None if content is None else place))
+    return coming
 
 
 def _touches(found: Planned) -> list[Touch]:
-    verbs = ((each, CREATE if each.old is None else DELETE if each.new is None else CHANGE) for each in found.files.shown)
-    return [Touch(each.object, CHANGE if each.member else verb, frozenset((ANY,))) for each, verb in verbs]
+    verbs = ((effect, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE) for effect in found.files.shown)
+    return [Touch(effect.object, CHANGE if effect.member else verb, frozenset((ANY,))) for effect, verb in verbs]
 
 
 def _same(document: Document) -> Document:
@@ -321,6 +323,6 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
 
 
 def _beside(former: Owners, now: Owners, owner: str) -> Owners:
-    """Where nothing has changed but who owns it: while a change of this owner waits, that is with it."""
+    """Returns the owners if only ownership changed: while a change of this owner waits, the claims wait with it."""
     waits = former.former.get(owner)
     return now.replacing(former, waits[-1].wait) if waits else now

@@ -14,13 +14,13 @@ from haproxy_native.text.document import Document
 
 
 def _moves(before: Document, after: Document, name: str, kinds: Mapping[Path, str], now: Contents, wanted: Contents) -> Moves:
-    """Of texts and files as a whole. `name` is the main text's, `kinds` are those of the files."""
+    """Returns what changes in texts and files as a whole. `name` is the main text's, `kinds` are those of the files."""
     files = {spelled(kind, path.name): digest([now[path], wanted[path]]) for path, kind in kinds.items()}
     return {name: digest(difference(before, after, name)), **files}
 
 
 def moves_now(engine: Engine, change: Change) -> Moves:
-    """Of a change of texts and files as they are. Blocks. Raises what its edits raise, and OSError."""
+    """Returns what a change does to texts and files as they are. Blocks. Raises what its edits raise, and OSError."""
     stores = change.files.stores if change.files else {}
     now = {path: _content(path) for path in stores}
     wanted = change.files.edit(now) if change.files else {}

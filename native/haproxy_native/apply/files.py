@@ -57,11 +57,11 @@ def parts(object_: str, content: bytes | None) -> Parts:
         return {}
     if not is_map(object_):
         return {object_: {CONTENT: content}}
-    found: Parts = {object_: {}}
+    parts_: Parts = {object_: {}}
     for entry in map_file.read(_text(content)):
         # HAProxy takes the first of equal keys.
-        found.setdefault(entry_object(object_, entry.key), {VALUE: entry.value})
-    return found
+        parts_.setdefault(entry_object(object_, entry.key), {VALUE: entry.value})
+    return parts_
 
 
 def declared_parts(object_: str, declared: DeclaredFile) -> Parts:
@@ -93,15 +93,15 @@ def made(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -
 
 
 def entries_of(content: bytes) -> dict[str, str]:
-    """By their keys, the first of equal ones."""
-    found: dict[str, str] = {}
+    """Returns the entries by key; of equal keys the first."""
+    values: dict[str, str] = {}
     for entry in map_file.read(_text(content)):
-        found.setdefault(entry.key, entry.value)
-    return found
+        values.setdefault(entry.key, entry.value)
+    return values
 
 
 def lines_of(map_: str, content: bytes) -> dict[str, int]:
-    """From 1, those of the entries of a map, by their objects."""
+    """Returns the line numbers, from 1, of a map's entries, by object."""
     found: dict[str, int] = {}
     for number, line in enumerate(_text(content).split("\n"), 1):
         if entry := map_file.entry_of(line):
@@ -122,9 +122,9 @@ class PlannedFiles:
 
     @property
     def shown(self) -> list[FileEffect]:
-        """Without the entries of maps that come or go with all that they hold."""
-        whole = {each.object for each in self.effects if not each.member and file_object(each.object) == each.object}
-        return [each for each in self.effects if each.object in whole or file_object(each.object) not in whole]
+        """Returns the effects, without the entries of maps that are created or deleted as a whole."""
+        whole = {effect.object for effect in self.effects if not effect.member and file_object(effect.object) == effect.object}
+        return [effect for effect in self.effects if effect.object in whole or file_object(effect.object) not in whole]
 
 
 def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFiles:
@@ -133,10 +133,10 @@ def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> Planned
     for object_, content in contents.items():
         before = parts(object_, content)
         wanted = _wanted(rules, object_, before)
-        if found := _effects(before, wanted):
+        if file_effects := _effects(before, wanted):
             sent = rules.asked.files.get(object_)
             changed[object_] = made(object_, content, sent.content if sent else None, wanted)
-            effects += found
+            effects += file_effects
     return PlannedFiles(changed, effects)
 
 
@@ -170,11 +170,11 @@ def _goes(rules: Rules, object_: str, wanted: Parts) -> bool:
 
 
 def _effects(before: Parts, after: Parts) -> list[FileEffect]:
-    found = list[FileEffect]()
+    effects = list[FileEffect]()
     for object_ in dict.fromkeys([*before, *after]):
         old, new = before.get(object_), after.get(object_)
         if old is None or new is None:
-            found.append(FileEffect(object_, "", old, new))
+            effects.append(FileEffect(object_, "", old, new))
         else:
-            found += [FileEffect(object_, member, old[member], new[member]) for member in old if old[member] != new[member]]
-    return found
+            effects += [FileEffect(object_, member, old[member], new[member]) for member in old if old[member] != new[member]]
+    return effects

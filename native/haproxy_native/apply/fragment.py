@@ -15,7 +15,11 @@ from haproxy_native.text.section import Section as TextSection
 def collections(editor: Editor) -> dict[str, Resource]:
     """What can be declared, by its collection."""
     kinds = ("section", "singleton")
-    return {name: each for name, each in editor.resources.by_name.items() if each.kind in kinds and not each.parents and not each.file}
+    return {
+        name: resource
+        for name, resource in editor.resources.by_name.items()
+        if resource.kind in kinds and not resource.parents and not resource.file
+    }
 
 
 def of_objects(
@@ -37,7 +41,7 @@ def of_objects(
 def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
     """The sections of a part of a configuration, as objects and as they stand there. Raises BadRequest for what no object expresses."""
     document = Document.parse(text)
-    by_kind = {each.section: each for each in collections(editor).values()}
+    by_kind = {collection.section: collection for collection in collections(editor).values()}
     declared, texts = dict[Section, Object](), dict[Section, TextSection]()
     if lines := [line.strip() for line in document.preamble.splitlines() if line.strip() and not line.lstrip().startswith("#")]:
         raise BadRequest(f"{lines[0][:100]!r} stands in no section; begin with one, as in backend shop")

@@ -19,26 +19,26 @@ Files = Mapping[str, tuple[Store, Path]]
 
 
 def servers_of(preview: Preview) -> set[str]:
-    """Those that its commands change, and those that it changes in the configuration."""
+    """Returns the servers that the plan's commands or its configuration change."""
     named = (parsed(effect.object) for effect in preview.effects if f"/{SERVER}/" in effect.object)
-    found = {spelled(BACKEND, each[1], SERVER, each[3]) for each in named if each[0] in (BACKEND, LISTEN) and each[2] == SERVER}
-    return found | {spelled(BACKEND, backend, SERVER, server) for backend, server in preview.servers}
+    servers = {spelled(BACKEND, name[1], SERVER, name[3]) for name in named if name[0] in (BACKEND, LISTEN) and name[2] == SERVER}
+    return servers | {spelled(BACKEND, backend, SERVER, server) for backend, server in preview.servers}
 
 
 async def values(runtime: Runtime, servers: Collection[str], files: Files) -> Values:
     """What servers do, and digests of what has been made of files. Raises RuntimeFailure."""
-    found: dict[str, Any] = {}
+    values_: dict[str, Any] = {}
     if servers:
-        backends = {parsed(each)[1] for each in servers}
-        shown = {spelled(BACKEND, each.backend_name, SERVER, each.name): each for each in await _shown(runtime, backends)}
-        found = {each: _members(shown[each]) if each in shown else None for each in sorted(servers)}
+        backends = {parsed(server)[1] for server in servers}
+        shown = {spelled(BACKEND, server.backend_name, SERVER, server.name): server for server in await _shown(runtime, backends)}
+        values_ = {server: _members(shown[server]) if server in shown else None for server in sorted(servers)}
     for object_, (store, path) in files.items():
-        found[object_] = await store.in_process(runtime, path)
-    return found
+        values_[object_] = await store.in_process(runtime, path)
+    return values_
 
 
 async def known_values(runtime: Runtime, preview: Preview, files: Files) -> Values | None:
-    """Those of what a plan changes, `files` among it; None where HAProxy does not say."""
+    """Returns the running values of what a plan changes, including `files`; None if HAProxy does not answer."""
     with suppress(RuntimeFailure):
         return await values(runtime, servers_of(preview), files)
     return None
@@ -52,7 +52,7 @@ def verifying(runtime: Runtime, planned: Values | None, files: Files) -> Callabl
     async def verify() -> None:
         try:
             now = await values(
-                runtime, [each for each in planned if each not in files], {name: files[name] for name in files if name in planned}
+                runtime, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
             )
         except RuntimeFailure as error:
             raise Moved(f"HAProxy does not say whether it is as it was when the plan was made; {AGAIN}: {error}") from error
@@ -64,17 +64,17 @@ def verifying(runtime: Runtime, planned: Values | None, files: Files) -> Callabl
 async def _shown(runtime: Runtime, backends: Collection[str]) -> Iterable[ServerState]:
     if len(backends) > MANY:
         return await runtime.servers()
-    found: list[ServerState] = []
+    states: list[ServerState] = []
     for backend in backends:
         try:
-            found += await runtime.servers(backend)
+            states += await runtime.servers(backend)
         except RuntimeRefused:
             # There is no such backend yet.
             continue
-    return found
+    return states
 
 
 def _members(state: ServerState) -> dict[str, Any]:
-    """Without what an agent or a resolver changes all the time."""
-    found: dict[str, Any] = {} if state.agent_enabled else {"state": state.forced_state, "weight": state.uweight}
-    return found if state.fqdn != "-" else found | {"address": state.address, "port": state.port}
+    """Returns a server's members, without those that an agent or a resolver keeps changing."""
+    members: dict[str, Any] = {} if state.agent_enabled else {"state": state.forced_state, "weight": state.uweight}
+    return members if state.fqdn != "-" else members | {"address": state.address, "port": state.port}

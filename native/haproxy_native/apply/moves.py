@@ -18,12 +18,12 @@ AGAIN = "ask for a new plan"
 
 def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[Conflict] = ()) -> Moves:
     """`clashes`: what others own of it, whether it is taken or not."""
-    found: dict[str, list[Any]] = {}
-    for each in effects:
-        found.setdefault(_name(each), []).append([each.old, each.new])
+    values_by_name: dict[str, list[Any]] = {}
+    for effect in effects:
+        values_by_name.setdefault(_name(effect), []).append([effect.old, effect.new])
     for clash in clashes:
-        found.setdefault(_name(clash), []).append([[*clash.owners], clash.theirs, clash.mine])
-    return {name: digest(values) for name, values in found.items()}
+        values_by_name.setdefault(_name(clash), []).append([[*clash.owners], clash.theirs, clash.mine])
+    return {name: digest(values) for name, values in values_by_name.items()}
 
 
 def _name(of: Effect | FileEffect | Conflict) -> str:
@@ -32,7 +32,7 @@ def _name(of: Effect | FileEffect | Conflict) -> str:
 
 def refuse_moved(planned: Moves, now: Moves) -> None:
     """Raises Moved where they differ, with the first that does."""
-    if differing := next((each for each in [*planned, *now] if planned.get(each) != now.get(each)), None):
+    if differing := next((object_ for object_ in [*planned, *now] if planned.get(object_) != now.get(object_)), None):
         raise Moved(f"{differing} has been changed since the plan was made, and it changes that, or left it as it was; {AGAIN}")
 
 
@@ -43,6 +43,6 @@ def refuse_moved_values(planned: Values, now: Values) -> None:
             continue
         if not isinstance(before, Mapping) or not isinstance(value, Mapping):
             raise Moved(f"{object_} is not what it was in the running HAProxy when the plan was made; {AGAIN}")
-        member = next(each for each in {**before, **value} if before.get(each) != value.get(each))
+        member = next(member for member in {**before, **value} if before.get(member) != value.get(member))
         old, new = before.get(member), value.get(member)
         raise Moved(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")

@@ -14,7 +14,7 @@ class Outcomes:
     confirmed: Callable[[str], bool | None]
 
     def lasts(self, wait: Wait) -> bool | None:
-        """None while it is not decided."""
+        """Whether the change lasts; None while it is undecided."""
         if wait == AT_WORK:
             return None
         found = [self._is_loaded(wait.reload, wait.version)] if wait.reload else []

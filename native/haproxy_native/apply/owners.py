@@ -22,7 +22,7 @@ MOST_FORMER = 4
 
 
 def digest(value: Any) -> str:
-    """Of a value of JSON, in which contents of files are bytes."""
+    """Returns the digest of a JSON value, in which contents of files are bytes."""
     written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_of_content)
     return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
@@ -73,7 +73,7 @@ class Owners:
         return found
 
     def replacing(self, former: "Owners", wait: Wait) -> "Owners":
-        """With the claims that these have replaced."""
+        """Returns the owners with the claims that these have replaced."""
         found = dict(self.former)
         for owner in dict.fromkeys([*former.claims, *self.claims]):
             before = former.claims.get(owner, {})
@@ -104,7 +104,7 @@ class Owners:
         return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
 
     def undecided(self) -> "Owners":
-        """After a restart: a commit that was at work then may have been made or not."""
+        """Returns the owners after a restart, when a commit in progress may have been made or not."""
         found = self
         for owner in [owner for owner, former in self.former.items() if any(each.wait == AT_WORK for each in former)]:
             found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
@@ -118,14 +118,14 @@ class Owners:
         """Other owners of an object, or of what stands in it, and what each owns."""
         for other, claims in self.claims.items():
             if other != owner:
-                yield from ((other, each) for each in claims if each == object_ or each.startswith(f"{object_}/"))
+                yield from ((other, claim) for claim in claims if claim == object_ or claim.startswith(f"{object_}/"))
 
     def renamed(self, object_: str, to: str) -> "Owners":
-        """With the claims to an object, and to what stands in it, under its other name."""
+        """Returns the owners with the claims to an object, and to what it contains, under its new name."""
         return replace(self, claims={owner: _renamed(known, object_, to) for owner, known in self.claims.items()})
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
-        """Those of one owner in the place of its former ones; without the (object, member) that are `taken` from others."""
+        """Returns the owners with one owner's claims replaced; without the (object, member) pairs that are `taken` from others."""
         others = {other: _without(held, taken.get(other, set())) for other, held in self.claims.items() if other != owner}
         return Owners({name: held for name, held in {**others, owner: claims}.items() if held}, self.former)
 
@@ -139,12 +139,12 @@ def _with(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
 
 
 def _both(former: Claims, now: Claims) -> Claims:
-    """With both digests of a member, and with what is in one of the two alone."""
+    """Returns the claims of both; a member in both has both digests."""
     return {each: {**former.get(each, {}), **held} for each, held in {**former, **_known_both(former, now)}.items()}
 
 
 def _known_both(former: Claims, now: Claims) -> Claims:
-    """With both digests of what is claimed now."""
+    """Returns the present claims, each with both digests."""
     return {object_: _digests(former.get(object_, {}), held) for object_, held in now.items()}
 
 

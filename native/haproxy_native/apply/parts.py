@@ -19,7 +19,7 @@ def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> 
     parts = {SELF: {member: value for member, value in object_.items() if member != _key(resource) and member not in named}}
     for member, child in named.items():
         for name, row in (object_.get(member) or {}).items():
-            parts[member, name] = {each: value for each, value in row.items() if each != child.key}
+            parts[member, name] = {member: value for member, value in row.items() if member != child.key}
     return parts
 
 
@@ -36,7 +36,7 @@ def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part
 
 
 def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
-    """As /v3/sidecar writes it."""
+    """Returns a part's name as /v3/sidecar writes it."""
     if part == SELF:
         return name_of(Place(resource, None, name))
     return name_of(Place(_named(editor, resource)[part[0]], (resource, name), part[1]))

@@ -36,9 +36,9 @@ class PlannedTransactions:
         return None
 
     def files(self, id_: str) -> Files:
-        """Those that it stages, by their objects."""
+        """Returns the files that a transaction stages, by object."""
         staged, stores = self.engine.context.transactions.staged(id_).files, self.engine.stores
-        return {each.object: (stores[each.store], path) for path, each in staged.items() if each.store in stores}
+        return {file.object: (stores[file.store], path) for path, file in staged.items() if file.store in stores}
 
     async def carry_out(self, id_: str, options: Mapping[str, Any], moves: Moves, values: Values | None) -> Outcome:
         """`moves` and `values`: as they were when it was planned. Raises Moved with nothing changed, and what a commit raises."""

@@ -57,7 +57,7 @@ class Planned:
     def gone(self) -> list[str]:
         """The objects that are deleted, without what goes with them."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
-        return [each.object for each in shown if each.new is None and not each.member]
+        return [effect.object for effect in shown if effect.new is None and not effect.member]
 
     @property
     def created(self) -> list[str]:
@@ -83,8 +83,8 @@ def _defaults_first(wanted: "Wanted") -> tuple[bool, str]:
 
 def _touched(found: Iterable[Effect]) -> tuple[set[str], set[str]]:
     """Objects that differ, a section for a rule in it, and sections that come or go with what stands in them."""
-    objects = {_section_of(each.object) if isinstance(each.place.key, int) else each.object for each in found}
-    return objects, {each.object for each in found if not each.member and each.place.parent is None}
+    objects = {_section_of(effect.object) if isinstance(effect.place.key, int) else effect.object for effect in found}
+    return objects, {effect.object for effect in found if not effect.member and effect.place.parent is None}
 
 
 def _section_of(object_: str) -> str:
@@ -119,14 +119,24 @@ class _Planner:
         files = planned_files(self.rules, read)
         wanted = [self._wanted(section) for section in dict.fromkeys([*self.asked.sections, *self._former()])]
         document = self._as_far_as_possible(wanted) if self.rules.conflicts else self._edited(wanted)
-        found = effects(self.editor, self.before, document)
-        objects, whole = _touched(found)
-        objects |= {each.object for each in self.rules.conflicts} | {file_object(each.object) for each in files.effects}
-        declared = [each for each in self.rules.claims if not is_entry(each)]
-        unchanged = [each for each in declared if each not in objects and _section_of(each) not in whole]
+        all_effects = effects(self.editor, self.before, document)
+        objects, whole = _touched(all_effects)
+        objects |= {conflict.object for conflict in self.rules.conflicts} | {file_object(effect.object) for effect in files.effects}
+        declared = [claim for claim in self.rules.claims if not is_entry(claim)]
+        unchanged = [name for name in declared if name not in objects and _section_of(name) not in whole]
         conflicts, taken = self.rules.conflicts, self.rules.taken
         return Planned(
-            self.before, document, found, self.rules.owners_then, unchanged, conflicts, taken, read, files, declared, self.rules.claims
+            self.before,
+            document,
+            all_effects,
+            self.rules.owners_then,
+            unchanged,
+            conflicts,
+            taken,
+            read,
+            files,
+            declared,
+            self.rules.claims,
         )
 
     def _former(self) -> Iterator[Section]:
@@ -139,8 +149,8 @@ class _Planner:
                 yield resource.name, name
 
     def _of_kind(self, kind: str) -> Resource | None:
-        sections = (each for each in self.editor.resources.by_name.values() if not each.parents and not each.file)
-        return next((each for each in sections if each.section == kind), None)
+        sections = (resource for resource in self.editor.resources.by_name.values() if not resource.parents and not resource.file)
+        return next((section for section in sections if section.section == kind), None)
 
     def _wanted(self, section: Section) -> Wanted:
         resource, name = self.editor.resources[section[0]], section[1]
@@ -169,7 +179,7 @@ class _Planner:
         return None if object_ is None else parts_of(self.editor, resource, object_)
 
     def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
-        """Of one part; None where it goes."""
+        """Returns the members of one part; None if it is deleted."""
         object_ = part_name(self.editor, resource, name, part)
         if (
             mine is None
@@ -213,19 +223,19 @@ class _Planner:
     def _edited(self, wanted: Sequence[Wanted]) -> Document:
         """A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names."""
         document, editor = self.before, self.editor
-        gone = [each for each in wanted if each.old is not None and each.new is None]
-        come = [each for each in wanted if each.old is None and each.new is not None]
-        for each in gone:
-            if each.resource.section != DEFAULTS:
-                document = editor.delete(document, each.resource, None, each.name)
-        for resource, group in groupby(sorted(come, key=_defaults_first), lambda each: each.resource):
-            document = editor.create_all(document, resource, [self._new(each) for each in group])
-        for each in wanted:
-            if each.old is not None and each.new is not None and each.old != each.new:
-                document = self._replaced(document, each.resource, each.name, each.old, each.new)
-        for each in gone:
-            if each.resource.section == DEFAULTS:
-                document = editor.delete(document, each.resource, None, each.name)
+        gone = [effect for effect in wanted if effect.old is not None and effect.new is None]
+        come = [effect for effect in wanted if effect.old is None and effect.new is not None]
+        for effect in gone:
+            if effect.resource.section != DEFAULTS:
+                document = editor.delete(document, effect.resource, None, effect.name)
+        for resource, group in groupby(sorted(come, key=_defaults_first), lambda effect: effect.resource):
+            document = editor.create_all(document, resource, [self._new(effect) for effect in group])
+        for effect in wanted:
+            if effect.old is not None and effect.new is not None and effect.old != effect.new:
+                document = self._replaced(document, effect.resource, effect.name, effect.old, effect.new)
+        for effect in gone:
+            if effect.resource.section == DEFAULTS:
+                document = editor.delete(document, effect.resource, None, effect.name)
         return document
 
     def _new(self, wanted: Wanted) -> tuple[Object, TextSection | None]:

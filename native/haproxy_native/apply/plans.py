@@ -40,7 +40,7 @@ class KeptPlan:
 
 
 class Plans:
-    """Those in one directory, which only the user of this process can read: declarations hold secrets."""
+    """The plans in one directory, readable only by this process's user: declarations hold secrets."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -74,7 +74,7 @@ class Plans:
         return plan
 
     def _tidy(self) -> None:
-        """Without those that are too old, or too many."""
+        """Deletes plans that are too old, or too many."""
         now, there = time.time(), []
         for path in self._directory.glob(f"*{_SUFFIX}"):
             age = now - path.stat().st_mtime

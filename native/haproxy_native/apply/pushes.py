@@ -34,11 +34,11 @@ class Push:
 
     @classmethod
     def of(cls, texts: Mapping[str, bytes], files: Sequence[Coming]) -> "Push | None":
-        """None for one that is too large to be kept. Blocks. Raises OSError."""
+        """Returns the push; None if it is too large to be kept. Blocks. Raises OSError."""
         there = [path for each in files for path in (each.path, each.content) if path and path.exists()]
         if sum(map(len, texts.values())) + sum(path.stat().st_size for path in there) > LARGEST:
             return None
-        return cls(texts, [(each.store.name, each.path.name, each.content.read_bytes()) for each in files if each.content])
+        return cls(texts, [(file.store.name, file.path.name, file.content.read_bytes()) for file in files if file.content])
 
     def as_bytes(self) -> bytes:
         texts = {name: base64.b64encode(data).decode() for name, data in self.texts.items()}
@@ -46,9 +46,9 @@ class Push:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Push":
-        kept = json.loads(data)
-        texts = {name: base64.b64decode(text) for name, text in kept["texts"].items()}
-        return cls(texts, [(store, name, base64.b64decode(content)) for store, name, content in kept["files"]])
+        stored = json.loads(data)
+        texts = {name: base64.b64decode(text) for name, text in stored["texts"].items()}
+        return cls(texts, [(store, name, base64.b64decode(content)) for store, name, content in stored["files"]])
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Pushes:
         return await asyncio.to_thread(moves_now, self.engine, change)
 
     def files(self, push: Push) -> Files:
-        """By their objects. Raises Missing."""
+        """Returns the files by object. Raises Missing."""
         return {spelled(store.kind, path.name): (store, path) for path, (store, _) in self._paths(push).items()}
 
     async def carry_out(self, push: Push, moves: Moves, values: Values | None, version: int | None) -> Outcome:
@@ -83,6 +83,6 @@ class Pushes:
         return {stores[store].directory / name: (stores[store], content) for store, name, content in push.files}
 
     def _pushed(self, push: Push, before: Document) -> Document:
-        """With our own version lines: a text may have been read before it was sent."""
+        """Returns the pushed text with our version lines: it may have been read before it was sent."""
         texts = {name: header.without_versions(text) for name, text in push.texts.items()}
         return patches.sharing(self.engine.with_texts(texts, before), before, read=True) if texts else before

@@ -53,7 +53,7 @@ class Conflict:
 
 @dataclass
 class Rules:
-    """Those for one declaration, and what they have found: `conflicts`, what was `taken` by force, and the owner's new `claims`."""
+    """The rules of one declaration and their results: `conflicts`, what was `taken` by force, and the owner's new `claims`."""
 
     owners: Owners
     asked: Declaration
@@ -101,12 +101,12 @@ class Rules:
                 yield Conflict(object_, member, [OUTSIDE], value, None)
 
     def all_go(self, strange: Sequence[Conflict]) -> bool:
-        for each in strange:
-            self.clashes(each)
+        for member in strange:
+            self.clashes(member)
         return self.asked.force or not strange
 
     def _kept_claims(self) -> Claims:
-        """Without pruning what was declared before is still owned."""
+        """Returns the former claims, which stay without pruning."""
         if self.asked.prune:
             return self.claims
         former = self.owners.claims.get(self.asked.owner, {})
@@ -114,7 +114,7 @@ class Rules:
 
     def _taken_from(self) -> dict[str, set[tuple[str, str]]]:
         taken: dict[str, set[tuple[str, str]]] = {}
-        for each in self.taken:
-            for owner in each.owners:
-                taken.setdefault(owner, set()).add((each.object, each.member))
+        for conflict in self.taken:
+            for owner in conflict.owners:
+                taken.setdefault(owner, set()).add((conflict.object, conflict.member))
         return taken

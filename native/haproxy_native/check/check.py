@@ -131,12 +131,12 @@ def _named(files: Sequence[str]) -> list[str]:
 
 def _variables(files: Sequence[Checked]) -> dict[str, str]:
     """The environment of a command of the operator's."""
-    main = next((each for each in files if each.main), files[0])
+    main = next((file for file in files if file.main), files[0])
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(file.path) for file in files)}
 
 
 def _scratch() -> Scratch | None:
-    """None where nothing temporary can be written."""
+    """Returns a scratch directory; None if nothing temporary can be written."""
     with suppress(OSError):
         return Scratch("check")
     return None

@@ -22,14 +22,14 @@ _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
 def for_haproxy(environ: Mapping[str, str], texts: Iterable[bytes]) -> dict[str, str]:
-    """Of the variables those that count for these texts."""
+    """Returns the variables that matter for these texts."""
     others = {name.encode() for name in environ if not _LOOKED_AT.fullmatch(name)}
     named = {name.decode() for text in texts for name in _named(text, others)}
     return {name: value for name, value in for_a_command(environ).items() if name in named or _LOOKED_AT.fullmatch(name)}
 
 
 def for_a_command(environ: Mapping[str, str]) -> dict[str, str]:
-    """For a command of the operator's own: all but what is entrusted to this server."""
+    """Returns the environment of an operator's own command: all but what is entrusted to this server."""
     return {name: value for name, value in environ.items() if not _OWN.fullmatch(name)}
 
 

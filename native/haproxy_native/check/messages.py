@@ -44,12 +44,12 @@ class Origin(NamedTuple):
     shift: int = 0
 
 
-def as_sent(said: str, checked: Mapping[str, Origin]) -> str:
+def as_sent(text: str, checked: Mapping[str, Origin]) -> str:
     """HAProxy's words with the names and line numbers of what was sent."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
-            said = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), said)
-    return said
+            text = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), text)
+    return text
 
 
 def _as_sent(origin: Origin, match: re.Match[str]) -> str:
@@ -61,15 +61,15 @@ def messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
 
     A message about a file that was `checked` gets the name of the file it stands for, and the sender's line.
     """
-    said = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
+    matches = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
     places = {path: Places(origin.document) for path, origin in checked.items() if origin.document}
-    return [_message(match[1].lower(), _short(match[2]), checked, places) for match in _first(said)]
+    return [_message(match[1].lower(), _short(match[2]), checked, places) for match in _first(matches)]
 
 
-def _first(said: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
-    alerts = sum(match[1] == "ALERT" for match in said)
+def _first(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
+    alerts = sum(match[1] == "ALERT" for match in matches)
     room = {True: _MOST, False: max(0, _MOST - alerts)}
-    for match in said:
+    for match in matches:
         is_alert = match[1] == "ALERT"
         if room[is_alert]:
             room[is_alert] -= 1
@@ -118,9 +118,9 @@ def locate(document: Document, number: int) -> tuple[str | None, str | None]:
 def recorded(stderr: str) -> str:
     """The alerts as the protocol has them: one `msg="..."` each."""
     alerts = [line for line in stderr.splitlines() if line.startswith("[ALERT]")]
-    kept = [line for line in alerts if not line.endswith(_DROPPED_END) and _DROPPED not in line]
-    more = [f'msg="and {len(kept) - _MOST} more"'] if len(kept) > _MOST else []
-    return "\n".join([text for line in kept[:_MOST] if (text := _recorded(line))] + more)
+    remaining = [line for line in alerts if not line.endswith(_DROPPED_END) and _DROPPED not in line]
+    more = [f'msg="and {len(remaining) - _MOST} more"'] if len(remaining) > _MOST else []
+    return "\n".join([text for line in remaining[:_MOST] if (text := _recorded(line))] + more)
 
 
 def _recorded(line: str) -> str:

@@ -51,7 +51,7 @@ def _where(alert: Message) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """Of a long text its beginning and its end, where HAProxy says what it has got."""
+    """Shortens a long text to its beginning and its end, where HAProxy quotes what it was given."""
     if len(text) <= most:
         return text
     tail = min(80, most // 2)
@@ -63,7 +63,7 @@ def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
     if len(quoted) >= _LIST:
         known = [word.partition("(")[0] for word in quoted]
         wrong = _GOT.findall(alert.text) or (alert.source or "").split()[1:3]
-        pairs = [(word, [each for each in known if each != word]) for word in wrong]
+        pairs = [(word, [candidate for candidate in known if candidate != word]) for word in wrong]
     else:
         names = list(islice(_names(alert, origins), _MOST))
         pairs = [(word, names) for word in quoted if word not in names]

@@ -48,7 +48,7 @@ class Confinement:
         return child
 
     def _limits(self) -> dict[int, int]:
-        """Of the processor's time, of memory, of a file that is written, and of a core dump."""
+        """Returns the limits on processor time, memory, written files and core dumps."""
         memory = max(_LEAST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
         return {
             resource.RLIMIT_CPU: int(self.seconds) + 1,
@@ -60,8 +60,8 @@ class Confinement:
 
 def _programs(*names: str) -> list[Path]:
     """What may be executed; empty for all, where one is a script."""
-    found = [programs_of(shutil.which(name) or name) for name in names]
-    return [path for each in found for path in each] if all(found) else []
+    paths = [programs_of(shutil.which(name) or name) for name in names]
+    return [path for paths in paths for path in paths] if all(paths) else []
 
 
 async def run(

@@ -67,13 +67,13 @@ async def said_of_whole_set(given: WholeSet, settings: CheckSettings, transactio
     laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
     try:
         checked = await asyncio.shield(laying)
-        said = await check(checked, replace(settings, command=""), home=_home(tree, given), transaction_id=transaction_id)
-        return [_at_home(each, tree) for each in said]
+        messages = await check(checked, replace(settings, command=""), home=_home(tree, given), transaction_id=transaction_id)
+        return [_at_home(message, tree) for message in messages]
     except Refused as refused:
         alerts = [_at_home(alert, tree) for alert in refused.alerts if isinstance(alert, Message)]
         detail = refused.detail
-        for each in checked:
-            detail = detail.replace(str(each.path), str(each.file))
+        for file in checked:
+            detail = detail.replace(str(file.path), str(file.file))
         raise Refused(_without(detail, tree), alerts=alerts) from None
     finally:
         # The thread goes on after this work is cancelled, and would write into what is removed.
@@ -120,7 +120,7 @@ def led_into(tree: Path, given: WholeSet, text: str) -> str:
 
 
 def home_in(tree: Path, given: WholeSet) -> Path:
-    """Where HAProxy is to be started."""
+    """Returns the directory in which HAProxy is started."""
     return _home(tree, given)
 
 
@@ -144,7 +144,7 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Where a path is found in the tree, which it cannot leave."""
+    """Returns where a path is in the tree, which it cannot leave."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 
@@ -159,12 +159,12 @@ def _write(path: Path, content: bytes | Path) -> None:
 def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
     """What is there already stays in reach, below what comes; but for what is in a directory that may not be listed."""
     with suppress(PermissionError):
-        for each in real.iterdir() if real.is_dir() else ():
-            place = copy / each.name
-            if place.is_dir() and not place.is_symlink() and each.is_dir():
-                _link_others(each, place, gone)
+        for file in real.iterdir() if real.is_dir() else ():
+            place = copy / file.name
+            if place.is_dir() and not place.is_symlink() and file.is_dir():
+                _link_others(file, place, gone)
             elif place not in gone and not os.path.lexists(place):
-                place.symlink_to(each)
+                place.symlink_to(file)
 
 
 def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
@@ -186,5 +186,5 @@ def _without(text: str, tree: Path) -> str:
 
 
 def _at_home(said: Message, tree: Path) -> Message:
-    """With the paths that the set has."""
+    """Returns the message with the paths of the set."""
     return replace(said, text=_without(said.text, tree), file=_without(said.file, tree) if said.file else None)

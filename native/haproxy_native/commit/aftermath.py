@@ -101,7 +101,7 @@ async def failed(context: CommitContext, record: Record) -> Record:
         return record
     if await _is_edited(context, load):
         return record
-    changes = [each for each in context.unloaded if each.version <= load.loaded.version]
+    changes = [change for change in context.unloaded if change.version <= load.loaded.version]
     if decided := await beside(_decided, record.response, load.loaded.document, context.current, changes):
         guilty, rest = decided
         if not header.same_text(rest, good):
@@ -119,13 +119,13 @@ async def _is_edited(context: CommitContext, load: Load) -> bool:
     return is_edited
 
 
-def _decided(said: str, loaded: Document, current: Current, changes: Sequence[Published]) -> tuple[list[Published], Document] | None:
+def _decided(output: str, loaded: Document, current: Current, changes: Sequence[Published]) -> tuple[list[Published], Document] | None:
     """The changes that go back, and the configuration without them; None where these alone cannot be taken back."""
-    named = guilty.guilty(changes, guilty.named(said, loaded, current.path.name))
+    named = guilty.guilty(changes, guilty.named(output, loaded, current.path.name))
     # Stored files that wait have been put back, and what was changed with them goes with them.
-    found = [each for each in changes if each in named or each.with_files] if named else []
+    going_back = [change for change in changes if change in named or change.with_files] if named else []
     try:
-        return (found, guilty.without_all(current.document, found)) if found else None
+        return (going_back, guilty.without_all(current.document, going_back)) if going_back else None
     except NativeError as error:
         log.info("the change that HAProxy refuses cannot be taken back among later ones: %s", error)
         return None
@@ -142,10 +142,10 @@ async def _take_back_some(
     except (NativeError, Overtaken) as error:
         log.info("what is left without the change that HAProxy refuses cannot be tried: %s", error)
         return None
-    left = [each for each in context.unloaded if each not in going and each.version != outcome.version]
+    left = [change for change in context.unloaded if change not in going and change.version != outcome.version]
     context.unloaded.clear()
     context.unloaded.extend(left)
-    versions = ", ".join(str(each.version) for each in going)
+    versions = ", ".join(str(change.version) for change in going)
     log.warning("the reload failed; version %d is without the change of version %s", outcome.version, versions)
     _tell_edits(record)
     return replace(record, restored_version=outcome.version, rest_reload_id=outcome.reload_id or "")
@@ -154,7 +154,7 @@ async def _take_back_some(
 async def _take_back_all(context: CommitContext, record: Record, changes: Sequence[Published], good: Document, load: Load) -> Record:
     """Puts the file back to what runs; returns the record as it is where that cannot be written."""
     is_known = context.running.document is not None
-    noted = await _noted(context, record, changes, [each for each in changes if not (each.is_live and is_known)])
+    noted = await _noted(context, record, changes, [change for change in changes if not (change.is_live and is_known)])
     back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False, author=_author(record))
     try:
         outcome = await attempt(context, back, nullcontext)
@@ -175,11 +175,11 @@ def _author(record: Record) -> Author:
 async def _noted(context: CommitContext, record: Record, changes: Sequence[Published], going: Sequence[Published]) -> Record:
     """The record with what becomes of each change, which is on disk before the file is replaced."""
     shown = []
-    for each in changes:
-        entry = each.entry if each.entry or not context.entry_of else await context.entry_of(each.version)
-        members = {"author": each.author.name, "request_id": each.author.request_id, "entry": str(entry or "")}
+    for change in changes:
+        entry = change.entry if change.entry or not context.entry_of else await context.entry_of(change.version)
+        members = {"author": change.author.name, "request_id": change.author.request_id, "entry": str(entry or "")}
         known = {name: value for name, value in members.items() if value}
-        shown.append({"version": each.version, "outcome": TAKEN_BACK if each in going else KEPT, **known})
+        shown.append({"version": change.version, "outcome": TAKEN_BACK if change in going else KEPT, **known})
     records = context.reloads.records
     records.update(replace(records.get(record.id), changes=tuple(shown)))
     return replace(record, changes=tuple(shown))

@@ -45,7 +45,7 @@ class FileStore(Protocol):
 
     @property
     def kind(self) -> str:
-        """That of its files as objects, as in `map/hosts.map`."""
+        """The kind of its files as objects, as in `map/hosts.map`."""
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
         """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""

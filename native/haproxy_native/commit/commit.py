@@ -107,7 +107,7 @@ async def _recorded(context: CommitContext, change: Change | FileChange | Object
 
 
 async def _uncommitted(context: CommitContext) -> Outcome:
-    """That of a change that changes nothing: as it stands it is live, or waits for the reload that others have scheduled."""
+    """Returns the outcome of a change without effect: live as it is, or waiting for the reload that others scheduled."""
     async with context.publishing():
         loaded = context.running.document is context.current.document and not context.running.doubt
         waited = None if loaded else context.pending
@@ -265,7 +265,7 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
 
 
 async def _publish_with_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """As `publish`, for a change of which stored files are a part; without `has_text` the text stays."""
+    """Publishes as `publish` does, together with stored files; without `has_text` the text stays."""
     files, stamped, before = prepared.files, prepared.stamped, prepared.before
     await notice(context)
     await _compare(context, change, prepared)
@@ -295,7 +295,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     if not (reasons := publication.reasons) and context.pending and any(plan.awaited for plan in plans.values()):
         reasons = [PENDING]
     shown = () if change.skip_reload else tuple(reasons)
-    commands = () if reasons else (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.said))
+    commands = () if reasons else (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.texts))
     version = stamped.version if prepared.has_text else prepared.base
     return Outcome(version, reasons=shown, live=not reasons, contents=contents, commands=commands)
 

@@ -74,7 +74,7 @@ class Current:
         return self._opened(self._read())
 
     async def open_aside(self) -> bool:
-        """As `open`; the file is read in a thread."""
+        """Opens as `open` does, reading the file in a thread."""
         turn = -1
         while turn != self._turn:
             turn = self._turn
@@ -86,7 +86,10 @@ class Current:
         return not self._is_as_known() and self._took_over(self._compared())
 
     async def notice_aside(self) -> bool:
-        """As `notice`; the file is read in a thread, so that a large file does not block the event loop. Raises Unreadable."""
+        """Notices edits as `notice` does, reading the file in a thread so that a large one does not block the event loop.
+
+        Raises Unreadable.
+        """
         while not self._is_as_known():
             turn = self._turn
             # Putting a torn file back writes it, which nothing else may do meanwhile.
@@ -106,7 +109,7 @@ class Current:
         return self._installing or (self._settled and self.file.seen() == self._seen)
 
     def _compared(self) -> Reading:
-        """As `_read`; a file that may only have been touched is not read as a whole."""
+        """Reads as `_read` does; a file that may only have been touched is not read as a whole."""
         seen, document = self._look(), self.document
         return Reading(seen, b"", None) if not self._torn and self.file.holds(document) else self._read()
 

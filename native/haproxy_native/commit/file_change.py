@@ -42,7 +42,7 @@ class StoredFiles(Protocol):
 
     @property
     def kind(self) -> str:
-        """That of its files as objects, as in `map/hosts.map`."""
+        """The kind of its files as objects, as in `map/hosts.map`."""
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
@@ -98,7 +98,7 @@ class FileOutcome:
 
 
 class Comparison(Protocol):
-    """Of a change with what has passed a gate."""
+    """Compares a change with what has passed a gate."""
 
     async def compare(self, context: CommitContext, change: FileChange) -> None:
         """Raises Overtaken."""
@@ -171,10 +171,10 @@ def _contents(change: FileChange) -> list[Content]:
 def content(kind: str, path: Path, draft: Draft | None) -> Content:
     """What a file holds, and what it will hold."""
     object_, coming = spelled(kind, path.name), draft.path if draft else None
-    there = [each for each in (path, coming) if each and each.exists()]
-    if any(each.stat().st_size > LARGEST for each in there):
+    there = [file for file in (path, coming) if file and file.exists()]
+    if any(file.stat().st_size > LARGEST for file in there):
         return Content(object_, str(path), None, None, is_kept=False)
-    before, after = (each.read_bytes() if each in there else None for each in (path, coming))
+    before, after = (file.read_bytes() if file in there else None for file in (path, coming))
     return Content(object_, str(path), before, after)
 
 
@@ -183,7 +183,7 @@ def _touches(change: FileChange) -> Sequence[Touch]:
     if change.touched:
         return change.touched
     coming = change.draft.path if change.draft and not change.along else None
-    if coming and change.path.exists() and max(each.stat().st_size for each in (change.path, coming)) <= LARGEST:
+    if coming and change.path.exists() and max(file.stat().st_size for file in (change.path, coming)) <= LARGEST:
         return touches_of(change.author.rights, change.store, change.path, change.path.read_bytes(), coming.read_bytes())
     return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts_of(change).items()]
 

@@ -50,7 +50,7 @@ class FileSet:
 
     @property
     def written(self) -> dict[Path, Path | None]:
-        """Where what the files will hold stands now, by their paths; None for one that goes."""
+        """Returns where the files' new contents are, by path; None for a deleted file."""
         return {path: draft.path if draft else None for path, draft in self.drafts.items()}
 
     def discard(self) -> None:
@@ -82,7 +82,7 @@ class FileSet:
             return await said_of_whole_set(given, self.context.check, name)
 
     def _set(self, document: Document) -> WholeSet:
-        texts = {each or str(self.context.current.path): part.data for each, part in parts.parts(document).items()}
+        texts = {name or str(self.context.current.path): part.data for name, part in parts.parts(document).items()}
         contents: dict[str, bytes | Path] = {os.path.abspath(path): draft.path for path, draft in self.drafts.items() if draft}
         gone = [os.path.abspath(path) for path, draft in self.drafts.items() if draft is None]
         lists = [os.path.abspath(path) for path in self.drafts if self.stores[path].kind == LISTS]
@@ -107,7 +107,7 @@ async def edited(context: CommitContext, change: Change) -> AsyncIterator[FileSe
     files = FileSet(context, edits.stores, before, drafts, touched)
     try:
         # What goes is deleted last.
-        for path, data in sorted(after.items(), key=lambda each: each[1] is None):
+        for path, data in sorted(after.items(), key=lambda row: row[1] is None):
             drafts[path] = None if data is None else await asyncio.to_thread(edits.stores[path].draft, path, data)
             if edits.is_checked and (draft := drafts[path]):
                 await asyncio.to_thread(_check_content, edits.stores[path], path, draft.path)
@@ -126,7 +126,7 @@ def _check_content(store: FileStore, path: Path, draft: Path) -> None:
 
 def _touches(change: Change, stores: Mapping[Path, FileStore], before: Contents, after: Contents) -> list[Touch]:
     rights = change.author.rights
-    return [each for path in after for each in touches_of(rights, stores[path], path, before[path], after[path])]
+    return [touch for path in after for touch in touches_of(rights, stores[path], path, before[path], after[path])]
 
 
 def _contents(paths: Mapping[Path, object]) -> Contents:
@@ -196,7 +196,7 @@ class Publication:
         context, paths = self.files.context, list(self.files.drafts)
         try:
             await asyncio.to_thread(context.ledger.restore, *paths)
-            reasons = [each for path in dict.fromkeys(self.applied) for each in await _bring(context, self.files.stores[path], path)]
+            reasons = [step for path in dict.fromkeys(self.applied) for step in await _bring(context, self.files.stores[path], path)]
             if not reasons:
                 await asyncio.to_thread(context.ledger.undo, *paths)
                 return
@@ -263,7 +263,7 @@ def _not_applied(path: Path, error: NativeError) -> Reason:
 
 
 async def resume(context: CommitContext, stores: Mapping[str, StoredFiles]) -> None:
-    """At start: finishes the changes that a crash interrupted, or undoes those that had not come to their decision."""
+    """Finishes, at the start, changes that a crash interrupted, or undoes those that were not yet decided."""
     known = context.state_file.value
     worker = Worker(known.pid, known.started)
     for names in context.ledger.interrupted:
@@ -294,6 +294,6 @@ async def _resume(context: CommitContext, stores: Mapping[str, StoredFiles], pat
         # A text that waits for a reload and its files are loaded together.
         waits = bool(text) and not is_undone and context.running.document is not context.current.document
         known = zip(paths, entries, strict=True)
-        reasons = [] if waits else [each for path, owed in known for each in await _bring(context, stores[owed.store], path)]
+        reasons = [] if waits else [step for path, owed in known for step in await _bring(context, stores[owed.store], path)]
         await asyncio.to_thread(_settle, context, paths, WAITING if waits or reasons else "")
     log.warning("the change of %s that was cut off has been %s", " and ".join(map(str, paths)), "undone" if is_undone else "finished")

@@ -38,7 +38,7 @@ class GateVerdict:
 
 
 async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
-    """None where it is not asked about changes of the present author."""
+    """Returns the gate's verdict; None if it does not judge changes of the present author."""
     if context.gate is None or not context.gate.wants(author.get()):
         return None
     try:
@@ -65,7 +65,7 @@ def _note(by: Author, wrong: Sequence[str]) -> None:
 
 
 async def pass_files(context: CommitContext, change: FileChange) -> Passed | None:
-    """None where nothing is asked. Leaves no draft where it raises what the gate and the check of the change do."""
+    """Asks the gate; None if it does not judge. Leaves no draft if the gate or the check of the change raises."""
     if context.gate is None or not context.gate.wants(change.author):
         return None
     made = change

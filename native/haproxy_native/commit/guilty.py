@@ -19,27 +19,27 @@ class Place(NamedTuple):
     line: str
 
 
-def named(said: str, loaded: Document, file: str) -> set[Place]:
+def named(output: str, loaded: Document, file: str) -> set[Place]:
     """The lines that HAProxy's alerts name. `file`: the name of the main file, without its directory."""
-    alerts = [each for each in messages(said, {}) if each.level == "alert" and each.file and each.line]
+    alerts = [message for message in messages(output, {}) if message.level == "alert" and message.file and message.line]
     places = {PurePath(name or file).name: Places(part) for name, part in parts.parts(loaded).items()} if alerts else {}
-    found = set[Place]()
+    places_ = set[Place]()
     for alert in alerts:
         if (part := places.get(PurePath(alert.file or "").name)) and alert.line:
             section, line = part.locate(alert.line)
             if line:
-                found.add(Place(section, line))
-    return found
+                places_.add(Place(section, line))
+    return places_
 
 
 def guilty(changes: Sequence[Published], lines: set[Place]) -> list[Published]:
-    """For each line the last change that brought it, in the order of the changes; a line that was there before has none."""
-    found, open_ones = list[Published](), set(lines)
+    """Returns, in order, the last change that brought each line; none for a line that was there before."""
+    going_back, open_ones = list[Published](), set(lines)
     for change in reversed(changes):
         if brought := open_ones & _brought(change):
-            found.insert(0, change)
+            going_back.insert(0, change)
             open_ones -= brought
-    return found
+    return going_back
 
 
 def without_all(now: Document, changes: Sequence[Published]) -> Document:
@@ -54,7 +54,7 @@ def _brought(change: Published) -> set[Place]:
 
 
 def _lines(document: Document, other: Document) -> Iterator[Place]:
-    """Those of the sections that are not the other's as well."""
+    """Yields the lines of the sections that the other document does not have."""
     shared = set(map(id, other.sections))
     for section in document.sections:
         if id(section) not in shared:

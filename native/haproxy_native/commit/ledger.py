@@ -60,8 +60,8 @@ class Ledger:
         """Reads the ledger of an earlier process, and deletes copies that no entry names."""
         remove_drafts(self.path.parent, self.path.name)
         with suppress(OSError, ValueError, TypeError):
-            kept = json.loads(self.path.read_bytes())
-            self.entries, self._applied = {path: _pending(owed) for path, owed in kept["owed"].items()}, kept["told"]
+            stored = json.loads(self.path.read_bytes())
+            self.entries, self._applied = {path: _pending(owed) for path, owed in stored["owed"].items()}, stored["told"]
         with suppress(OSError):
             for copy in self._former.iterdir():
                 self._drop(copy.name)
@@ -89,7 +89,7 @@ class Ledger:
                 former = self.entries.get(str(path)) or PendingFile(store, before)
                 entered[str(path)] = replace(former, before=before, set=set_, text=text, goes=path in going)
         except WriteFailed:
-            self._drop(*(each.before or ABSENT for each in entered.values()))
+            self._drop(*(file.before or ABSENT for file in entered.values()))
             raise
         self._enter(entered)
 
@@ -119,7 +119,7 @@ class Ledger:
         self._end(waiting)
 
     def _end(self, entries: Mapping[Path, PendingFile]) -> None:
-        """Of changes whose files wait for a reload."""
+        """Ends changes whose files wait for a reload."""
         if not entries:
             return
         copies = [owed.before or ABSENT for owed in entries.values()]
@@ -187,10 +187,10 @@ class Ledger:
             log.warning("%s", error)
 
     def _write(self) -> None:
-        kept = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._applied}
+        data = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._applied}
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self.path, json.dumps(kept, indent=2).encode() + b"\n")
+            write_atomically(self.path, json.dumps(data, indent=2).encode() + b"\n")
         except OSError as error:
             raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
 
@@ -239,7 +239,7 @@ class Ledger:
 
 
 def _pending(kept: Mapping[str, Any]) -> PendingFile:
-    return PendingFile(**{each.name: kept[each.name] for each in fields(PendingFile) if each.name in kept})
+    return PendingFile(**{field.name: kept[field.name] for field in fields(PendingFile) if field.name in kept})
 
 
 def _give(file: int | Path, like: os.stat_result) -> None:

@@ -68,7 +68,7 @@ class Loads:
         """The text that a worker has loaded, and what it has to do; None where it is not of a load whose outcome is open."""
         with suppress(OSError, ValueError):
             before = [path for path in self._directory.glob("*" + _TEXT) if worker.may_have_started_after(float(path.stem))]
-            path = max(before, key=lambda each: float(each.stem), default=None)
+            path = max(before, key=lambda file: float(file.stem), default=None)
             if path is not None:
                 document, wanted = Document.parse(path.read_bytes()), path.with_suffix(_WANTED)
                 return document, Document.parse(wanted.read_bytes()) if wanted.exists() else document

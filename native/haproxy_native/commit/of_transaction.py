@@ -139,9 +139,11 @@ async def preview_of_outdated(context: CommitContext, id_: str, check: Check) ->
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     """The names of those that it changes; None where it is not known what it started from. Raises NoTransaction."""
     base, document = await beside(context.transactions.sides, id_)
-    files = [each.object for each in context.transactions.staged(id_).files.values()]
+    files = [staged_file.object for staged_file in context.transactions.staged(id_).files.values()]
     return (
-        None if base is None else list(dict.fromkeys([*[each.object for each in await beside(effects, Editor(), base, document)], *files]))
+        None
+        if base is None
+        else list(dict.fromkeys([*[effect.object for effect in await beside(effects, Editor(), base, document)], *files]))
     )
 
 
@@ -158,9 +160,9 @@ def _files(context: CommitContext, id_: str, stores: Mapping[str, FileStore]) ->
     staged = context.transactions.staged(id_)
     if not (files := dict(staged.files)):
         return None
-    if gone := next((each.store for each in files.values() if each.store not in stores), None):
+    if gone := next((file.store for file in files.values() if file.store not in stores), None):
         raise Missing(f"transaction {id_} changes files of {gone}, for which there is no directory any more")
-    return FileEdits({path: stores[each.store] for path, each in files.items()}, partial(_with_files, staged))
+    return FileEdits({path: stores[file.store] for path, file in files.items()}, partial(_with_files, staged))
 
 
 def _with_files(staged: Staged, now: Contents) -> Contents:
@@ -189,7 +191,7 @@ def _changed_by(context: CommitContext, id_: str, before: Document) -> Document:
 
 
 def _joined(document: Document, before: Document) -> Document:
-    """With the other files of the configuration as they were before."""
+    """Returns the document with the other files of the configuration as they were before."""
     return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
 
 

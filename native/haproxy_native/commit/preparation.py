@@ -115,14 +115,14 @@ class Start:
 
 
 async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:
-    """As `_drafted` for the document with shapes, or without them where HAProxy takes it so only."""
+    """Prepares the document with shapes as `_drafted` does, or without them if HAProxy takes only that."""
     try:
-        prepared, said = await _drafted(context, replace(change, kept=False), start, shaped)
+        prepared, messages = await _drafted(context, replace(change, kept=False), start, shaped)
     except Refused as error:
         prepared, _ = await _drafted(context, change, start, new)
         shaping.refuse(context, shaped, new, error.alerts, is_refused=True)
         return prepared
-    if not shaping.refuse(context, shaped, new, said):
+    if not shaping.refuse(context, shaped, new, messages):
         return prepared
     prepared.draft.discard()
     return (await _drafted(context, change, start, new))[0]
@@ -141,14 +141,14 @@ async def _drafted(
     prepared = Prepared(
         start.before, new, start.base, stamped, banner, draft, name, start.publications, files, start.has_text, start.may_reload, plan
     )
-    said: list[Message] = []
+    messages: list[Message] = []
     try:
         if change.checked and plan is None:
-            said = await current.unless_overtaken(_check(context, change, prepared))
+            messages = await current.unless_overtaken(_check(context, change, prepared))
     except BaseException:
         draft.discard()
         raise
-    return prepared, said
+    return prepared, messages
 
 
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> list[Message]:

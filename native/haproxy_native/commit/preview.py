@@ -50,9 +50,9 @@ class Preview:
 async def preview(
     context: CommitContext, document: Document, check: Check, *, sent: bool, files: Mapping[Path, Path | None] = MappingProxyType({})
 ) -> Preview:
-    """Of a document; `sent`: by a client, who may be unaware of what is not yet live. `files` as in `Candidate`.
+    """Previews a document.
 
-    Raises what `check` does, but Refused.
+    `sent`: by a client, who may not know of what is not live yet. `files` as in `Candidate`. Raises what `check` does, except Refused.
     """
     current, running = context.current.document, context.running
     new = await beside(patches.sharing, document, current)
@@ -67,12 +67,12 @@ async def preview(
     diff = await asyncio.to_thread(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, Editor(), current, new)
     tests = await verdict(context, Candidate(current, new, files)) if valid else None
-    return Preview(diff, touched, [each.text for each in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
+    return Preview(diff, touched, [command.text for command in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
 
 
 def _servers(commands: Sequence[Command]) -> list[tuple[str, str]]:
-    found = [_server(each.check) for each in commands]
-    return [each for each in dict.fromkeys(found) if each]
+    servers = [_server(command.check) for command in commands]
+    return [reason for reason in dict.fromkeys(servers) if reason]
 
 
 def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
@@ -101,7 +101,11 @@ async def _judged(document: Document, check: Check) -> tuple[bool, Sequence[Mess
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:
     """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
     before, after = parts.parts(old), parts.parts(under_header_of(new, old))
-    return "".join(difference_of_texts(before[each].text, after[each].text, each or name, moments) for each in before if each in after)
+    return "".join(
+        difference_of_texts(before[file_name].text, after[file_name].text, file_name or name, moments)
+        for file_name in before
+        if file_name in after
+    )
 
 
 def difference_of_texts(old: str, new: str, name: str, moments: tuple[str, str] = FUTURE) -> str:

@@ -155,7 +155,7 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
 
 
 async def _take_back(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
-    """As far as HAProxy takes it; where a re-read shows anything else than before, or no worker answers, a reload is scheduled."""
+    """Takes the commands back as far as HAProxy allows; schedules a reload if a re-read differs from before, or if no worker answers."""
     running = context.running
     if not running.is_trying:
         return
@@ -218,9 +218,9 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
 async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> Applied:
     """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
     running = context.running
-    if (found := await _ahead(context, stamped, before)) is None:
+    if (ahead := await _ahead(context, stamped, before)) is None:
         return Applied(reasons)
-    wanted, plan = found
+    wanted, plan = ahead
     if refused := await _send(context, plan, stamped.document):
         return Applied(refused)
     running.is_ahead(wanted)

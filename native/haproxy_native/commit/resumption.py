@@ -12,7 +12,7 @@ RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pe
 
 
 async def resume(context: CommitContext, *, edited: bool) -> None:
-    """At start, after `Running.recall`. `edited`: the file is not what the former process knew."""
+    """Resumes, at the start, after `Running.recall`. `edited`: the file is not what the former process knew."""
     aftermath.settle(context)
     await aftermath.apply_missing(context)
     _resume(context, edited=edited)
@@ -27,7 +27,7 @@ def _resume(context: CommitContext, *, edited: bool) -> None:
     for record in records.interrupted:
         if ended := _ended(record, context, owed=owed, edited=edited):
             finished = records.finish(ended)
-            parted += [finished] if any(each["outcome"] == KEPT for each in finished.changes) else []
+            parted += [finished] if any(change["outcome"] == KEPT for change in finished.changes) else []
     if owed or context.ledger.waits or records.interrupted or context.running.held_back:
         changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
         rest = context.reloads.resume([RESTARTED], changed=changed)

@@ -51,7 +51,7 @@ class Running:
 
     def drift(self) -> list[Reason]:
         """Runtime-only changes, which the next reload discards."""
-        return [Reason("", 0, "", f"{each} was changed in the running process alone") for each in self._state_file.value.drift]
+        return [Reason("", 0, "", f"{name} was changed in the running process alone") for name in self._state_file.value.drift]
 
     def drifts(self, what: str, before: str, after: str) -> None:
         """Records a runtime-only change of `what`, and removes it again once the first value is back."""
@@ -73,7 +73,7 @@ class Running:
 
     @property
     def held_back(self) -> bool:
-        return any(each.startswith(PUBLICATION) for each in self._state_file.value.drift)
+        return any(name.startswith(PUBLICATION) for name in self._state_file.value.drift)
 
     @property
     def is_expected(self) -> bool:
@@ -100,7 +100,7 @@ class Running:
         self._set(self.document, self._fingerprint)
 
     async def recall(self) -> None:
-        """At start: what an earlier process knew, if the same worker is still there."""
+        """Restores, at the start, what an earlier process knew, if the same worker still runs."""
         try:
             data = self.copy.read_bytes()
         except OSError:
@@ -167,7 +167,7 @@ class Running:
         self._state_file.set(running="")
 
     async def verify(self, document: Document, mark: str) -> None:
-        """After a reload of ours: the new worker runs this text."""
+        """Records that the new worker runs this text, after a reload of ours."""
         current = self._current
         try:
             worker = await self._runtime.worker()

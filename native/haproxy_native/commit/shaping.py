@@ -33,17 +33,17 @@ def _provided(context: CommitContext, new: Document) -> Document:
     return shapes.provided(new, context.shapes, context.refused_shapes)
 
 
-def refuse(context: CommitContext, shaped: Document, new: Document, said: Sequence[object], *, is_refused: bool = False) -> bool:
+def refuse(context: CommitContext, shaped: Document, new: Document, reported: Sequence[object], *, is_refused: bool = False) -> bool:
     """Remembers the new shapes that HAProxy names, of a text that it refused without naming one all of them; True if there are any.
 
     A warning counts as well: HAProxy warns of a line that it ignores in a defaults section.
     """
-    coming = {each.name for each in shapes_of(shaped)} - {each.name for each in shapes_of(new)}
-    messages = [each for each in said if isinstance(each, Message)]
-    named = {name for name in coming if any(name in f"{each.section} {each.text}" for each in messages)}
+    coming = {shape.name for shape in shapes_of(shaped)} - {shape.name for shape in shapes_of(new)}
+    messages = [message for message in reported if isinstance(message, Message)]
+    named = {name for name in coming if any(name in f"{message.section} {message.text}" for message in messages)}
     refused = named or (coming if is_refused else set())
     if refused:
-        words = next((each.text for each in messages), "it gave no reason")
+        words = next((message.text for message in messages), "it gave no reason")
         log.info("HAProxy does not take %s of %d new shapes of backends: %s", len(refused), len(coming), words)
         context.refused_shapes |= refused
     return bool(refused)

@@ -59,8 +59,8 @@ class StateFile:
 
     def owe(self, former: str, new: str) -> None:
         """Records that the text `new` is about to become the file and to be loaded; `former` stays pending until then."""
-        kept = [former] if former in self.value.pending.split() else []
-        self.set(pending=" ".join([*kept, new]))
+        remaining = [former] if former in self.value.pending.split() else []
+        self.set(pending=" ".join([*remaining, new]))
 
     def _write(self) -> None:
         try:

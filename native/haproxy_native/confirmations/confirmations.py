@@ -74,17 +74,17 @@ class Confirmations:
         self._guarding = watch
         self._ledger = ConfirmationLedger(directory / "confirmations.json")
         self._works = Background("the confirmations")
-        if (found := self._ledger.waiting) and found.status == OPEN:
-            history.author_of_unseen = Author(OUTSIDE, confirmation=found.id)
+        if (waiting := self._ledger.waiting) and waiting.status == OPEN:
+            history.author_of_unseen = Author(OUTSIDE, confirmation=waiting.id)
         self._lock = asyncio.Lock()
         # What was logged last, and when, by the monotonic clock.
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
         self._context.admit = self._admit
-        if (found := self._ledger.waiting) and found.status == OPEN:
+        if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             # The server ended before the outcome was known. Its client has no answer, but may know the id from the list.
-            self._ledger.note(found.id, status=PENDING, deadline=time.time() + found.seconds)
+            self._ledger.note(waiting.id, status=PENDING, deadline=time.time() + waiting.seconds)
         self._works.begin(self._watch())
         return self
 
@@ -168,9 +168,9 @@ class Confirmations:
     @asynccontextmanager
     async def joined(self, id_: str) -> AsyncIterator[Confirmation]:
         """What is changed within stands and falls with a confirmation that is pending. Raises NotFound, NotPending and Forbidden."""
-        found, by = self._pending(id_), author.get()
-        with _part_of(found, by):
-            yield found
+        confirmation, by = self._pending(id_), author.get()
+        with _part_of(confirmation, by):
+            yield confirmation
 
     async def confirm(self, id_: str) -> Confirmation:
         """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
@@ -184,19 +184,22 @@ class Confirmations:
         return self._told(self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def take_back(self, id_: str) -> Confirmation:
-        """At once. Raises NotFound, NotPending and Forbidden; what is in its way, and then it goes back as soon as that has passed."""
+        """Takes the change back now.
+
+        Raises NotFound, NotPending and Forbidden, and what prevents it; then it is taken back as soon as that has passed.
+        """
         self._pending(id_)
         self._ledger.note(id_, deadline=time.time())
         return await asyncio.shield(asyncio.create_task(self._go_back(id_)))
 
     def _pending(self, id_: str) -> Confirmation:
-        if (found := self._ledger.get(id_)).status != PENDING:
-            raise NotPending(f"confirmation {id_} is {found.status}" + (f": {found.error}" if found.error else ""))
+        if (confirmation := self._ledger.get(id_)).status != PENDING:
+            raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))
         by = author.get()
-        if by.rights and by.name != found.author:
+        if by.rights and by.name != confirmation.author:
             by.rights.permit([changed(spelled("confirmation", id_), ())])
         would_change()
-        return found
+        return confirmation
 
     def _told(self, changed: Confirmation) -> Confirmation:
         self._tell(changed)
@@ -228,17 +231,17 @@ class Confirmations:
         """Takes back what is bad, and confirms what is good where that is wanted."""
         if self._guarding is None or waiting.deadline is None or waiting.guard is None:
             return
-        found = self._guarding.verdict(waiting, time.time() - (waiting.deadline - waiting.seconds))
-        if found.result == BAD:
-            log.warning("confirmation %s: %s", waiting.id, "; ".join(found.reasons))
-            self._ledger.note(waiting.id, verdict=found.as_dict(), deadline=time.time())
+        judgement = self._guarding.verdict(waiting, time.time() - (waiting.deadline - waiting.seconds))
+        if judgement.result == BAD:
+            log.warning("confirmation %s: %s", waiting.id, "; ".join(judgement.reasons))
+            self._ledger.note(waiting.id, verdict=judgement.as_dict(), deadline=time.time())
             await self._go_back(waiting.id)
-        elif found.result == GOOD and waiting.guard["auto_confirm"]:
-            self._ledger.note(waiting.id, verdict=found.as_dict())
+        elif judgement.result == GOOD and waiting.guard["auto_confirm"]:
+            self._ledger.note(waiting.id, verdict=judgement.as_dict())
             with suppress(NotPending):
                 await self.confirm(waiting.id)
         else:
-            self._ledger.note(waiting.id, is_due=False, verdict=found.as_dict())
+            self._ledger.note(waiting.id, is_due=False, verdict=judgement.as_dict())
 
     # -- going back
 
@@ -270,8 +273,8 @@ class Confirmations:
 
     async def _go_back(self, id_: str, end: str = RETURNED) -> Confirmation:
         async with self._lock:
-            if (found := self._ledger.get(id_)).is_over:
-                return found
+            if (confirmation := self._ledger.get(id_)).is_over:
+                return confirmation
             author.set(Author(NAME, cause=f"{NAME}/{id_}"))
             at_once.set(True)
             try:
@@ -282,10 +285,10 @@ class Confirmations:
                 raise
             if standing := {entry: reason for entry, reason in reasons.items() if reason}:
                 text = _failure(standing)
-                log.error("confirmation %s of %s: %s", id_, found.author, text)
+                log.error("confirmation %s of %s: %s", id_, confirmation.author, text)
                 return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
-            why = "is refused by its guard" if (found.verdict or {}).get("result") == BAD else "was not given in time, or refused"
-            log.warning("confirmation %s of %s %s; its changes are taken back", id_, found.author, why)
+            why = "is refused by its guard" if (confirmation.verdict or {}).get("result") == BAD else "was not given in time, or refused"
+            log.warning("confirmation %s of %s %s; its changes are taken back", id_, confirmation.author, why)
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert(self, entry: int) -> str:

@@ -73,8 +73,8 @@ class Verdict:
         return {
             "result": self.result,
             "reasons": list(self.reasons),
-            "before": {name: asdict(each) for name, each in self.before.items()},
-            "after": {name: asdict(each) for name, each in self.after.items()},
+            "before": {name: asdict(count) for name, count in self.before.items()},
+            "after": {name: asdict(count) for name, count in self.after.items()},
         }
 
 
@@ -104,7 +104,7 @@ def _too_many_errors(guard: Guard, seen: Seen) -> Iterator[str]:
         if guard.errors is None or after.requests < guard.min_requests:
             continue
         if (low := rise(before, after)[0]) > guard.errors:
-            share, former = (f"{each.failures} of {each.requests} requests" for each in (after, before))
+            share, former = (f"{count.failures} of {count.requests} requests" for count in (after, before))
             yield f"{share} to {name} have failed, {former} before: more by at least {low:.1f} points, and {guard.errors:g} may be"
 
 
@@ -113,7 +113,7 @@ def _too_few_servers(guard: Guard, seen: Seen) -> Iterator[str]:
     if not guard.ready or len(looks) < STEADY:
         return
     for name, before in seen.ready.items():
-        if all(name in each for each in looks) and (now := max(each[name] for each in looks)) < before:
+        if all(name in look for look in looks) and (now := max(look[name] for look in looks)) < before:
             yield f"backend {name} has {now} ready servers, {before} before"
 
 
@@ -121,7 +121,7 @@ def _missing(guard: Guard, seen: Seen) -> Iterator[str]:
     """What keeps a change that is not bad from being good."""
     if (left := guard.seconds - seen.seconds) > 0:
         yield f"{left:.0f} s are left to be watched"
-    asked = max((each.requests for each in seen.after.values()), default=0)
+    asked = max((count.requests for count in seen.after.values()), default=0)
     if guard.errors is not None and asked < max(1, guard.min_requests):
         yield f"{asked} requests since the change, and it takes {guard.min_requests}"
     if guard.ready and len(seen.looks) < STEADY:

@@ -50,7 +50,7 @@ class ConfirmationLedger:
 
     def __init__(self, path: Path) -> None:
         self._path, self.is_saved = path, True
-        self._known = {each.id: each for each in _read(path)}
+        self._known = {confirmation.id: confirmation for confirmation in _read(path)}
 
     def all(self) -> list[Confirmation]:
         """The newest first."""
@@ -58,14 +58,14 @@ class ConfirmationLedger:
 
     def get(self, id_: str) -> Confirmation:
         """Raises NotFound."""
-        if (found := self._known.get(id_)) is None:
+        if (confirmation := self._known.get(id_)) is None:
             raise NoConfirmation(id_)
-        return found
+        return confirmation
 
     @property
     def waiting(self) -> Confirmation | None:
         """The one that is not over; there is one at most."""
-        return next((each for each in self.all() if not each.is_over), None)
+        return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
     def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
         """`make` takes the id. Raises Unusable, with nothing changed."""
@@ -92,7 +92,7 @@ class ConfirmationLedger:
 
     def _keep(self, confirmation: Confirmation) -> None:
         known = self._known | {confirmation.id: confirmation}
-        for id_ in [each.id for each in known.values() if each.is_over][:-MOST]:
+        for id_ in [confirmation.id for confirmation in known.values() if confirmation.is_over][:-MOST]:
             del known[id_]
         self._write(known)
         self._known = known
@@ -100,7 +100,7 @@ class ConfirmationLedger:
     def _write(self, known: dict[str, Confirmation]) -> None:
         try:
             self._path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self._path, json.dumps([asdict(each) for each in known.values()], indent=2).encode())
+            write_atomically(self._path, json.dumps([asdict(confirmation) for confirmation in known.values()], indent=2).encode())
         except OSError as error:
             raise Unusable(failed(f"confirmations cannot be kept in {self._path}", error, self._path.parent)) from error
         self.is_saved = True
@@ -114,7 +114,7 @@ def _read(path: Path) -> list[Confirmation]:
     except OSError as error:
         log.error("changes that wait for their confirmation are not known: %s: %s", path, error.strerror)
         return []
-    names = {each.name for each in fields(Confirmation)}
+    names = {field.name for field in fields(Confirmation)}
     try:
         return [Confirmation(**{name: value for name, value in row.items() if name in names}) for row in json.loads(text)]
     except (ValueError, TypeError, AttributeError) as error:

@@ -13,13 +13,13 @@ def sections(document: Document, objects: Collection[str]) -> frozenset[str]:
 
     A defaults section counts as all that inherit it; a stored file or any other section as all that name it, `global` as all there are.
     """
-    found = set[str]()
-    for kind, name in {parsed(each)[:2] if "/" in each else (each, "") for each in objects}:
+    names = set[str]()
+    for kind, name in {parsed(object_)[:2] if "/" in object_ else (object_, "") for object_ in objects}:
         if kind in PROXIES:
-            found.add(name)
+            names.add(name)
         else:
-            found.update(_using(document, kind, name))
-    return frozenset(found)
+            names.update(_using(document, kind, name))
+    return frozenset(names)
 
 
 def _using(document: Document, kind: str, name: str) -> Iterator[str]:

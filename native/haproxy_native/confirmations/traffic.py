@@ -36,11 +36,11 @@ class Look:
 
     def of(self, sections: Collection[str]) -> dict[str, Count]:
         """The sums of those frontends and backends that there are."""
-        found = dict[str, Count]()
+        counts = dict[str, Count]()
         for (kind, name), count in self.counts.items():
             if name in sections:
-                found[kind] = found.get(kind, Count()) + count
-        return found
+                counts[kind] = counts.get(kind, Count()) + count
+        return counts
 
 
 class Traffic:
@@ -56,7 +56,7 @@ class Traffic:
         self._looking = asyncio.Lock()
 
     async def look_on(self) -> None:
-        """Until it is cancelled."""
+        """Watches until it is cancelled."""
         while True:
             with suppress(RuntimeFailure):
                 await self.look()

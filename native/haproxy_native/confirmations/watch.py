@@ -66,9 +66,9 @@ class Watch:
         self._start = self._start or latest
         if latest.time > self._start.time and (not self._looks or self._looks[-1] is not latest):
             self._looks.append(latest)
-        before = {kind: Count(**each) for kind, each in baseline["counts"].items()}
+        before = {kind: Count(**count) for kind, count in baseline["counts"].items()}
         after = between(self._start, latest, baseline["sections"])
-        seen = Seen(before, after, baseline["ready"], [each.ready for each in self._looks], seconds)
+        seen = Seen(before, after, baseline["ready"], [look.ready for look in self._looks], seconds)
         return judge(Guard(**confirmation.guard), seen)
 
 
@@ -77,6 +77,6 @@ def baseline(looks: tuple[Look, Look], sections: Collection[str]) -> dict[str, A
     counts: Mapping[str, Count] = between(*looks, sections)
     return {
         "sections": sorted(sections),
-        "counts": {kind: asdict(each) for kind, each in counts.items()},
+        "counts": {kind: asdict(count) for kind, count in counts.items()},
         "ready": {name: count for name, count in looks[1].ready.items() if name in sections},
     }

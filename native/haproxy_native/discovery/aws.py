@@ -53,7 +53,9 @@ class Aws:
         try:
             instances = list(self._instances([*RUNNING, *_filters(definition.get("allowlist", ()))]))
             denied = (
-                {each["InstanceId"] for each in self._instances(_filters(definition["denylist"]))} if definition.get("denylist") else set()
+                {instance["InstanceId"] for instance in self._instances(_filters(definition["denylist"]))}
+                if definition.get("denylist")
+                else set()
             )
             left_out = denied | self._out_of_service(instances)
             return Found(
@@ -68,7 +70,7 @@ class Aws:
                 yield from reservation.get("Instances", ())
 
     def _out_of_service(self, instances: Sequence[Instance]) -> set[str]:
-        """Of those in groups, the ones that are coming, going, standing by or ill; none where this account may not ask."""
+        """Returns the instances in groups that are starting, stopping, in standby or unhealthy; none if the account may not ask."""
         from botocore.exceptions import ClientError
 
         grouped = [instance["InstanceId"] for instance in instances if any(tag["Key"] == GROUP for tag in instance.get("Tags", ()))]
@@ -76,7 +78,7 @@ class Aws:
         try:
             for start in range(0, len(grouped) if self._may_ask_groups else 0, MOST_NAMED):
                 answer = self._opened("autoscaling").describe_auto_scaling_instances(InstanceIds=grouped[start : start + MOST_NAMED])
-                ids |= {each["InstanceId"] for each in answer.get("AutoScalingInstances", ()) if not _serves(each)}
+                ids |= {instance["InstanceId"] for instance in answer.get("AutoScalingInstances", ()) if not _serves(instance)}
         except ClientError as error:
             if error.response["Error"]["Code"] not in NOT_ALLOWED:
                 raise
@@ -104,14 +106,14 @@ def _serves(member: Mapping[str, Any]) -> bool:
 
 
 def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
-    return [{"Name": each["key"], "Values": [each["value"]]} for each in items]
+    return [{"Name": item["key"], "Values": [item["value"]]} for item in items]
 
 
 def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[Endpoint, ...]]:
     """`<name>-<port>` of each service, with its instances by their private or public address; others are no servers."""
     by_service: dict[str, dict[Endpoint, None]] = {}
     for instance in instances:
-        tags = {each["Key"]: each["Value"] for each in instance.get("Tags", ())}
+        tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
         place = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
         port = tags.get(OWN_PORT) or tags.get(SERVICE_PORT, "")
         if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not place or not port.isdecimal():

@@ -44,7 +44,7 @@ def with_service(
     if not _NAME.fullmatch(name):
         raise BadValue(f"{name!r} cannot be the name of a backend")
     wanted = list(wanted)
-    if wrong := next((each for each in wanted if not _is_reachable(each)), None):
+    if wrong := next((instance for instance in wanted if not _is_reachable(instance)), None):
         raise BadValue(f"{wrong.address!r}, port {wrong.port}, cannot be where a server is")
     backends, servers = editor.resources["backends"], editor.resources["servers"]
     parent = (backends, name)
@@ -60,5 +60,5 @@ def _is_reachable(endpoint: Endpoint) -> bool:
 
 
 def without_service(editor: Editor, document: Document, name: str, growth: Growth) -> Document:
-    """With all slots of a backend free, where it still is there."""
+    """Returns the document with all slots of a backend free, if it still exists."""
     return document if document.find("backend", name) is None else with_service(editor, document, name, (), growth)

@@ -7,7 +7,9 @@ SHORTEST = 1.0
 
 
 def until_retry(interval: float, failures: int) -> float:
-    """After so many failures in a row: the interval, doubled with each but the first up to a minute, never less than the interval."""
+    """Returns the seconds until a retry: the interval, doubled with each failure but the first up to a minute, never less than the
+    interval.
+    """
     doubled = interval * 2.0 ** min(max(failures - 1, 0), 16)
     return max(interval, min(doubled, LONGEST))
 

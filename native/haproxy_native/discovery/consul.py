@@ -78,7 +78,7 @@ class Consul:
         return name not in definition.get("service_denylist", ())
 
     async def _endpoints(self, service: str) -> tuple[Endpoint, ...] | str:
-        """Those of one service, or why they are unknown."""
+        """Returns the endpoints of one service, or why they are unknown."""
         try:
             async with self._asking:
                 entries = await self._get(f"/v1/health/service/{quote(service, safe='')}", {})
@@ -96,7 +96,7 @@ class Consul:
             raise SourceFailed(f"{path}: {error}") from error
 
     async def _index(self, path: str, known: str) -> str:
-        """Of a blocking query, once it differs from the one that is known."""
+        """Returns the index of a blocking query, once it differs from the known one."""
         blocking = {"index": known, "wait": f"{OPEN:g}s"} if known else {}
         index: str = (await self._answer(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)).headers.get("X-Consul-Index", "")
         return "" if index == "0" else index

@@ -18,22 +18,24 @@ class Creators:
         self._file = file
         self._known: dict[str, Initiator] = {}
         with suppress(OSError, ValueError, TypeError, AttributeError):
-            self._known = {str(id_): Initiator.of(kept) for id_, kept in json.loads(file.read_bytes()).items()}
+            self._known = {str(id_): Initiator.of(initiator) for id_, initiator in json.loads(file.read_bytes()).items()}
 
     def of(self, id_: str) -> Initiator:
         """One without a name where it is not known."""
         return self._known.get(id_, Initiator())
 
     def keep(self, id_: str, creator: Initiator | None) -> None:
-        """None forgets it."""
-        kept = {name: each for name, each in self._known.items() if name != id_}
+        """Remembers the creator; None forgets it."""
+        remaining = {name: initiator for name, initiator in self._known.items() if name != id_}
         if creator and creator != Initiator():
-            kept[id_] = creator
-        if kept == self._known:
+            remaining[id_] = creator
+        if remaining == self._known:
             return
-        self._known = kept
+        self._known = remaining
         try:
             self._file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self._file, json.dumps({name: each.as_dict() for name, each in kept.items()}, indent=2).encode() + b"\n")
+            write_atomically(
+                self._file, json.dumps({name: initiator.as_dict() for name, initiator in remaining.items()}, indent=2).encode() + b"\n"
+            )
         except OSError as error:
             log.warning("cannot write %s: %s; after a restart it is not known who has defined a source", self._file, error.strerror)

@@ -16,7 +16,7 @@ REQUIRED = {
 
 
 def check_required(definition: Mapping[str, Any], member: str) -> None:
-    """Of `consuls` or `aws_regions`. Raises BadValue."""
+    """Checks a required member of `consuls` or `aws_regions`. Raises BadValue."""
     if missing := [name for name in REQUIRED[member] if name not in definition]:
         raise BadValue(f"a definition has no {missing[0]}")
 

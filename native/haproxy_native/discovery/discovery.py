@@ -43,7 +43,7 @@ class Acting:
 
 
 class Definitions:
-    """Those of one kind of source. Everything raises Unusable or Unreadable where the definitions cannot be kept or read."""
+    """The definitions of one kind of source. Every method raises Unusable or Unreadable if they cannot be kept or read."""
 
     def __init__(
         self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler, acting: Acting
@@ -67,7 +67,7 @@ class Definitions:
         return [self.get(identity) for identity in sorted(self._all())]
 
     def get(self, identity: str) -> Definition:
-        """With the status of its poller, once there is something to tell. Raises NotFound."""
+        """Returns a definition, with the status of its poller once there is one. Raises NotFound."""
         poller = self._pollers.get(identity)
         status = poller.status if poller else self._halted(identity)
         return {**self._there(identity), **({STATUS: status} if status else {})}
@@ -107,7 +107,7 @@ class Definitions:
     async def delete(self, identity: str) -> None:
         """Its backends stay as they are. Raises NotFound."""
         self._there(identity)
-        self._keep({name: each for name, each in self._all().items() if name != identity})
+        self._keep({name: definition for name, definition in self._all().items() if name != identity})
         await self._stop(identity)
         self._reconciler.forget(identity)
         self._acting.creators.keep(identity, None)
@@ -128,10 +128,13 @@ class Definitions:
 
     def _all(self) -> dict[str, Definition]:
         if self._known is None:
-            read = [completed(each, each.get("id") or str(uuid.uuid4()), consul=self.kind == "consul") for each in self._store.read()]
-            self._known = {each["id"]: each for each in read}
-            for each in read:
-                self._poll(each)
+            read = [
+                completed(definition, definition.get("id") or str(uuid.uuid4()), consul=self.kind == "consul")
+                for definition in self._store.read()
+            ]
+            self._known = {definition["id"]: definition for definition in read}
+            for definition in read:
+                self._poll(definition)
         return self._known
 
     def _keep(self, definitions: dict[str, Definition]) -> None:
@@ -188,5 +191,5 @@ class Discovery:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for each in self.kinds.values():
-            await each.close()
+        for kind_ in self.kinds.values():
+            await kind_.close()

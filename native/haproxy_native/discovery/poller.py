@@ -143,5 +143,5 @@ class Poller:
 
 
 def moment(seconds: float) -> str:
-    """As the API tells times: UTC, with milliseconds."""
+    """Returns a time as the API writes it: UTC, with milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

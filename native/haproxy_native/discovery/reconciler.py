@@ -38,7 +38,7 @@ class Reconciler:
         self._backends = _remembered(file)
 
     async def apply(self, definition: Definition, source: Source, services: Found) -> Applied:
-        """With the rights of the present author. Raises what keeps everything from being committed."""
+        """Applies the services with the present author's rights. Raises what prevents any commit."""
         author.set(Author("discovery " + source.prefix.rstrip("-"), rights=author.get().rights))
         async with self._lock:
             known = set(self._backends.get(definition["id"], ()))
@@ -52,7 +52,7 @@ class Reconciler:
         return Applied(problems, reload_id)
 
     def backends(self, identity: str) -> list[str]:
-        """Those that a definition has made."""
+        """Returns the backends that a definition has made."""
         return self._backends.get(identity, [])
 
     def forget(self, identity: str) -> None:
@@ -74,9 +74,9 @@ class Reconciler:
         return troubles, reload_id
 
     async def _sorted_out(self, wishes: Sequence[DesiredBackend]) -> tuple[dict[str, str], list[DesiredBackend], Edit]:
-        """Those that cannot be, with the reason, those that change something, and the edit that makes them so.
+        """Returns the impossible backends with reasons, those that change something, and the edit that makes them so.
 
-        It is prepared here, one by one, for a large catalogue takes seconds in which others want their answers.
+        Prepared one by one, since a large catalogue takes seconds.
         """
         troubles: dict[str, str] = {}
         changing: list[DesiredBackend] = []
@@ -90,8 +90,8 @@ class Reconciler:
                 continue
             if new is after:
                 continue
-            if said := self._refusals.holds(wish):
-                troubles[wish.name] = said
+            if trouble := self._refusals.holds(wish):
+                troubles[wish.name] = trouble
             else:
                 changing.append(wish)
                 after = new
@@ -109,7 +109,7 @@ class Reconciler:
 
     def _remember(self, identity: str, backends: set[str]) -> None:
         remembered = {**self._backends, identity: sorted(backends)}
-        remembered = {name: each for name, each in remembered.items() if each}
+        remembered = {name: refusal for name, refusal in remembered.items() if refusal}
         if remembered == self._backends:
             return
         self._backends = remembered

@@ -19,7 +19,7 @@ class Refusal:
 
 
 class Refusals:
-    """By backend; `clock` in seconds."""
+    """Refusals by backend; `clock` in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -8,7 +8,7 @@ Definition = dict[str, Any]
 
 
 class Endpoint(NamedTuple):
-    """Without a port HAProxy connects to the client's."""
+    """The address of a service; without a port HAProxy connects to the client's."""
 
     address: str
     port: int | None

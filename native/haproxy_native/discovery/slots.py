@@ -101,5 +101,5 @@ def freed(server: Server) -> Server:
 
 def serving(server: Server, served: Endpoint) -> Server:
     """What else an operator has written on the line stays."""
-    kept = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
-    return {**kept, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})
+    members = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
+    return {**members, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})

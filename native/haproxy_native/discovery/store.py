@@ -25,13 +25,13 @@ class DefinitionStore:
         return self.directory.path / DIRECTORY / self.file
 
     def read(self) -> list[Definition]:
-        """None are in a file that is empty or missing. Raises Unusable, and Unreadable rather than lose what is there."""
+        """Returns the definitions; none if the file is empty or missing. Raises Unusable, and Unreadable rather than lose what is there."""
         self.directory.readable()
         path = self.path
         try:
             text = path.read_text() if path.exists() else ""
             entries = json.loads(text)[self.member] if text.strip() else []
-            definitions = [dict(each) for each in entries or []]
+            definitions = [dict(entry) for entry in entries or []]
             for definition in definitions:
                 check_required(definition, self.member)
             return definitions

@@ -17,7 +17,7 @@ class Backups:
         self.directory = directory or file.parent
 
     def of(self, name: str) -> "Backups":
-        """Those of another file of the configuration; a directory of ours has them below one named as theirs."""
+        """Returns the backups of another file of the configuration, kept in a directory named like it."""
         if not name:
             return self
         file = Path(name)

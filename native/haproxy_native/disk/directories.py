@@ -46,7 +46,7 @@ class Directory:
 
     @contextmanager
     def used(self) -> Iterator[Path]:
-        """For work inside, after `writable`: an OSError is raised as Unusable."""
+        """Opens the directory for work, after `writable`: an OSError inside is raised as Unusable."""
         path = self.writable()
         try:
             yield path
@@ -56,7 +56,7 @@ class Directory:
     def trouble(self) -> str:
         """Why nothing could be kept in it, found without making it; "" when all is well."""
         try:
-            nearest = next(each for each in (self.path, *self.path.parents) if os.path.lexists(each))
+            nearest = next(directory for directory in (self.path, *self.path.parents) if os.path.lexists(directory))
             self._check_owner(nearest)
             _allow(nearest, _WRITE)
             room.check(nearest)
@@ -65,7 +65,7 @@ class Directory:
         return ""
 
     def unusable(self, error: OSError) -> Unusable:
-        """With path, owner and remedy."""
+        """Returns the error with path, owner and remedy."""
         remedy = _REMEDIES.get(error.errno or 0) or f"give it write access to the directory, or let {self.setting} name another one"
         where = f" ({error.filename})" if error.filename and Path(error.filename) != self.path else ""
         facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", ownership.described(self.path), remedy]

@@ -71,7 +71,7 @@ class ConfigFile:
             raise Unreadable(f"Cannot read {self.path}: {error.strerror}") from error
 
     def seen(self) -> Seen | None:
-        """None when there is no such file."""
+        """Returns the file's stamp; None if it does not exist."""
         try:
             status, of_link = os.stat(self.path), os.lstat(self.path)
         except OSError:

@@ -26,7 +26,7 @@ from haproxy_native.text.parts import MAIN
 
 @dataclass(frozen=True)
 class SeenAll:
-    """As `Seen`, of several files; `written` counts changes of the directories too, which need not concern our files."""
+    """The stamps of several files, as `Seen`; `written` counts changes of the directories too, which need not concern our files."""
 
     each: tuple[tuple[str, Seen | None], ...]
     written: int = field(compare=False)
@@ -57,11 +57,11 @@ class ConfigFiles:
 
     def _expanded(self, given: Sequence[str]) -> list[str]:
         paths: list[str] = []
-        for each in given:
-            inside = sorted(Path(each).glob("*.cfg"), key=lambda path: os.fsencode(path.name)) if Path(each).is_dir() else [Path(each)]
+        for entry in given:
+            inside = sorted(Path(entry).glob("*.cfg"), key=lambda path: os.fsencode(path.name)) if Path(entry).is_dir() else [Path(entry)]
             paths += [str(path) for path in inside if not path.name.startswith(".") and not path.is_dir()]
         main = self.path.absolute()
-        return [MAIN if Path(each).absolute() == main else each for each in paths]
+        return [MAIN if Path(path).absolute() == main else path for path in paths]
 
     def file(self, name: str) -> ConfigFile:
         if name == MAIN:
@@ -95,15 +95,15 @@ class ConfigFiles:
             return False
 
     def seen(self) -> Seen | SeenAll | None:
-        """None when there is no main file."""
+        """Returns the stamp; None if there is no main file."""
         names, main = self.names(), self.main.seen()
         if len(names) == 1 or main is None:
             return main
-        each = tuple((name, self.file(name).seen()) for name in names)
-        moments = [seen.written for _, seen in each if seen]
+        path = tuple((name, self.file(name).seen()) for name in names)
+        moments = [seen.written for _, seen in path if seen]
         for directory in filter(os.path.isdir, (*self._before, *self._after)):
             moments.append(latest(os.stat(directory).st_mtime_ns))
-        return SeenAll(each, max(moments))
+        return SeenAll(path, max(moments))
 
     def recover(self) -> bool:
         """Finishes what a crash cut off: True when something was completed."""
@@ -138,13 +138,13 @@ class ConfigFiles:
             return Drafts(self, names, {MAIN: self.main.draft(document.pieces(), name)})
         wanted = parts.split(document.data)
         if set(wanted) != set(names):
-            differ = ", ".join(sorted(each or str(self.path) for each in set(wanted) ^ set(names)))
+            differ = ", ".join(sorted(name or str(self.path) for name in set(wanted) ^ set(names)))
             raise WriteFailed(f"the configuration is no longer made of the same files: {differ}")
         drafts: dict[str, Draft] = {}
         try:
-            for each in names:
-                if each == MAIN or self.file(each).read() != wanted[each]:
-                    drafts[each] = self.file(each).draft(wanted[each], name)
+            for file_name in names:
+                if file_name == MAIN or self.file(file_name).read() != wanted[file_name]:
+                    drafts[file_name] = self.file(file_name).draft(wanted[file_name], name)
         except NativeError:
             for draft in drafts.values():
                 draft.discard()
@@ -164,7 +164,7 @@ class Drafts:
 
     @property
     def path(self) -> Path:
-        """Of the main file's draft."""
+        """Returns the path of the main file's draft."""
         return self._drafts[MAIN].path
 
     def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
@@ -223,7 +223,7 @@ class Drafts:
             done.append(entry)
 
     def _take_back(self, done: Sequence[ManifestEntry]) -> None:
-        """With the manifest kept where that fails, so that a restart completes what was begun."""
+        """Takes the installed files back; keeps the manifest if that fails, so that a restart completes the work."""
         for entry in done:
             self.files.put(entry.path, entry.old)
         with suppress(OSError):

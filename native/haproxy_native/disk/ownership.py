@@ -25,13 +25,13 @@ def failed(what: str, error: OSError, path: Path, advice: str = "give it write a
 
 def described(path: Path) -> str:
     """What stands in the way: of the path, or of the nearest one above it that exists; "" where nothing can be seen."""
-    for each in (path, *path.parents):
+    for directory in (path, *path.parents):
         try:
-            status = os.stat(each)
+            status = os.stat(directory)
         except OSError:
             continue
         owner = f"{_name(pwd.getpwuid, status.st_uid)}:{_name(grp.getgrgid, status.st_gid)}"
-        return f"{each} belongs to {owner}, mode {stat.S_IMODE(status.st_mode):04o}, and this process runs as {me()}"
+        return f"{directory} belongs to {owner}, mode {stat.S_IMODE(status.st_mode):04o}, and this process runs as {me()}"
     return ""
 
 

@@ -24,7 +24,7 @@ LOOK_SECONDS = 0.25
 
 
 class Drains:
-    """Those of one engine; `work` is the work of their operations."""
+    """The drains of one engine; `work` is the work of their operations."""
 
     def __init__(self, engine: Engine, editor: Editor, workers: Workers, overrides: Overrides) -> None:
         self._engine, self._editor, self._workers, self._overrides = engine, editor, workers, overrides
@@ -55,7 +55,10 @@ class Drains:
         await self._then(watch)
 
     async def _late(self, watch: Watch) -> None:
-        """At the end of the time. Raises DrainFailed but where sessions are cut, and idle servers awaited; a paused drain cuts none."""
+        """Ends a drain whose time is over.
+
+        Raises DrainFailed, except where sessions are cut and idle servers awaited; a paused drain cuts none.
+        """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
         if watch.drain.at_timeout == drains.CUT and not watch.has_cut and not watch.paused:
@@ -75,7 +78,7 @@ class Drains:
             await self._delete(watch)
 
     async def _delete(self, watch: Watch) -> None:
-        """From the file, by one commit; from the process alone where the file has them not."""
+        """Deletes the servers from the file by one commit; from the process alone if the file does not have them."""
         now = self._engine.document
         if self._without(now, watch.drain.servers) is not now:
             outcome = await self._engine.amend(lambda document: self._without(document, watch.drain.servers))
@@ -88,7 +91,7 @@ class Drains:
         table = self._editor.resources
         for server in servers:
             backend, name = named(server)
-            for parent in [table[each] for each in table["servers"].parents]:
+            for parent in [table[name] for name in table["servers"].parents]:
                 if document.find(parent.section, backend):
                     with suppress(Missing):
                         document = self._editor.delete(document, table["servers"], (parent, backend), name)
@@ -99,4 +102,4 @@ class Drains:
 
 
 def _running(operations: Operations) -> list[Drain]:
-    return [Drain.of(each.arguments) for each in operations.all() if each.kind == DRAIN and each.status == RUNNING]
+    return [Drain.of(operation.arguments) for operation in operations.all() if operation.kind == DRAIN and operation.status == RUNNING]

@@ -42,7 +42,7 @@ class Row:
 
 
 def rows(stat: str) -> list[Row]:
-    """Of an answer to `show stat` for servers."""
+    """Parses an answer to `show stat` for servers."""
     return [_row(row) for row in answers.table(stat)]
 
 

@@ -37,7 +37,7 @@ READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
 
 class Watch:
-    """Of one operation. `sessions` of each server, as last counted."""
+    """Watches the servers of one operation. `sessions`: each server's, as last counted."""
 
     def __init__(self, engine: Engine, workers: Workers, overrides: Overrides, running: Running) -> None:
         self._engine, self._workers, self._overrides, self.running = engine, workers, overrides, running
@@ -106,20 +106,20 @@ class Watch:
     async def _rows(self) -> list[Row]:
         """The servers of the backends."""
         some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
-        return [row for each in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {each} {SERVERS} -1"))]
+        return [row for name in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))]
 
     def _report(self, **now: object) -> None:
         if not now.items() <= self.running.now.progress.items():
             self.running.report(**now)
 
     async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
-        """Those that the worker in service has, of these servers or of all."""
+        """Returns the states of these servers, or of all, in the worker in service."""
         wanted, states = frozenset(servers) or self._servers, []
         backends = {named(server)[0] for server in wanted}
         for backend in backends if len(backends) <= FEW else [""]:
             with suppress(RuntimeRefused):
                 states += await self._engine.runtime.servers(backend)
-        return {name: each for each in states if (name := object_of(each)) in wanted}
+        return {name: state for state in states if (name := object_of(state)) in wanted}
 
     async def _set(self, wanted: Mapping[str, str]) -> None:
         """The states of servers in the worker in service, up to LOT in one change; kept over reloads."""
@@ -144,7 +144,7 @@ class Watch:
         await self._set(dict.fromkeys(self.drain.servers, state))
 
     async def restore(self) -> None:
-        """As they were before the drain."""
+        """Restores the servers to their state before the drain."""
         await self._set(self.running.now.progress.get("before", {}))
 
     async def cut(self) -> None:
@@ -162,7 +162,7 @@ class Watch:
         self._deadline = time.time() + CUT_PATIENCE
 
     async def delete_rest(self) -> None:
-        """From the process, what the file has not had."""
+        """Deletes from the process the servers that the file did not have."""
         for server, state in (await self._states()).items():
             with suppress(RuntimeFailure):
                 await change_process(self._engine.context, server, partial(self._delete, server, state))

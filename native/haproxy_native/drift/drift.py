@@ -60,17 +60,17 @@ class Drift:
         cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
         differences: list[Difference] = []
         if running is not None:
-            for each in await beside(effects, self._editor, running, document):
-                differences.append(Difference(each.object, each.member, ("file", "running"), (each.new, each.old), cause))
-        kept, answers = self._overrides.all(), True
-        differences += _of_worker(kept, OVERRIDE)
+            for effect in await beside(effects, self._editor, running, document):
+                differences.append(Difference(effect.object, effect.member, ("file", "running"), (effect.new, effect.old), cause))
+        overrides, answers = self._overrides.all(), True
+        differences += _of_worker(overrides, OVERRIDE)
         try:
             differences += _of_worker(await self._overrides.outside(), OUTSIDE)
             differences += await self._of_files()
         except RuntimeFailure:
             answers = False
         context = self._engine.context
-        shown = {each.object for each in differences}
+        shown = {difference.object for difference in differences}
         notes = [what for what in context.state_file.value.drift if _server(what) not in shown]
         return Found(differences, running is not None and not context.running.doubt, answers, notes)
 

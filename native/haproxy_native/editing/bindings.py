@@ -76,7 +76,9 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
 
 
 def with_named_source(document: Document, wanted: object) -> Document:
-    """With its number as the name of a nameless defaults section that a `from` is to name: HAProxy has no numbers for them."""
+    """Returns the document in which a nameless defaults section is named by its number, for a `from` that refers to it: HAProxy has no
+    numbers for them.
+    """
     source = document.find(DEFAULTS, wanted) if isinstance(wanted, str) else None
     if source is None or source.name:
         return document

@@ -63,7 +63,7 @@ class ChildEditor:
         return known
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
-        """With a new line before the element at `index`; an index equal to their number appends."""
+        """Returns the section with a new line before the element at `index`; an index equal to their number appends."""
         line = self.shape(resource).new(body, section.indent, section.newline)
         return changed(section, Change({}, [(self._place(section, parent, resource, index), line)]))
 
@@ -81,8 +81,8 @@ class ChildEditor:
         It does not go behind a line of a later collection, unless an earlier collection, which it may refer to, is there as well.
         """
         before, after = self._neighbours(parent, resource)
-        later = {place for each in after for place in self.children(section, each).places}
-        sooner = {place for each in before for place in self.children(section, each).places}
+        later = {place for child in after for place in self.children(section, child).places}
+        sooner = {place for child in before for place in self.children(section, child).places}
         places = [
             place for place, line in enumerate(section.lines) if line.words and place not in later and not line.words[0].startswith(".")
         ]
@@ -91,7 +91,7 @@ class ChildEditor:
 
     def _neighbours(self, parent: str, resource: Resource) -> tuple[list[Resource], list[Resource]]:
         """The collections of the same parent that are declared before and after one."""
-        family = [each for _, each in self.resources.children(parent)]
+        family = [child for _, child in self.resources.children(parent)]
         place = family.index(resource) if resource in family else len(family)
         return family[:place], family[place + 1 :]
 
@@ -117,13 +117,13 @@ class ChildEditor:
         """The places of all readable lines of named children; a name has several where they stand in the branches of an `.if`."""
         children = self.children(section, resource)
         places_by_name: dict[str, list[int]] = {}
-        for place, each in zip(children.places, children.objects, strict=True):
-            if each is not None:
-                places_by_name.setdefault(meant(each.get(resource.key)), []).append(place)
+        for place, object_ in zip(children.places, children.objects, strict=True):
+            if object_ is not None:
+                places_by_name.setdefault(meant(object_.get(resource.key)), []).append(place)
         return places_by_name
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
-        """Of lines with one name the first is edited, unless one of them says what is wanted already."""
+        """Returns the edited lines; of lines with one name the first is edited, unless one already has the wanted values."""
         objects = self.children(section, resource)
         if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
             return {}

@@ -48,10 +48,10 @@ class Editor:
         self._ranks: dict[str, dict[str, int]] = {}
 
     def shape(self, resource: Resource) -> SectionShape:
-        if (found := self._shapes.get(resource.name)) is None:
+        if (shape_ := self._shapes.get(resource.name)) is None:
             members = [member for member, _ in self.resources.children(resource.name)]
-            found = self._shapes[resource.name] = self.grammar.section(resource.schema, members)
-        return found
+            shape_ = self._shapes[resource.name] = self.grammar.section(resource.schema, members)
+        return shape_
 
     @functools.cache  # noqa: B019 - one editor lives as long as the program
     def _escaped(self, resource: Resource) -> frozenset[str]:
@@ -77,7 +77,7 @@ class Editor:
             section = self.section(document, *parent)
             if section is None and not lists_orphans(resource):
                 raise absent_parent(resource, parent, "orphan_list")
-            return [] if section is None else [dict(each) for each in self.lines.children(section, resource).readable]
+            return [] if section is None else [dict(object_) for object_ in self.lines.children(section, resource).readable]
         implicit = shown_sources(document)
         return [
             self.as_object(section, resource, name, bound, full=full)
@@ -154,7 +154,7 @@ class Editor:
         index: int | None = None,
         full: bool = False,
     ) -> Document:
-        """With a new section, or a new child (at `index`, negative or None: at the end)."""
+        """Returns the document with a new section, or a new child (at `index`; negative or None: at the end)."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             return self._create_child(document, resource, parent, body, index)
@@ -171,9 +171,9 @@ class Editor:
         return self._with_embedded(section, resource, body) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
-        """With new sections of one kind, each with all that stands in it; behind one another where they have the same `from`.
+        """Returns the document with complete new sections of one kind, one after the other if they have the same `from`.
 
-        A body may come with the text that says the same.
+        A body may come with its text.
         """
         before, taken, place, source = document, set[str](), 0, None
         for body, text in new:
@@ -212,7 +212,7 @@ class Editor:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """With one object saying something else; lines that say the same stay as they are."""
+        """Returns the document with one object's values replaced; lines with the same values stay unchanged."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
@@ -232,10 +232,10 @@ class Editor:
             _refuse_other_name(resource, name, body)
         wanted = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, wanted.get("from"))
-        kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
-        said = {**kept, **_without_implied(wanted, old, shown_source(document, old))}
-        document = with_named_source(document, said.get("from"))
-        new = self.shape(resource).onto(at_home(document, old), said, whole=full)
+        unshown = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
+        values = {**unshown, **_without_implied(wanted, old, shown_source(document, old))}
+        document = with_named_source(document, values.get("from"))
+        new = self.shape(resource).onto(at_home(document, old), values, whole=full)
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
         return behind_its_defaults(with_edited(document, old, new), new)
@@ -262,7 +262,7 @@ class Editor:
                 yield place, " ".join(words)
 
     def _without_unknown(self, section: Section, resource: Resource) -> Section:
-        """Without them and without snippets; comments and conditionals stay."""
+        """Returns the section without these lines and without snippets; comments and conditionals stay."""
         unknown = {*self.unknown(section, resource), *section.snippets}
         return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
 
@@ -326,7 +326,7 @@ class Editor:
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
     ) -> None:
         name = body.get(resource.key)
-        names = [each.get(resource.key) for each in self.lines.children(section, resource).readable]
+        names = [object_.get(resource.key) for object_ in self.lines.children(section, resource).readable]
         if resource.kind == "named" and _index_of(names, name) not in (None, None if key is None else _index_of(names, key)):
             word = word_of(parent[0])
             text = f"{resource.title} {name} already exists in {parent[1]} {word}"
@@ -335,7 +335,7 @@ class Editor:
     def replace_all(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
     ) -> Document:
-        """With a whole list of children."""
+        """Returns the document with a whole list of children replaced."""
         refuse_line_breaks(bodies, (), self._escaped(resource))
         section = self._parent(document, resource, parent)
         return with_edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
@@ -356,7 +356,7 @@ def _refuse_other_name(resource: Resource, key: object, body: Mapping[str, Any])
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Of several with one name the first, as where one is asked for."""
+    """Returns objects by name; of several with one name the first, as a look-up does."""
     by_name: dict[str, Object] = {}
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)
@@ -364,7 +364,7 @@ def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:
-    """Of a name as the file writes it, else of one that HAProxy takes for the same."""
+    """Returns the index of a name as the file writes it, else of one that HAProxy treats as the same; None if there is none."""
     if wanted in names:
         return names.index(wanted)
     own = meant(wanted)

@@ -77,7 +77,7 @@ def _is(part: str, path: str, bases: list[str]) -> bool:
 
 
 def named(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
-    """Where in a word, as HAProxy reads it, the name of the file itself stands: the last element of its path."""
+    """Yields where the file's own name, the last element of its path, stands in a word as HAProxy reads it."""
     name, at = posixpath.basename(path), 0
     for sign in [*_PARTS.finditer(value), None]:
         end = sign.start() if sign else len(value)

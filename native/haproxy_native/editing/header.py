@@ -170,7 +170,7 @@ def _has_banner(preamble: str) -> bool:
 
 
 def bare(document: Document) -> Document:
-    """Without checksum and version, also where a blank line makes them part of the comment above the first section."""
+    """Returns the document without checksum and version, also if a blank line makes them part of the first section's comment."""
     preamble = document.preamble
     first = _first(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):

@@ -21,20 +21,20 @@ def restored(sent: Any, now: Any, mask: Mask) -> Any:
 
 def _shown(value: Any, masked: Any, path: Path) -> Iterator[tuple[tuple[Path, str], str]]:
     if isinstance(value, Mapping):
-        for name, each in value.items():
-            yield from _shown(each, masked[name], (*path, str(name)))
+        for name, member_value in value.items():
+            yield from _shown(member_value, masked[name], (*path, str(name)))
     elif isinstance(value, list):
-        for each, shown in zip(value, masked, strict=True):
-            yield from _shown(each, shown, path)
+        for element, shown in zip(value, masked, strict=True):
+            yield from _shown(element, shown, path)
     elif value != masked:
         yield (path, masked), value
 
 
 def _restored(value: Any, known: Mapping[tuple[Path, str], str], path: Path) -> Any:
     if isinstance(value, Mapping):
-        return {name: _restored(each, known, (*path, str(name))) for name, each in value.items()}
+        return {name: _restored(member_value, known, (*path, str(name))) for name, member_value in value.items()}
     if isinstance(value, list):
-        return [_restored(each, known, path) for each in value]
+        return [_restored(element, known, path) for element in value]
     if not isinstance(value, str) or _MARK not in value:
         return value
     if (path, value) not in known:
@@ -49,13 +49,13 @@ def restored_text(text: bytes, now: Document, mask: Mask) -> bytes:
         raise _unknown("what stands above the first section")
     for name, section in zip(document.names(), document.sections, strict=True):
         if _MARK in section.lead + section.text:
-            there = [each for other, each in now.of_kind(section.kind) if other == name]
+            there = [section_ for other, section_ in now.of_kind(section.kind) if other == name]
             document = document.replace(section, _restored_section(section, there, mask))
     return document.data
 
 
 def _restored_section(section: Section, there: list[Section], mask: Mask) -> Section:
-    known = {(_before(match), mask.fingerprint(match["secret"])): match["secret"] for each in there for match in LINE.finditer(each.text)}
+    known = {(_before(match), mask.fingerprint(match["secret"])): match["secret"] for line in there for match in LINE.finditer(line.text)}
 
     def secret(match: re.Match[str]) -> str:
         return match["before"] + known.get((_before(match), match["secret"]), match["secret"])

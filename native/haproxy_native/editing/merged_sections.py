@@ -18,12 +18,12 @@ def united(document: Document, kind: str) -> Section | None:
     sections = [section for section in document.sections if section.kind == kind]
     if len(sections) == 1:
         return first
-    kept: tuple[list[Section], Section] | None = first.cache.get(UNITED)
-    if kept is None or kept[0] != sections:
+    cached: tuple[list[Section], Section] | None = first.cache.get(UNITED)
+    if cached is None or cached[0] != sections:
         whole = first.with_lines(line for section in sections for line in section.lines)
         whole.cache[PARTS] = sections
-        kept = first.cache[UNITED] = sections, whole
-    return kept[1]
+        cached = first.cache[UNITED] = sections, whole
+    return cached[1]
 
 
 def with_edited(document: Document, old: Section, new: Section) -> Document:

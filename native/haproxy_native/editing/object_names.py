@@ -63,7 +63,7 @@ def matches(pattern: str, name: str) -> bool:
 
 
 def covers(pattern: str, name: str) -> bool:
-    """As `matches`, and for what stands in such an object as well."""
+    """Whether a pattern matches the object, as `matches` does, or something inside it."""
     return matches(pattern, name) or matches(f"{pattern}/**", name)
 
 

@@ -25,7 +25,7 @@ def before_comments(section: Section, place: int) -> int:
 def usual_indent(document: Document, kind: str) -> str:
     """The indent of the neighbours: that of the last section of the kind which has lines, else of any, else two blanks."""
     near = [section for section in reversed(document.sections) if section.kind == kind]
-    return next((each.own_indent for each in (*near, *document.sections) if each.own_indent is not None), "  ")
+    return next((section_.own_indent for section_ in (*near, *document.sections) if section_.own_indent is not None), "  ")
 
 
 def at_home(document: Document, section: Section) -> Section:
@@ -36,9 +36,8 @@ def at_home(document: Document, section: Section) -> Section:
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """With a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes before them.
-
-    The file of shapes is left alone.
+    """Returns the document with a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes
+    before them. The file of shapes is not changed.
     """
     others, shapes = parted(document)
     return joined(_inserted(others, section), shapes)
@@ -103,7 +102,7 @@ def _behind_globals(document: Document) -> int:
 
 
 def _insert_first(document: Document, section: Section) -> Document:
-    """At the beginning of the main file."""
+    """Returns the document with the section at the beginning of the main file."""
     start = next((other for other in document.sections if other.kind == BOUNDARY and other.file is None), None)
     if start is not None:
         return document.insert(section, start)

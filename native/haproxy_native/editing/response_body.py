@@ -13,7 +13,7 @@ def as_it_stands(body: Any, stored: Any) -> Any:
     if isinstance(body, dict) and isinstance(stored, dict):
         return {name: as_it_stands(value, _under(stored, name)) for name, value in body.items()}
     if isinstance(body, list) and isinstance(stored, list) and len(body) == len(stored):
-        return [as_it_stands(each, other) for each, other in zip(body, stored, strict=True)]
+        return [as_it_stands(element, other) for element, other in zip(body, stored, strict=True)]
     if isinstance(body, str) and isinstance(stored, str) and len(stored) > len(body) and _bare(body) == _bare(stored):
         return stored
     return body

@@ -80,12 +80,14 @@ class Mask:
             if "value" in value and _SECRET_VARIABLE.fullmatch(str(value.get("name", ""))):
                 hidden = ("value",)
             return {
-                name: self.fingerprint(str(each)) if name in hidden else self.value(each, of if name in _SIDES and of else name)
-                for name, each in value.items()
+                name: self.fingerprint(str(member_value))
+                if name in hidden
+                else self.value(member_value, of if name in _SIDES and of else name)
+                for name, member_value in value.items()
             }
         if isinstance(value, str):
             return self.text(value)
-        return [self.value(each) for each in value] if isinstance(value, Sequence) else value
+        return [self.value(element) for element in value] if isinstance(value, Sequence) else value
 
 
 # Makes no fingerprints.

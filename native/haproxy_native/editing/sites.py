@@ -22,7 +22,7 @@ USERS = (FRONTEND, "listens")
 
 
 class Sites:
-    """Of documents in one grammar."""
+    """Edits sites in documents of one grammar."""
 
     def __init__(self, editor: Editor) -> None:
         self.editor = editor
@@ -93,7 +93,7 @@ class Sites:
     def create(
         self, document: Document, resource: Resource, parent: Parent, body: Mapping[str, Any], *, index: None = None, full: bool = False
     ) -> Document:
-        """With a new frontend and new backends. Raises Exists when one of them is there."""
+        """Returns the document with a new frontend and new backends. Raises Exists if one of them exists."""
         farms = self._farms_of(body)
         document = self.editor.create(document, self._table[FRONTEND], None, self._frontend({"name": body["name"]}, body, farms))
         for name in _names(farms):
@@ -103,7 +103,7 @@ class Sites:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """With the site saying something else; backends that it names no more leave."""
+        """Returns the document with the site's values replaced; backends that it no longer names are deleted."""
         self.check_there(document, resource, parent, key)
         if body["name"] != key:
             raise OtherName(f"name in body is '{body['name']}', and the path names '{key}', which stays", place=Place(member="name"))
@@ -120,7 +120,7 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str) -> Document:
-        """Without the frontend, and without those of its backends that no other frontend uses."""
+        """Returns the document without the frontend, and without those of its backends that no other frontend uses."""
         self.check_there(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
@@ -146,7 +146,7 @@ class Sites:
 
     def _with_children(self, document: Document, body: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Document:
         name, service = str(body["name"]), body.get("service") or {}
-        document = self._all_of(document, BIND, FRONTEND, name, [_named(each) for each in service.get(LISTENERS) or ()])
+        document = self._all_of(document, BIND, FRONTEND, name, [_named(listener) for listener in service.get(LISTENERS) or ()])
         document = self._all_of(document, RULE, FRONTEND, name, self._wanted_rules(document, name, farms))
         for farm in {str(farm["name"]): farm for farm in farms}.values():
             backend = self.editor.get_object(document, self._table[BACKEND], None, str(farm["name"]))
@@ -215,5 +215,5 @@ def _names(farms: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _with_members(old: Mapping[str, Any], new: Mapping[str, Any], members: Sequence[str]) -> Object:
-    kept = {name: value for name, value in old.items() if name not in members}
-    return kept | {name: new[name] for name in members if new.get(name) is not None}
+    others = {name: value for name, value in old.items() if name not in members}
+    return others | {name: new[name] for name in members if new.get(name) is not None}

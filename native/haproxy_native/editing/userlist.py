@@ -33,7 +33,7 @@ def find_in_file(path: str, name: str) -> Section | None:
 
 
 def users(section: Section | None) -> list[User]:
-    """In file order; users without a password are left out."""
+    """Returns the users in file order; those without a password are left out."""
     lines = section.lines[1:] if section is not None else ()
     return [user for line in lines if (user := _user(line.words)) is not None]
 

@@ -51,7 +51,7 @@ class Changes:
             self.heard_events.put_nowait(event)
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Publishes changes until it is cancelled."""
         while True:
             event = await self.heard_events.get()
             try:
@@ -101,7 +101,7 @@ class Changes:
 
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
         rows = list(effects_of_change)
-        objects = list(dict.fromkeys(each.object for each in rows))
+        objects = list(dict.fromkeys(row.object for row in rows))
         object_, data = configuration(objects, [effect.as_dict() for effect in rows[: MOST_EFFECTS + 1]], about, await self.mask())
         self.stream.publish(CONFIG, object_, data, [WHOLE, *objects])
 
@@ -110,7 +110,7 @@ def configuration(
     objects: Sequence[str], effects: Sequence[Mapping[str, Any]], about: Mapping[str, Any], mask: Mask
 ) -> tuple[str, dict[str, Any]]:
     """Object and data of the event of a change of the configuration."""
-    shown = [present(each) for each in mask.value(list(effects[:MOST_EFFECTS]))]
+    shown = [present(effect) for effect in mask.value(list(effects[:MOST_EFFECTS]))]
     data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
     if len(effects) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
         data["shortened"] = True

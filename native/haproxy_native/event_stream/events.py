@@ -32,8 +32,8 @@ class EventSources:
     async def __aenter__(self) -> Self:
         self._engine.context.events.listen(self._changes.heard)
         self._engine.context.events.listen(self._servers.heard)
-        for each in (self._changes, self._servers, self._statistics, self._workers):
-            self._background.begin(each.run())
+        for source in (self._changes, self._servers, self._statistics, self._workers):
+            self._background.begin(source.run())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -52,12 +52,12 @@ class EventSources:
             state["worker"] = context.state_file.value.pid or None
         with suppress(RuntimeFailure):
             if SERVER in wanted.types:
-                state["servers"] = [each for each in await self._servers.now() if wanted.is_about([each["object"]])]
+                state["servers"] = [row for row in await self._servers.now() if wanted.is_about([row["object"]])]
             if STATS in wanted.types:
-                state[STATS] = [each for each in await self._statistics.now(wanted.counters) if wanted.is_about([each["object"]])]
+                state[STATS] = [row for row in await self._statistics.now(wanted.counters) if wanted.is_about([row["object"]])]
         return state
 
     @property
     def lines_to_add(self) -> dict[str, str]:
-        """By section, the lines by which HAProxy tells of states itself; empty where it does."""
+        """Returns, by section, the lines that let HAProxy push states; empty if it already does."""
         return ring.lines_to_add(self._engine.document)

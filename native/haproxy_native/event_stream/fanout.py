@@ -68,7 +68,7 @@ class Fanout:
 
 
 class _Group:
-    """Those who want the same. Each has been written all events up to `_place`."""
+    """Subscribers with the same filter. Each has been sent all events up to `_place`."""
 
     def __init__(self, subscription: Subscription, form: Form) -> None:
         self.subscription, self._form = subscription, form
@@ -96,7 +96,7 @@ class _Group:
             self._leave(member)
 
     def _leave(self, member: Subscription) -> None:
-        """From here on it reads for itself."""
+        """Lets a member read for itself from here on."""
         del self.members[member]
         member.place = self._place
         member.wake()

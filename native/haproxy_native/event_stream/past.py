@@ -31,9 +31,9 @@ class StreamEvent:
 
 
 class Past:
-    """At most `number` events, so many `bytes` of them, none older than `seconds`; 0 for any age.
+    """Keeps at most `number` events and so many bytes of them, none older than `seconds`; 0 for any age.
 
-    `floor`: an id; events with smaller ids may be gone.
+    `floor`: an id below which events may be missing.
     """
 
     def __init__(self, floor: int, number: int, size: int, seconds: float = 0) -> None:

@@ -52,19 +52,19 @@ def _rings(document: Document) -> dict[str, list[str]]:
 def _targets(section: Section) -> set[str]:
     """Names of rings, and `global` where those of the global section hold."""
     targets = {line.words[1] for line in section.lines if len(line.words) > 1 and line.words[0] == "log"}
-    return {each.removeprefix(_TARGET) for each in targets if each.startswith(_TARGET) or each == _INHERITED}
+    return {target.removeprefix(_TARGET) for target in targets if target.startswith(_TARGET) or target == _INHERITED}
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """By the section that they belong in, the lines by which the states of all servers reach a ring; empty where they do."""
+    """Returns, by section, the lines that send the states of all servers to a ring; empty if they already go there."""
     if ring(document) and len(_rings(document)[ring(document)]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
 
 
 async def lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
-    """Of a ring, from now on, until the worker closes. Raises OSError where there is no connection."""
-    places = [place for each in runtime.stats_places if (place := addresses.parse(each)) and place.path]
+    """Yields the lines of a ring, from now on, until the worker closes it. Raises OSError if there is no connection."""
+    places = [place for place_ in runtime.stats_places if (place := addresses.parse(place_)) and place.path]
     if places:
         path, prefix = str(places[0].path), ""
     elif runtime.configured_master and runtime.capabilities.relays:
@@ -90,7 +90,7 @@ _LOSS = re.compile(r"\bevents? dropped\b")
 
 
 def backends(line: str) -> Collection[str] | None:
-    """Those whose servers a line tells of; None for all, where lines were lost."""
+    """Returns the backends whose servers a line concerns; None for all, if lines were lost."""
     if _LOSS.search(line):
         return None
     match = _SERVER.search(line) or _BACKEND.search(line)

@@ -91,7 +91,7 @@ class ServerWatch:
         if isinstance(event, ChangedLive):
             self.look_at(*{match[1] for command in event.commands if (match := _COMMAND.search(command))})
         elif isinstance(event, Committed) and event.result:
-            self.look_at(*{parsed(each.object)[1] for each in event.result.members})
+            self.look_at(*{parsed(member.object)[1] for member in event.result.members})
 
     def look_at(self, *backends: str | None) -> None:
         self._named.update(backends)
@@ -105,7 +105,7 @@ class ServerWatch:
         self.look_at(None)
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Watches until it is cancelled."""
         while True:
             await self._stream.until_wanted(SERVER)
             reading = Background("reading a ring")
@@ -210,7 +210,7 @@ class ServerWatch:
             await asyncio.sleep(PAUSE if self._ring[0] else LOOK_SECONDS)
 
     async def _read_lines(self) -> None:
-        """Until the worker closes, or is replaced."""
+        """Reads lines until the worker closes the connection, or is replaced."""
         if not (name := self._ring[0]):
             return
         with suppress(OSError, ValueError, NativeError):

@@ -93,7 +93,7 @@ class StatisticsWatch:
         self._known = Looked()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Looks once a second until it is cancelled."""
         while True:
             await self._stream.until_wanted(STATS)
             kinds = self._stream.counted()
@@ -110,8 +110,8 @@ class StatisticsWatch:
     async def now(self, kinds: Collection[str] = COUNTED) -> list[dict[str, Any]]:
         """The counters of all objects of these kinds. Raises RuntimeFailure."""
         text = await self._read(kinds)
-        found = await beside_if(len(text) > LARGE, lambda: Looked.at(text).counters)
-        return [{"object": object_, "counters": row} for object_, row in found.items()]
+        counters = await beside_if(len(text) > LARGE, lambda: Looked.at(text).counters)
+        return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:
         return await self._engine.runtime.read(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", HEAD)

@@ -56,9 +56,9 @@ class Wanted:
         return (SERVER if "/server/" in object_ else object_.partition("/")[0]) in self.counters
 
     def is_about(self, objects: Sequence[str]) -> bool:
-        if self.may_read and not all(self.may_read(each) for each in objects if each != WHOLE or len(objects) == 1):
+        if self.may_read and not all(self.may_read(name) for name in objects if name != WHOLE or len(objects) == 1):
             return False
-        return not self.pattern or any(object_names.covers(self.pattern, each) for each in objects)
+        return not self.pattern or any(object_names.covers(self.pattern, name) for name in objects)
 
 
 class EventStream:
@@ -89,16 +89,16 @@ class EventStream:
         self._last = max(self._last + 1, int(self._now() * 1_000_000))
         event = StreamEvent.of(self._last, type_, object_, data, objects)
         self._watched.get(type_, self._main).add(event)
-        for each in self._subscriptions:
-            each.wake()
+        for subscription in self._subscriptions:
+            subscription.wake()
 
     def subscription(self, wanted: Wanted, after: int | None = None) -> "Subscription":
-        """Of events from now on, or of all after that id."""
+        """Returns a subscription to events from now on, or to all after that id."""
         place = self._last if after is None else after
         return Subscription(self, wanted, place, place)
 
     def subscription_since(self, wanted: Wanted, seconds: float) -> "Subscription":
-        """Of events from now on, and of those so long ago, as far as they are kept."""
+        """Returns a subscription to events from now on, and to those of the last seconds as far as they are kept."""
         return Subscription(self, wanted, max(int((self._now() - seconds) * 1_000_000), 0), self._last)
 
     def add(self, subscription: "Subscription") -> None:
@@ -113,7 +113,7 @@ class EventStream:
 
     def has_all_after(self, id_: int, types: Collection[str]) -> bool:
         """Whether every event of these types after that one is kept; False for an id that is yet to come."""
-        unrecorded = [each for each in types if each in self._watched and each not in self._recorded]
+        unrecorded = [type_ for type_ in types if type_ in self._watched and type_ not in self._recorded]
         return id_ <= self._last and not unrecorded and all(id_ >= past.floor for past in self._pasts(types))
 
     def after(self, id_: int, types: Collection[str], first: int) -> Sequence[StreamEvent]:
@@ -121,8 +121,8 @@ class EventStream:
         pasts = self._pasts(types)
         if any(past.floor > max(id_, first) for past in pasts):
             raise FellBehind
-        found = [past.after(id_, BATCH) for past in pasts]
-        return list(merge(*found, key=lambda event: event.id))[:BATCH] if len(found) > 1 else found[0]
+        batches = [past.after(id_, BATCH) for past in pasts]
+        return list(merge(*batches, key=lambda event: event.id))[:BATCH] if len(batches) > 1 else batches[0]
 
     def _pasts(self, types: Collection[str]) -> list[Past]:
         special = [past for type_, past in self._watched.items() if type_ in types]
@@ -130,13 +130,15 @@ class EventStream:
 
     def is_wanted(self, type_: str) -> bool:
         """Whether any subscriber wants events of this type, or did until a short time ago."""
-        if any(type_ in each.wanted.types for each in self._subscriptions):
+        if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
         return time.monotonic() - self._left.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
 
     def counted(self) -> frozenset[str]:
         """The kinds of objects whose counters any subscriber wants; none where there is no subscriber."""
-        return frozenset[str]().union(*(each.wanted.counters for each in self._subscriptions if STATS in each.wanted.types))
+        return frozenset[str]().union(
+            *(subscription.wanted.counters for subscription in self._subscriptions if STATS in subscription.wanted.types)
+        )
 
     async def until_wanted(self, type_: str) -> None:
         while not self.is_wanted(type_):
@@ -146,7 +148,7 @@ class EventStream:
     @contextmanager
     def recorded(self, type_: str) -> Iterator[None]:
         """Within it all events of a watched type are published; those of before are forgotten."""
-        places = [each.place for each in self._subscriptions if type_ in each.wanted.types]
+        places = [subscription.place for subscription in self._subscriptions if type_ in subscription.wanted.types]
         self._watched[type_].restart(min(places, default=self._last))
         self._recorded.add(type_)
         try:
@@ -157,8 +159,8 @@ class EventStream:
     def close(self) -> None:
         """Ends all subscriptions, and those that are to come."""
         self._is_closed = True
-        for each in self._subscriptions:
-            each.close()
+        for subscription in self._subscriptions:
+            subscription.close()
 
 
 class Subscription:
@@ -202,10 +204,10 @@ class Subscription:
         if not (events := self._stream.after(self.place, self.wanted.types, self._first)):
             return None
         self.place = events[-1].id
-        return [each for each in events if self.wanted.holds(each)]
+        return [event for event in events if self.wanted.holds(event)]
 
     async def wait(self, seconds: float) -> bool:
-        """Until `wake` is called; False where it is not within so many seconds. At once where it is closed."""
+        """Waits until `wake` is called; returns False after so many seconds. Returns at once if it is closed."""
         if self.is_closed:
             return True
         self._waiter = asyncio.get_running_loop().create_future()

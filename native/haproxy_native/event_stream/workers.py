@@ -16,7 +16,7 @@ class WorkerWatch:
         self._state_file, self._stream, self._changed = engine.context.state_file, stream, changed
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Watches until it is cancelled."""
         known = self._worker
         while True:
             await asyncio.sleep(LOOK_SECONDS)

@@ -41,7 +41,7 @@ class Explain:
         self._looked = -STATES_SECONDS
 
     def staged(self, transaction_id: str | None) -> Files:
-        """Where the files stand that a transaction changes, by their paths."""
+        """Returns where the files of a transaction are, by path."""
         if not transaction_id:
             return NONE
         return self._engine.context.transactions.staged(transaction_id).contents
@@ -76,9 +76,9 @@ class Explain:
         await self._look()
         request = asked(question, asker.shadow.listeners)
         seen = await asker.ask(request, self._conditions)
-        found = explained(document, asker.shadow, request.listener, seen, has_states=bool(self._states))
-        found = replace(found, unknown=[*_left_open(question, request.listener, asker.shadow.listeners), *found.unknown])
-        return replace(found, servers=self._servers(document, found.backend)) if found.backend else found
+        explanation = explained(document, asker.shadow, request.listener, seen, has_states=bool(self._states))
+        explanation = replace(explanation, unknown=[*_left_open(question, request.listener, asker.shadow.listeners), *explanation.unknown])
+        return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
 
     async def _look(self) -> None:
         """Reads the states of the servers in the running worker; there are none without one."""
@@ -90,13 +90,15 @@ class Explain:
             self._states, self._conditions, self._looked = states, conditions(states), now()
 
     def _servers(self, document: Document, backend: str) -> list[Server]:
-        """Those that a backend may choose, with their states in the running worker."""
-        resources = [each for each in self._editor.resources.by_name.values() if each.kind == "named" and each.schema == "server"]
+        """Returns the servers that a backend may choose, with their states in the running worker."""
+        resources = [
+            resource for resource in self._editor.resources.by_name.values() if resource.kind == "named" and resource.schema == "server"
+        ]
         declared: list[Object] = []
-        for resource, name in ((each, parent) for each in resources for parent in each.parents):
+        for resource, name in ((candidate, parent) for candidate in resources for parent in candidate.parents):
             with suppress(Missing, NoParent):
                 declared += self._editor.list_objects(document, resource, (self._editor.resources[name], backend))
-        states = {each.name: each for each in self._states if each.backend_name == backend}
+        states = {state.name: state for state in self._states if state.backend_name == backend}
         return [_server(model("server").model_validate(each), states.get(each["name"])) for each in declared]
 
     async def __aenter__(self) -> Self:
@@ -111,8 +113,8 @@ def _left_open(question: Question, listener: Listener, listeners: Sequence[Liste
     """What the question does not say, or is not asked in."""
     if offers_http_2(question, listener):
         yield Unknown(**vars(listener.place), why=_IN_HTTP_1)
-    for each in others(question, listener, listeners):
-        yield Unknown(**vars(each.place), why=_ELSEWHERE)
+    for other in others(question, listener, listeners):
+        yield Unknown(**vars(other.place), why=_ELSEWHERE)
 
 
 def _server(declared: Any, state: ServerState | None) -> Server:
@@ -125,5 +127,5 @@ def _server(declared: Any, state: ServerState | None) -> Server:
 
 
 def _key(document: Document, home: Path, files: Files) -> bytes:
-    """Of the text, of the files that it may name, and of what is in the place of some."""
+    """Returns a key of the text, of the files that it may name, and of files that replace some."""
     return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

@@ -86,7 +86,7 @@ class Explanation:
 
 
 def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen, *, has_states: bool) -> Explanation:
-    """Without the servers that could be chosen. `has_states`: the states of the servers were those of the running HAProxy."""
+    """Returns the explanation without the servers that could be chosen. `has_states`: server states came from the running HAProxy."""
     rules = [*_applied(shadow, seen.marks)]
     is_both = document.find("listen", seen.backend) is not None
     backend = seen.backend if is_both or seen.backend != seen.frontend else ""
@@ -100,11 +100,11 @@ def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen
         None,
         None if seen.server else _answered_by(shadow, seen, rules),
         _status(seen, response),
-        next((each.value for each in response.headers if each.name.lower() == "location"), None) if response else None,
+        next((header.value for header in response.headers if header.name.lower() == "location"), None) if response else None,
         seen.variables or None,
         _message(seen.request) if seen.request and is_http else None,
         response,
-        [*_unknown(shadow, {listener.place.section, *(each.section for each in rules)}, backend, has_states=has_states)],
+        [*_unknown(shadow, {listener.place.section, *(rule.section for rule in rules)}, backend, has_states=has_states)],
     )
 
 
@@ -117,7 +117,7 @@ def _status(seen: Seen, response: Message | None) -> int | None:
 def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[Applied]:
     terms: list[Term] = []
     before: Place | None = None
-    for rule in (shadow.rules[each] for each in marks if each in shadow.rules):
+    for rule in (shadow.rules[mark] for mark in marks if mark in shadow.rules):
         if rule.place is not before:
             terms, before = [], rule.place
         if rule.term:
@@ -130,7 +130,7 @@ def _answered_by(shadow: Shadow, seen: Seen, rules: Sequence[Applied]) -> Place 
     """What HAProxy calls the last rule, where it has denied; a response of its own it does not name, but that rule is the last to apply."""
     if seen.termination.startswith("P") and seen.last_line in shadow.places:
         return shadow.places[seen.last_line]
-    last = next((each for each in reversed(rules) if ending().match(each.text)), None)
+    last = next((rule for rule in reversed(rules) if ending().match(rule.text)), None)
     return Place(last.file, last.line, last.text, last.section) if last else None
 
 
@@ -139,11 +139,11 @@ def _message(data: bytes) -> Message | None:
     if not end:
         return None
     line, *headers = head.decode("utf-8", "replace").split("\r\n")
-    return Message(line, [Header(name, value.strip()) for name, _, value in (each.partition(":") for each in headers)])
+    return Message(line, [Header(name, value.strip()) for name, _, value in (header.partition(":") for header in headers)])
 
 
 def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[Unknown]:
-    """In the sections that were passed."""
+    """Yields what is unknown in the sections that the request passed."""
     for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:
             yield from (Unknown(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))

@@ -69,7 +69,7 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
         source=(question.source, 50_000),
         destination=_destination(question, listener),
         tls=(question.sni or name) if listener.is_tls or (_is_tls(question) and listener.mode == "tcp") else None,
-        alpn=",".join(each for each in question.alpn.split(",") if each != HTTP_2 or listener.mode != HTTP),
+        alpn=",".join(protocol for protocol in question.alpn.split(",") if protocol != HTTP_2 or listener.mode != HTTP),
         tls_version=question.tls_version,
         reply=reply,
     )
@@ -109,37 +109,41 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
 
 def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
     """The one that is named; else the first that has the URL's address and port, and speaks TLS as the URL says."""
-    found = [each for each in listeners if question.frontend in ("", each.frontend)]
+    candidates = [listener for listener in listeners if question.frontend in ("", listener.frontend)]
     if question.bind:
-        found = [each for each in found if question.bind in (each.name, each.address, *each.address.split(","))]
-    elif there := _by_address(question, found):
-        found = there
+        candidates = [
+            listener for listener in candidates if question.bind in (listener.name, listener.address, *listener.address.split(","))
+        ]
+    elif there := _by_address(question, candidates):
+        candidates = there
     elif not question.frontend:
-        found = found[: len(found) == 1]
-    if found:
-        return _with_tls(question, found)[0]
-    known = ", ".join(sorted({f"{each.frontend} ({each.address})" for each in listeners})[:10])
+        candidates = candidates[: len(candidates) == 1]
+    if candidates:
+        return _with_tls(question, candidates)[0]
+    known = ", ".join(sorted({f"{listener.frontend} ({listener.address})" for listener in listeners})[:10])
     raise BadRequest(f"no listener takes this; name a frontend, or a bind, of: {known or 'none, for there is no frontend'}")
 
 
 def others(question: Question, listener: Listener, listeners: Sequence[Listener]) -> list[Listener]:
-    """Those that take it as well where the client connects to their address, since the question does not say to which."""
+    """Returns the other listeners that accept the request on the address, which the question leaves open."""
     if question.bind or question.frontend:
         return []
-    return [each for each in _with_tls(question, _by_address(question, listeners)) if each is not listener]
+    return [other for other in _with_tls(question, _by_address(question, listeners)) if other is not listener]
 
 
 def _by_address(question: Question, listeners: Sequence[Listener]) -> list[Listener]:
-    """Those that have the URL's port: on its very address, else on any address, else on another one, which may stand for it outside."""
+    """Returns the listeners with the URL's port: on its exact address, else on any address, else on another one, which may stand for it
+    outside.
+    """
     port, literal = _port(question), _literal(question)
-    there = [(each, address) for each in listeners for address, first, last in addresses(each.address) if first <= port <= last]
-    exact = [each for each, address in there if literal and ip(address) == literal]
-    wide = [each for each, address in there if literal and address in ANY]
-    return exact or wide or list(dict.fromkeys(each for each, _ in there))
+    there = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
+    exact = [listener for listener, address in there if literal and ip(address) == literal]
+    wide = [listener for listener, address in there if literal and address in ANY]
+    return exact or wide or list(dict.fromkeys(listener for listener, _ in there))
 
 
 def _with_tls(question: Question, found: Sequence[Listener]) -> Sequence[Listener]:
-    return [each for each in found if each.is_tls == _is_tls(question)] or found
+    return [listener for listener in found if listener.is_tls == _is_tls(question)] or found
 
 
 def _port(question: Question) -> int:
@@ -164,29 +168,29 @@ def _is_tls(question: Question) -> bool:
 
 def addresses(text: str) -> list[tuple[str, int, int]]:
     """Address, first and last port of each part of a bind line's address; those without ports are left out."""
-    found = []
+    rows = []
     for part in text.split(","):
         match = re.fullmatch(r"(?:(?:ipv|(?:mp)?tcp)[46]?@)?(.*?):(\d+)(?:-(\d+))?", part)
         if match:
-            found.append((match[1].strip("[]"), int(match[2]), int(match[3] or match[2])))
-    return found
+            rows.append((match[1].strip("[]"), int(match[2]), int(match[3] or match[2])))
+    return rows
 
 
 def _destination(question: Question, listener: Listener) -> tuple[str, int]:
     """The address that the client connects to."""
     source, literal, wanted = question.source, _literal(question), question.parts.port
     anywhere = str(literal) if literal and (literal.version == 6) == (":" in source) else "2001:db8::2" if ":" in source else "192.0.2.2"
-    found = addresses(question.bind if question.bind in listener.address.split(",") else listener.address)
-    for address, first, last in [each for each in found if literal and ip(each[0]) == literal] or found:
+    rows = addresses(question.bind if question.bind in listener.address.split(",") else listener.address)
+    for address, first, last in [row for row in rows if literal and ip(row[0]) == literal] or rows:
         port = wanted if wanted is not None and first <= wanted <= last else first
-        if wanted is None or port == wanted or len(found) == 1:
+        if wanted is None or port == wanted or len(rows) == 1:
             is_same_family = (":" in address) == (":" in source)
             return (address if address not in ANY and is_same_family else anywhere), port
     return anywhere, HTTPS_PORT if listener.is_tls else HTTP_PORT
 
 
 def question_of(body: Mapping[str, Any]) -> Question:
-    """From a body of the API."""
+    """Parses a question from a body of the API."""
     given: Any = model("explain_question").model_validate(body)
     tls, reply = given.tls, given.response
     return Question(
@@ -208,6 +212,6 @@ def question_of(body: Mapping[str, Any]) -> Question:
 
 
 def _pairs(headers: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Of an object whose members are a value, or a list of them."""
+    """Returns (name, value) pairs of an object whose members are a value or a list of values."""
     rows = (headers or {}).items()
-    return [(str(name), str(each)) for name, values in rows for each in (values if isinstance(values, list) else [values])]
+    return [(str(name), str(value)) for name, values in rows for value in (values if isinstance(values, list) else [values])]

@@ -176,10 +176,10 @@ class Directive:
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
         """Each line keeps the members it had; what is new goes to the last."""
-        said = [set(self.shape.read(line) or {}) for _, line in lines]
-        homeless = set(members) - set().union(*said)
+        members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
+        homeless = set(members) - set().union(*members_of_lines)
         replaced: dict[int, Line | None] = {}
-        for number, ((place, line), own) in enumerate(zip(lines, said, strict=True)):
+        for number, ((place, line), own) in enumerate(zip(lines, members_of_lines, strict=True)):
             names = own | (homeless if number == len(lines) - 1 else set())
             target = {name: members[name] for name in members if name in names}
             replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None

@@ -99,18 +99,18 @@ class LineShape:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
         self.needed = tuple(name for name in needed if name in self.order)
-        self.together = tuple(tuple(each) for each in together)
-        self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
+        self.together = tuple(tuple(group) for group in together)
+        self.exclusive, self.unsaid, self.implied = tuple(tuple(group) for group in exclusive), unsaid or {}, implied or {}
         self.absent, self.inner = absent or {}, inner or {}
-        own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
+        own = {m.split(".")[0] for alternative in alternatives for m in (*alternative.chain.members, *alternative.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
-        self.silent = frozenset(pair for each in alternatives for node in _toggles(each.chain) for pair in _silent(node))
+        self.silent = frozenset(pair for alternative in alternatives for node in _toggles(alternative.chain) for pair in _silent(node))
         self._known = frozenset(order)
-        self._dotted = frozenset(m.split(".")[0] for each in alternatives for m in each.chain.members if "." in m)
+        self._dotted = frozenset(m.split(".")[0] for alternative in alternatives for m in alternative.chain.members if "." in m)
         self._index: dict[str, list[Alternative]] = {}
-        self._depth = min((len(each.literals) for each in alternatives), default=0)
-        for each in alternatives:
-            self._index.setdefault(self._key(each), []).append(each)
+        self._depth = min((len(alternative.literals) for alternative in alternatives), default=0)
+        for choice in alternatives:
+            self._index.setdefault(self._key(choice), []).append(choice)
         self._prefixes = frozenset(alternative.literals for alternative in alternatives)
 
     # -- which alternative
@@ -128,7 +128,7 @@ class LineShape:
 
     @cached_property
     def first_words(self) -> frozenset[str]:
-        """With which a line may begin."""
+        """Returns the words with which a line may begin."""
         return frozenset(prefix[0] for prefix in self._prefixes)
 
     def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
@@ -199,12 +199,12 @@ class LineShape:
         self._check_exclusive(fitting, values)
         if len(fitting) == 1 and fitting[0].lacking(values) is None:
             return fitting[0]
-        whole = [each for each in fitting if each.lacking(values) is None]
+        whole = [alternative for alternative in fitting if alternative.lacking(values) is None]
         if not whole:
             member = fitting[0].lacking(values) or ""
             refuse_half([member.removesuffix("_test")], values)
             raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
-        chosen = max(whole, key=lambda each: sum(member in values for member in each.chain.members))
+        chosen = max(whole, key=lambda alternative: sum(member in values for member in alternative.chain.members))
         for other in fitting:
             left = next((member for member in other.chain.members if member in values and member not in chosen.chain.members), None)
             if left and (lacking := other.lacking(values)):
@@ -225,7 +225,7 @@ class LineShape:
 
     def _check_exclusive(self, fitting: Sequence[Alternative], values: Values) -> None:
         for members in self.exclusive:
-            given = [member for member in members if member in values and any(member in each.chain.members for each in fitting)]
+            given = [member for member in members if member in values and any(member in choice.chain.members for choice in fitting)]
             if len(given) > 1:
                 raise BadValue(f"{' and '.join(given)} are exclusive", place=Place(member=given[-1]))
 
@@ -235,7 +235,9 @@ class LineShape:
         akin = (
             [alternative for alternative in self.alternatives if values.get(names[0]) == alternative.fixed.get(names[0])] if names else []
         )
-        known = sorted({" ".join(str(each.fixed[name]) for name in names if name in each.fixed) for each in akin or self.alternatives})
+        known = sorted(
+            {" ".join(str(choice.fixed[name]) for name in names if name in choice.fixed) for choice in akin or self.alternatives}
+        )
         return BadValue(f"unsupported {given}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
 
     def words(self, values: Mapping[str, Any]) -> list[str]:
@@ -279,7 +281,7 @@ class LineShape:
     def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> Split:
         """The pieces as a line, after a look whether each is read as what it was written for, and says what was given."""
         split = joined(pieces, tail)
-        words = [each for word in split.words for each in words_of(word)]
+        words = [part for word in split.words for part in words_of(word)]
         reading = self.take(words)
         own = reading is not None and reading.alternative is alternative
         parts = reading.parts if reading and own else alternative.chain.parts(words)
@@ -292,15 +294,15 @@ class LineShape:
         return split
 
     def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
-        """Without the members that a word of the old line gave and a word of the new one gives again."""
+        """Returns what is written, without members that a word of both the old and the new line implies."""
         if not self.implied or reading is None:
             return written
-        said = {member for part in reading.parts for member in part.values}
+        written_members = {member for part in reading.parts for member in part.values}
         same = {key: values for key, _, values in written}
-        kept = {part.key: line.words[part.start : part.end] for part in reading.parts if part.key and same.get(part.key) == part.values}
-        words = [word for key, each, _ in written for word in kept.get(key, each)]
-        again = {member: words[place] for member, place in self.implied.items() if member not in said and place < len(words)}
-        return [each for each in written if not (each[2] and all(again.get(name) == value for name, value in each[2].items()))]
+        former = {part.key: line.words[part.start : part.end] for part in reading.parts if part.key and same.get(part.key) == part.values}
+        words = [word for key, piece, _ in written for word in former.get(key, piece)]
+        again = {member: words[place] for member, place in self.implied.items() if member not in written_members and place < len(words)}
+        return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
     def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
         """The line with its words as they are and the metadata of the values."""
@@ -324,8 +326,8 @@ class LineShape:
 
     def required(self) -> set[str]:
         """Members without which no line of this shape can be written."""
-        each = [set(a.chain.required()) | set(a.fixed) for a in self.alternatives]
-        return set.intersection(*each) if each else set()
+        sets = [set(a.chain.required()) | set(a.fixed) for a in self.alternatives]
+        return set.intersection(*sets) if sets else set()
 
     def explain(self) -> list[str]:
         """The synopses."""
@@ -376,7 +378,7 @@ def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozense
         if name not in known or name == METADATA:
             continue
         if name in dotted and isinstance(value, Mapping):
-            flat |= {f"{name}.{inner}": each for inner, each in value.items()}
+            flat |= {f"{name}.{inner}": inner_value for inner, inner_value in value.items()}
         else:
             flat[name] = value
     return flat

@@ -113,12 +113,12 @@ class Grammar:
 
     def _inner(self, properties: Mapping[str, Schema]) -> Order:
         """The orders of the members that hold objects."""
-        orders = {name: self.schemas.order(each) for name, each in properties.items() if name != METADATA}
+        orders = {name: self.schemas.order(property_) for name, property_ in properties.items() if name != METADATA}
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
         """What the notes of the members say under a word, by member."""
-        notes = {name: self.schemas.note(each) for name, each in properties.items()}
+        notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
     @staticmethod
@@ -160,14 +160,16 @@ class Grammar:
             for name, schema in properties.items()
             if name not in claimed and self._spelled(schema)
         }
-        taken = claimed | {m for each in explicit.values() if each.path == path and not each.rows for m in each.shape.members}
+        taken = claimed | {
+            m for directive in explicit.values() if directive.path == path and not directive.rows for m in directive.shape.members
+        }
         directives: list[Directive] = []
         for name, schema in properties.items():
             made = [explicit[name]] if name in explicit else []
             if not made and name not in taken and name != METADATA:
                 made = self._implied(path, name, schema)
             words = {word: value for word, value in self.schemas.note(schema).items() if word in WORDS}
-            directives += [replace(each, **words) for each in made] if words else made
+            directives += [replace(directive, **words) for directive in made] if words else made
         return directives
 
     def _spelled(self, schema: Schema) -> bool:

@@ -27,13 +27,13 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
     present = {key for key, _ in pieces}
     for key, (words, _) in new.items():
         if key not in present:
-            pieces.insert(_place(key, [each for each, _ in pieces], chain, free=free), (key, regapped([], words)))
+            pieces.insert(_place(key, [piece for piece, _ in pieces], chain, free=free), (key, regapped([], words)))
     return pieces
 
 
 def _is_same(old: Sequence[tuple[str, str]], words: Sequence[str]) -> bool:
     """Whether new words, which may hold blanks of their own, are the old ones."""
-    return [word for _, word in old] == [each for word in words for each in words_of(word)]
+    return [word for _, word in old] == [part for word in words for part in words_of(word)]
 
 
 def joined(pieces: Iterable[Piece], tail: str) -> Split:

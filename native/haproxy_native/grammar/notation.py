@@ -64,8 +64,10 @@ class Compiler:
         name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""
         if name not in self.schemas.by_name or name in self.properties:
             return None
-        named = {place.removesuffix("...") for each in tokens for place in _PLACE.findall(each)}
-        return self.option_groups({n: each for n, each in self.schemas.properties(self.schemas.named(name)).items() if n not in named})
+        named = {place.removesuffix("...") for token in tokens for place in _PLACE.findall(token)}
+        return self.option_groups(
+            {n: property_ for n, property_ in self.schemas.properties(self.schemas.named(name)).items() if n not in named}
+        )
 
     def option_groups(self, properties: Mapping[str, Schema]) -> list[Group]:
         """A group for each property that is no alias and no part of another's synopsis."""

@@ -22,7 +22,7 @@ def line_samples(shape: LineShape) -> list[dict[str, Any]]:
     flat = [{**alternative.fixed, **values} for alternative in shape.alternatives for values in _alternative(alternative, shape)]
     samples = [unflattened(values) for values in flat if set(shape.needed) <= set(values)]
     if shape.metadata and samples:
-        samples += [{**samples[0], METADATA: each} for each in METADATA_SAMPLES]
+        samples += [{**samples[0], METADATA: sample} for sample in METADATA_SAMPLES]
     return _distinct(samples)
 
 
@@ -39,17 +39,19 @@ def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
     if directive.rows:
         elements: list[Any] = [row[directive.rows] if directive.scalar else row for row in objects]
         objects = [*({directive.rows: [element]} for element in elements), {directive.rows: elements[:3]}]
-    for each in objects:
+    for object_ in objects:
         for name in reversed(directive.path):
-            each = {name: each}
-        yield each
+            object_ = {name: object_}
+        yield object_
 
 
 # -- one synopsis
 
 
 def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]:
-    groups = [each for node in alternative.chain.nodes if isinstance(node, Options) for each in map(list, map(_group, node.groups)) if each]
+    groups = [
+        group for node in alternative.chain.nodes if isinstance(node, Options) for group in map(list, map(_group, node.groups)) if group
+    ]
     needed = [_completed(values, groups, shape) for values in _required(alternative.chain)]
     yield from needed
     for variants in groups:
@@ -71,14 +73,14 @@ def _required(chain: Chain) -> Iterator[Values]:
 def _group(group: Group) -> Iterator[Values]:
     """What one optional group can say; a repeated one says it once and twice."""
     for chain in group.alternatives:
-        inner = [each for node in chain.nodes if isinstance(node, Options) for each in map(list, map(_group, node.groups)) if each]
-        said = [*_required(chain), *({**next(_required(chain)), **values} for variants in inner for values in variants)]
+        inner = [group for node in chain.nodes if isinstance(node, Options) for group in map(list, map(_group, node.groups)) if group]
+        values_of_rows = [*_required(chain), *({**next(_required(chain)), **values} for variants in inner for values in variants)]
         if group.rows:
-            elements = [_row(group.rows, values) for values in said]
+            elements = [_row(group.rows, values) for values in values_of_rows]
             yield {group.rows: elements[:1]}
             yield {group.rows: elements[:2] if len(elements) > 1 else elements * 2}
         else:
-            yield from (values for values in said if values)
+            yield from (values for values in values_of_rows if values)
 
 
 def _row(rows: str, values: Values) -> Any:
@@ -87,7 +89,7 @@ def _row(rows: str, values: Values) -> Any:
 
 
 def _completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
-    """With what the schema requires, and the partners of members that make sense only together."""
+    """Returns the values with what the schema requires, and with members that are valid only together."""
     wanted = {*shape.needed, *(name for members in shape.together if set(members) & set(values) for name in members)}
     for variants in groups:
         if (wanted - set(values)) & set(variants[0]):
@@ -96,7 +98,7 @@ def _completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineSh
 
 
 def _together(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
-    """With one of each group, as far as they do not exclude one another."""
+    """Returns the values with one of each group, as far as they do not exclude each other."""
     for variants in groups:
         richest = max(variants, key=len)
         names = {*values, *richest}

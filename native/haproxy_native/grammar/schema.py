@@ -39,7 +39,7 @@ class Schemas:
     def order(self, schema: Schema) -> Order:
         """The order of an object's members, or of those of a list's elements."""
         inner = schema.get("items") if schema.get("type") == "array" else schema
-        return {name: self.order(each) for name, each in self.properties(inner).items()} if inner else {}
+        return {name: self.order(property_) for name, property_ in self.properties(inner).items()} if inner else {}
 
     def note(self, schema: Schema) -> dict[str, Any]:
         """The `x-haproxy` note of a schema; parts of `allOf` contribute what it does not say itself."""
@@ -73,7 +73,7 @@ def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
 def arranged(value: Any, order: Order) -> Any:
     """An object, or a list of them, with its members in order, and so inside; members that the order lacks come last."""
     if isinstance(value, list):
-        return [arranged(each, order) for each in value]
+        return [arranged(element, order) for element in value]
     if not order or not isinstance(value, dict):
         return value
     known = {name: arranged(value[name], inner) for name, inner in order.items() if name in value}

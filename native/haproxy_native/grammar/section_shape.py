@@ -127,8 +127,8 @@ class SectionShape:
 
     def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
         """Whether the header says the values already; of one whose words are quoted, the name is known."""
-        said = self.header.read(section.header) or {"name": section.name}
-        return all((said.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
+        written_values = self.header.read(section.header) or {"name": section.name}
+        return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
 
     def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
         lines = reading.lines.get(number, ())
@@ -139,7 +139,7 @@ class SectionShape:
     def _changed(
         self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading
     ) -> Section:
-        own = sorted(place for each in reading.lines.values() for place, _ in each)
+        own = sorted(place for place_ in reading.lines.values() for place, _ in place_)
         whole = Change({0: lines[0]}, [])
         for directive, change in changes:
             whole.replaced |= change.replaced
@@ -180,7 +180,7 @@ class SectionShape:
         for alias in self.list_aliases:
             first = left.pop(alias.member, None)
             if first and not left.get(alias.target):
-                stored = [each for each in old.get(alias.target) or [] if each != first]
+                stored = [value for value in old.get(alias.target) or [] if value != first]
                 left[alias.target] = [first, *stored]
         return left
 
@@ -194,9 +194,9 @@ def changed(section: Section, change: Change) -> Section:
         added.setdefault(where, []).append(new)
     result: list[Line] = []
     for place, line in enumerate(section.lines):
-        kept = change.replaced.get(place, line)
-        if kept is not None:
-            result.append(kept)
+        replacement = change.replaced.get(place, line)
+        if replacement is not None:
+            result.append(replacement)
         result += added.get(place, ())
     return section.with_lines(result)
 

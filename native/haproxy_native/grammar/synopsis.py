@@ -179,7 +179,7 @@ class Rest:
             if not (text := many_words(str(value))):
                 raise BadValue(f"{self.member} in body is blank", place=Place(member=self.member))
             return [text]
-        return [self.item.write(each) for each in value]
+        return [self.item.write(element) for element in value]
 
     def starts(self) -> list[str] | None:
         return None
@@ -287,7 +287,7 @@ class Group:
 
         Half a condition is not: without it the line would always hold. Raises Incomplete.
         """
-        if any(member in values for each in self.alternatives for member in each.members):
+        if any(member in values for alternative in self.alternatives for member in alternative.members):
             for alternative in self.alternatives:
                 if all(member in values for member in alternative.required()):
                     return alternative.write(values)

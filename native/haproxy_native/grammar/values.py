@@ -48,9 +48,9 @@ def many_words(text: str) -> str:
     """The text as words of the file: each piece that HAProxy would not take is quoted."""
     taken = split(text)
     if all(map(is_word, taken.words)):
-        said = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
+        text_ = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
         rest = " ".join(map(one_word, taken.tail.split()))
-        return said + (" " if said and rest and not taken.tail.startswith("#") else "") + rest
+        return text_ + (" " if text_ and rest and not taken.tail.startswith("#") else "") + rest
     return " ".join(one_word(piece) for piece in text.split())
 
 
@@ -207,12 +207,12 @@ class Listed(ValueType):
         return [self.item.read(part) for part in _split_outside_parentheses(word, self.separator)]
 
     def write(self, value: Any) -> str:
-        items = [self.item.write(each) for each in value]
+        items = [self.item.write(element) for element in value]
         if len(items) > 1 and self.alone in items:
             raise ValueError(f"'{self.alone}' cannot stand beside others")
-        for each, item in zip(value, items, strict=True):
+        for element, item in zip(value, items, strict=True):
             if len(_split_outside_parentheses(item, self.separator)) > 1:
-                raise ValueError(f"'{each}' holds '{self.separator}', which separates")
+                raise ValueError(f"'{element}' holds '{self.separator}', which separates")
         return self.separator.join(items)
 
     def samples(self) -> list[Any]:
@@ -260,15 +260,17 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
     return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()
 
 
-def agrees(value: Any, said: Any) -> bool:
+def agrees(value: Any, other: Any) -> bool:
     """Whether what a line says is what was given, texts being quoted where their place asks for it."""
-    if isinstance(value, str) and isinstance(said, str):
-        return said in (value, one_word(value), unquoted(value)) or unquoted(said) == value or said == " ".join(words_of(many_words(value)))
-    if isinstance(value, Mapping) and isinstance(said, Mapping):
-        return all(agrees(each, said.get(name)) for name, each in value.items())
-    if isinstance(value, list) and isinstance(said, list):
-        return len(value) == len(said) and all(map(agrees, value, said))
-    return bool(value == said)
+    if isinstance(value, str) and isinstance(other, str):
+        return (
+            other in (value, one_word(value), unquoted(value)) or unquoted(other) == value or other == " ".join(words_of(many_words(value)))
+        )
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return all(agrees(member_value, other.get(name)) for name, member_value in value.items())
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(agrees, value, other))
+    return bool(value == other)
 
 
 def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection[str] = ()) -> None:

@@ -37,8 +37,8 @@ Known = tuple[int | None, bytes]
 
 
 def close(database: sqlite3.Connection) -> None:
-    """With what is remembered of it. Raises sqlite3.Error."""
-    for known in [each for each in _recent if each[0] is database]:
+    """Closes the database and forgets what is cached of it. Raises sqlite3.Error."""
+    for known in [recent for recent in _recent if recent[0] is database]:
         del _recent[known]
     database.close()
 
@@ -54,10 +54,10 @@ def hold(database: sqlite3.Connection, entry: int, path: str, before: bytes | No
 
 def held(database: sqlite3.Connection, entry: int, path: str) -> tuple[bytes | None, bytes | None]:
     """What `hold` has kept. Raises Missing where it has been deleted since, and sqlite3.DatabaseError where it is damaged."""
-    found = database.execute("SELECT before, after FROM held WHERE entry = ? AND path = ?", (entry, path)).fetchone()
-    if found is None:
+    row = database.execute("SELECT before, after FROM held WHERE entry = ? AND path = ?", (entry, path)).fetchone()
+    if row is None:
         raise Missing(f"what {path} held is not kept any more")
-    before, after = (None if id_ is None else _get(database, id_) for id_ in found)
+    before, after = (None if id_ is None else _get(database, id_) for id_ in row)
     return before, after
 
 
@@ -68,7 +68,7 @@ def forget(database: sqlite3.Connection, below: int) -> None:
 
 
 def _newest(database: sqlite3.Connection, path: str) -> Known:
-    """Of what a file has held; what the last change has left is mostly what the next one begins with."""
+    """Returns the newest content of a file, with which the next change usually begins."""
     found = database.execute(_NEWEST, (path,)).fetchone()
     with suppress(Missing, sqlite3.DatabaseError):
         return (found[0], _get(database, found[0])) if found else (None, b"")

@@ -72,15 +72,15 @@ def _step(old: bytes, new: bytes) -> tuple[int, int] | None:
     for place in range(len(others) - ANCHOR + 1):
         places.setdefault(tuple(others[place : place + ANCHOR]), place)
     equal = [
-        (place + found, place, found)
+        (place + position, place, position)
         for place in range(len(lines) - ANCHOR + 1)
-        if (found := places.get(tuple(lines[place : place + ANCHOR]))) is not None
+        if (position := places.get(tuple(lines[place : place + ANCHOR]))) is not None
     ]
     if not equal:
         return None
     # The nearest: sections are alike.
-    _, place, found = min(equal)
-    return sum(map(len, lines[:place])), sum(map(len, others[:found]))
+    _, place, position = min(equal)
+    return sum(map(len, lines[:place])), sum(map(len, others[:position]))
 
 
 def _by_lines(old: bytes, at: int, new: bytes, there: int) -> Iterator[Hunk]:

@@ -70,10 +70,10 @@ class Refusal:
 
 
 def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, version: int, time: float) -> Record:
-    """Of a change that was made; `path` is that of the configuration, and `version` its version now."""
+    """Returns the record of a change; `path` is that of the configuration, and `version` its version now."""
     kind = FILE if outcome.contents else RUNTIME
     contents = list(outcome.contents)
-    objects = [each.object for each in contents] + [each.object for each in outcome.members]
+    objects = [content.object for content in contents] + [member.object for member in outcome.members]
     if outcome.texts:
         before, after = outcome.texts
         kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data), *contents]
@@ -96,14 +96,14 @@ def sections(editor: Editor, before: Document, after: Document) -> list[str]:
     """The names of the sections whose text differs, comments included, blank lines at their end aside."""
     head = _shared(before.sections, after.sections)
     tail = _shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
-    old, new = (_texts(each, head, len(each.sections) - tail) for each in (before, after))
+    old, new = (_texts(document, head, len(document.sections) - tail) for document in (before, after))
     return sorted({section_object(editor, kind, name) for kind, name, _ in old ^ new})
 
 
 def _texts(document: Document, start: int, end: int) -> set[tuple[str, str, str]]:
     """Kind, name and text of some of its sections."""
     named = zip(document.sections[start:end], document.names()[start:end], strict=True)
-    return {(each.kind, name, each.text.rstrip()) for each, name in named if each.kind != BOUNDARY}
+    return {(section.kind, name, section.text.rstrip()) for section, name in named if section.kind != BOUNDARY}
 
 
 def _shared(one: Sequence[Section], other: Sequence[Section]) -> int:

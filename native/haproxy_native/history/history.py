@@ -132,7 +132,7 @@ class History:
         return own.entry if own else None
 
     async def _add_first(self) -> None:
-        """Of those that wait. Raises what UNREADABLE is, and leaves it there."""
+        """Adds the first entry of those that wait. Raises what UNREADABLE lists, and keeps the entry."""
         first = self._waiting[0]
         try:
             entry, kind = await self._asked(_add, first.record)
@@ -218,7 +218,7 @@ class History:
             self._behind.put_nowait(partial(self._compare, id_))
 
     async def _enter_outcomes(self) -> None:
-        """Of reloads that have ended, as far as they are remembered."""
+        """Enters the outcomes of ended reloads, as far as they are remembered."""
         try:
             for reload_id in await self._asked(Journal.without_outcome):
                 with suppress(Missing):
@@ -267,12 +267,12 @@ class History:
         return None
 
     async def _recall_unloaded(self) -> None:
-        """At start: what a former process has published since the text that HAProxy runs."""
+        """Recalls, at the start, what a former process published after the text that HAProxy runs."""
         context = self.context
         good = context.running.good()
         if good is None or good is context.current.document:
             return
-        known = {each.version for each in context.unloaded}
+        known = {change.version for change in context.unloaded}
         known = known.union(*(record.taken_back for record in context.reloads.records.all()))
         for entry in await self._asked(versions.since, header.version_of(good)):
             (texts, with_files), is_live = await self._kept(entry.id), entry.outcome == "live"
@@ -287,7 +287,7 @@ class History:
                 touched = await beside(lambda: of.effects)
             else:
                 touched = await beside(effects, self._editor, *(await self._kept(id_))[0])
-            await self._asked(Journal.add_effects, id_, [each.as_dict() for each in touched], [each.object for each in touched])
+            await self._asked(Journal.add_effects, id_, [touch.as_dict() for touch in touched], [touch.object for touch in touched])
         except UNREADABLE as error:
             log.warning("the effects of entry %d are not known: %s", id_, error)
 
@@ -334,7 +334,7 @@ class History:
         return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
 
     async def mask(self) -> Mask:
-        """That of this machine; its key is made when it is first asked for. Raises Unusable."""
+        """Returns this machine's mask; its key is made on first use. Raises Unusable."""
         if self._mask is None:
             try:
                 self._mask = Mask(await asyncio.to_thread(_key, self._directory / "fingerprint.key"))
@@ -375,7 +375,7 @@ def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:
 
 
 def _outcome(record: ReloadRecord) -> ReloadOutcome | None:
-    """None while it is in progress."""
+    """Returns a reload's outcome; None while it is in progress."""
     if record.ended is None:
         return None
     changes = {int(change["entry"]): change["outcome"] for change in record.changes if change.get("entry")}

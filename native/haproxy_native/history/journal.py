@@ -60,7 +60,7 @@ _TURN, _PAGES = 50, 10_000
 
 @dataclass(frozen=True)
 class Limits:
-    """At most so many entries, none older than `seconds` where that is not 0, and so many bytes on disk; keys have a limit of their own."""
+    """Limits of entries, of their age in seconds (0 for any), and of bytes on disk; keys have a limit of their own."""
 
     entries: int = 10_000
     seconds: float = 0.0
@@ -84,9 +84,9 @@ class Journal:
 
     def add(self, record: Record) -> int:
         """The id of the new entry, which is on disk when this returns."""
-        entry, secrets = record.entry, {each.path for each in record.contents if _is_secret(each)}
+        entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
         with _transaction(self._main):
-            members = _packed([asdict(each) for each in record.members])
+            members = _packed([asdict(member) for member in record.members])
             row = (
                 self.last,
                 entry.time,
@@ -100,23 +100,24 @@ class Journal:
             )
             statement = f"INSERT INTO entry (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
             added = int(self._main.execute(statement, row).lastrowid or 0)
-            for each in record.contents:
-                secret = each.path in secrets
-                self._main.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", (added, each.object, each.path, secret, each.is_kept))
-                if each.is_kept and not secret:
-                    contents.hold(self._main, added, each.path, each.before, each.after)
+            for content in record.contents:
+                secret = content.path in secrets
+                row = (added, content.object, content.path, secret, content.is_kept)
+                self._main.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", row)
+                if content.is_kept and not secret:
+                    contents.hold(self._main, added, content.path, content.before, content.after)
             self._touch(added, record.objects)
             # Before the entry is: an id that was used by none is used by the next.
-            if kept := [each for each in record.contents if each.is_kept and each.path in secrets]:
-                self._hold_keys(added, kept)
+            if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
+                self._hold_keys(added, secret_contents)
         self._added += 1
         return added
 
     def _hold_keys(self, entry: int, secrets: Sequence[Content]) -> None:
         with _transaction(self._keys):
             self._keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
-            for each in secrets:
-                contents.hold(self._keys, entry, each.path, each.before, each.after)
+            for secret in secrets:
+                contents.hold(self._keys, entry, secret.path, secret.before, secret.after)
 
     def know(self, content: Content) -> None:
         """Keeps what a file holds before the first change that is entered; on disk when this returns."""
@@ -163,8 +164,8 @@ class Journal:
     @property
     def last(self) -> int | None:
         """The id of the newest entry."""
-        found = self._main.execute("SELECT max(id) FROM entry").fetchone()[0]
-        return None if found is None else int(found)
+        newest = self._main.execute("SELECT max(id) FROM entry").fetchone()[0]
+        return None if newest is None else int(newest)
 
     def get(self, id_: int) -> Entry:
         """Raises NotFound."""
@@ -195,35 +196,35 @@ class Journal:
 
     def of_request(self, id_: str, since: float) -> int | None:
         """The id of the newest entry that a request has made; a client may choose the id of its requests, and use it again."""
-        found = self._main.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
-        return None if found is None else found[0]
+        row = self._main.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
+        return None if row is None else row[0]
 
     def of_confirmation(self, id_: str) -> list[int]:
         """The ids of the entries that wait for a confirmation, the newest first."""
         return [entry for (entry,) in self._main.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]
 
     def members(self, entry: int) -> list[Member]:
-        """Of the running process. Raises NotFound."""
-        if (found := self._main.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
+        """Returns the members of the running process that an entry changed. Raises NotFound."""
+        if (row := self._main.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
             raise NoEntry(entry)
-        return [Member(**member) for member in _unpacked(found[0])]
+        return [Member(**member) for member in _unpacked(row[0])]
 
     def effects(self, entry: int) -> list[Any] | None:
-        """None where they have not been computed yet."""
-        found = self._main.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
-        return _unpacked(found[0]) if found else None
+        """Returns an entry's effects; None if they have not been computed yet."""
+        row = self._main.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
+        return _unpacked(row[0]) if row else None
 
     def without_effects(self, kind: str) -> list[int]:
         rows = self._main.execute("SELECT id FROM entry WHERE kind = ? AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (kind,))
         return [id_ for (id_,) in rows]
 
     def contents(self, entry: int) -> list[Content]:
-        """Those of the files that it changed. Raises NotFound for a key that is not kept any more."""
+        """Returns the contents of the files that an entry changed. Raises NotFound for a key that is no longer kept."""
         rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
         return [self._content(entry, *row) for row in rows]
 
     def configuration(self, entry: int) -> Content:
-        """That of the configuration, of an entry that changed it, whatever is kept of files that changed with it."""
+        """Returns the configuration of an entry that changed it, whether or not other files of the entry are kept."""
         row = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
         return self._content(entry, *row)
 
@@ -249,9 +250,9 @@ class Journal:
             statement = (
                 f"SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND {condition} ORDER BY entry {order} LIMIT 1"
             )
-            if found := self._main.execute(statement, (path, entry)).fetchone():
-                content = self._content(*found)
-                if found[0] == entry or (order == "DESC" and not before):
+            if row := self._main.execute(statement, (path, entry)).fetchone():
+                content = self._content(*row)
+                if row[0] == entry or (order == "DESC" and not before):
                     return content
                 known = content.after if order == "DESC" else content.before
                 return replace(content, before=known, after=known)
@@ -267,10 +268,10 @@ class Journal:
         return [reload_id for (reload_id,) in rows]
 
     def outcome(self, reload_id: str) -> ReloadOutcome | None:
-        found = self._main.execute("SELECT * FROM reload WHERE id = ?", (reload_id,)).fetchone()
-        if found is None:
+        row = self._main.execute("SELECT * FROM reload WHERE id = ?", (reload_id,)).fetchone()
+        if row is None:
             return None
-        id_, time, status, changes, rest = found
+        id_, time, status, changes, rest = row
         return ReloadOutcome(id_, time, status, {int(entry): outcome for entry, outcome in json.loads(changes).items()}, rest)
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
@@ -302,8 +303,8 @@ class Journal:
             return
         below = last - self._limits.entries + 1
         if self._limits.seconds:
-            found = self._main.execute("SELECT min(id) FROM entry WHERE time >= ?", (now - self._limits.seconds,)).fetchone()[0]
-            below = max(below, last if found is None else found)
+            oldest = self._main.execute("SELECT min(id) FROM entry WHERE time >= ?", (now - self._limits.seconds,)).fetchone()[0]
+            below = max(below, last if oldest is None else oldest)
         if _size(self._main) > self._limits.size:
             first = int(self._main.execute("SELECT min(id) FROM entry").fetchone()[0])
             below = max(below, first + max(_PIECE, (last - first) // 10))
@@ -342,7 +343,7 @@ def _in_utf_8(value: Any) -> Any:
 
 
 def _opened(path: Path, tables: str = "") -> sqlite3.Connection:
-    """For this process's user alone."""
+    """Opens the database, readable only by this process's user."""
     path.touch(mode=0o600)
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Database)
     database.execute("PRAGMA auto_vacuum=INCREMENTAL")

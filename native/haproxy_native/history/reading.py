@@ -35,8 +35,8 @@ async def entry_of_request(history: History, id_: str, since: float) -> int | No
 
 
 async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:
-    """Of the configuration from the moment after an entry, or before `end`, to that after `end`; of the section of an object, if one is
-    given. Raises NotFound and BadRequest.
+    """Returns the difference of the configuration from the moment after `start`, or before `end`, to that after `end`; of one object's
+    section if given. Raises NotFound and BadRequest.
     """
     path, section = history.context.current.path, object_section(editor, object_) if object_ else None
 
@@ -54,7 +54,7 @@ def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | No
     before, after = Document.parse(old), Document.parse(new)
     if section is None:
         return difference(before, after, name, PAST)
-    old_text, new_text = (found.text if (found := each.find(*section)) else "" for each in (before, after))
+    old_text, new_text = (section_.text if (section_ := document.find(*section)) else "" for document in (before, after))
     return difference_of_texts(old_text, new_text, f"{name}, {' '.join(section)}", PAST)
 
 
@@ -65,16 +65,16 @@ async def differences(history: History, contents: Sequence[Content]) -> str:
 
 
 def _differences(mask: Mask, contents: Sequence[Content]) -> Iterator[str]:
-    for each in contents:
-        if not each.object:
-            before, after = (Document.parse(data or b"") for data in (each.before, each.after))
-            yield mask.text(difference(before, after, each.path.rpartition("/")[2], PAST))
-        elif not each.is_kept or any(key_material.is_secret(data) for data in (each.before, each.after) if data):
-            prints = [f" {mask.fingerprint(data)}" if data else "" for data in (each.before, each.after)]
-            yield f"--- {each.object} ({PAST[0]}){prints[0]}\n+++ {each.object} ({PAST[1]}){prints[1]}\n"
+    for content in contents:
+        if not content.object:
+            before, after = (Document.parse(data or b"") for data in (content.before, content.after))
+            yield mask.text(difference(before, after, content.path.rpartition("/")[2], PAST))
+        elif not content.is_kept or any(key_material.is_secret(data) for data in (content.before, content.after) if data):
+            prints = [f" {mask.fingerprint(data)}" if data else "" for data in (content.before, content.after)]
+            yield f"--- {content.object} ({PAST[0]}){prints[0]}\n+++ {content.object} ({PAST[1]}){prints[1]}\n"
         else:
-            old, new = (decoded(data or b"") for data in (each.before, each.after))
-            yield mask.text(difference_of_texts(old, new, each.object, PAST))
+            old, new = (decoded(data or b"") for data in (content.before, content.after))
+            yield mask.text(difference_of_texts(old, new, content.object, PAST))
 
 
 async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
@@ -85,15 +85,15 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
         raise NotFound(f"the configuration has no {section}")
 
     def steps(journal: Journal) -> list[tuple[Entry, bytes, bytes]]:
-        touching = [each for each in journal.find(section) if each.kind == CONFIGURATION]
-        contents = [(each, journal.configuration(each.id)) for each in reversed(touching)]
+        touching = [entry for entry in journal.find(section) if entry.kind == CONFIGURATION]
+        contents = [(entry, journal.configuration(entry.id)) for entry in reversed(touching)]
         return [(entry, content.before or b"", content.after or b"") for entry, content in contents]
 
     await history.settled()
-    found = await history.ask(steps)
-    lines = await beside(lambda: list(blame(found, kind, name, now)))
+    steps_ = await history.ask(steps)
+    lines = await beside(lambda: list(blame(steps_, kind, name, now)))
     mask = await history.mask()
-    return [each.masked(mask.text(each.text)) for each in lines]
+    return [line.masked(mask.text(line.text)) for line in lines]
 
 
 def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:

@@ -39,8 +39,8 @@ class Returned:
 
     @property
     def reload_id(self) -> str | None:
-        """That of the last reload which is needed."""
-        return next((each.reload_id for each in reversed(self.outcomes) if each.reload_id), None)
+        """The id of the last reload that is needed, or None."""
+        return next((outcome.reload_id for outcome in reversed(self.outcomes) if outcome.reload_id), None)
 
 
 class OtherFiles(Protocol):
@@ -66,16 +66,18 @@ class Returning:
         with _as(cause=cause or f"{REVERT}/{id_}"):
             if entry.kind == RUNTIME:
                 return await self._revert_process(entry)
-            contents = [_plain(each) for each in await self.history.ask(Journal.contents, id_)]
-            main = next((each for each in contents if not each.object), None)
-            files = [each for each in contents if each.object and _content_without(each, mask, now := await _current(each)) != now]
+            contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
+            main = next((content for content in contents if not content.object), None)
+            files = [
+                content for content in contents if content.object and _content_without(content, mask, now := await _current(content)) != now
+            ]
             edit = await self._without(main, mask) if main else None
             with several():
-                return Returned(await self._return(edit, {each: partial(_content_without, each, mask) for each in files}))
+                return Returned(await self._return(edit, {file: partial(_content_without, file, mask) for file in files}))
 
     async def _without(self, main: Content, mask: Mask) -> Edit | None:
-        """None where the configuration is without the change already."""
-        before, after = await asyncio.to_thread(lambda: [_document(each) for each in (main.before, main.after)])
+        """Returns the edit that takes the change back; None if the configuration does not have it."""
+        before, after = await asyncio.to_thread(lambda: [_document(data) for data in (main.before, main.after)])
         edit = partial(without, self.editor, before=before, after=after, mask=mask)
         return None if header.same_text(await beside(edit, self.engine.document), self.engine.document) else edit
 
@@ -100,29 +102,29 @@ class Returning:
         """
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
-        moment = {each: await self.history.ask(Journal.at, id_, each) for each in await self.history.ask(Journal.paths)}
+        moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
         main = moment.pop(path, None)
-        files = [_plain(each) for each in moment.values() if each]
-        differing = [each for each in files if await _current(each) != each.after]
-        if lost := next((each for each in differing if not each.is_kept), None):
+        files = [_plain(content) for content in moment.values() if content]
+        differing = [file for file in files if await _current(file) != file.after]
+        if lost := next((content for content in differing if not content.is_kept), None):
             raise Conflict(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
         edit = await self._as_it_was(main.after) if main is not None and main.after is not None else None
         with _as(cause=f"{RESTORE}/{id_}"), several():
-            return Returned(await self._return(edit, {each: partial(_as_it_was, each) for each in differing}))
+            return Returned(await self._return(edit, {content: partial(_as_it_was, content) for content in differing}))
 
     async def _as_it_was(self, data: bytes) -> Edit | None:
-        """None where the configuration is so already."""
+        """Returns the edit to this text; None if the configuration already has it."""
         edit = partial(_under_head, await asyncio.to_thread(_document, data))
         return None if header.same_text(edit(self.engine.document), self.engine.document) else edit
 
     async def _return(self, edit: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
         """Configuration and stored files in one commit, the other ones before and after it."""
-        others = [each for each in wanted if _kind(each) in self.others]
-        first = [each for each in others if each.after is not None or _kind(each) == TEST]
-        former = {each: await _current(each) for each in first}
-        outcomes = [await self._change(each, wanted[each]) for each in first]
+        others = [path for path in wanted if _kind(path) in self.others]
+        first = [content for content in others if content.after is not None or _kind(content) == TEST]
+        former = {path: await _current(path) for path in first}
+        outcomes = [await self._change(path, wanted[path]) for path in first]
         try:
-            stored = {each: change for each, change in wanted.items() if each not in others}
+            stored = {path: change for path, change in wanted.items() if path not in others}
             if edit or stored:
                 files = self._edits(stored) if stored else None
                 # As any change of files alone, which goes back even where HAProxy cannot be asked.
@@ -130,20 +132,20 @@ class Returning:
                 outcomes.append(await commit(self.engine.context, change))
         except Exception:
             with _as(rights=None):
-                for each in first:
-                    await self._change(each, partial(_as_it_was, replace(each, after=former[each])))
+                for path in first:
+                    await self._change(path, partial(_as_it_was, replace(path, after=former[path])))
             raise
-        return [*outcomes, *[await self._change(each, wanted[each]) for each in others if each not in first]]
+        return [*outcomes, *[await self._change(other, wanted[other]) for other in others if other not in first]]
 
     async def _change(self, content: Content, wanted: Wanted) -> Outcome:
         return await self.others[_kind(content)].change(Path(content.path).name, wanted)
 
     def _edits(self, wanted: Mapping[Content, Wanted]) -> FileEdits:
         def edit(now: Contents) -> Contents:
-            return {Path(each.path): change(now[Path(each.path)]) for each, change in wanted.items()}
+            return {Path(path.path): change(now[Path(path.path)]) for path, change in wanted.items()}
 
         # A key that stands in a file of its own is no certificate that its store would take.
-        return FileEdits({Path(each.path): self._store(each) for each in wanted}, edit, is_checked=False)
+        return FileEdits({Path(path.path): self._store(path) for path in wanted}, edit, is_checked=False)
 
     def _store(self, content: Content) -> Store:
         for store in self.engine.stores.values():
@@ -180,10 +182,10 @@ def _kind(content: Content) -> str:
 
 
 def _plain(content: Content) -> Content:
-    """Without the version line of a SPOE file, which counts its changes."""
+    """Returns the content without the version line of a SPOE file, which counts its changes."""
     if _kind(content) != SPOE:
         return content
-    before, after = (each and header.without_versions(each) for each in (content.before, content.after))
+    before, after = (data and header.without_versions(data) for data in (content.before, content.after))
     return replace(content, before=before, after=after)
 
 

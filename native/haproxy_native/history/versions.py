@@ -26,5 +26,5 @@ def text(journal: Journal, version: int) -> bytes | None:
 
 def since(journal: Journal, version: int) -> list[Entry]:
     """The newest entries of the configuration after a version, the newest first."""
-    found = (entry for entry in journal.find() if entry.kind == CONFIGURATION)
-    return list(islice(takewhile(lambda entry: entry.version > version, found), MOST_UNLOADED))
+    entries = (entry for entry in journal.find() if entry.kind == CONFIGURATION)
+    return list(islice(takewhile(lambda entry: entry.version > version, entries), MOST_UNLOADED))

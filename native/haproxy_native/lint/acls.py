@@ -37,22 +37,22 @@ def acl_unused(view: View) -> Iterator[Found]:
 
 def _is_in_variable(scope: Scope) -> bool:
     """Whether a condition has names that a variable of the environment gives."""
-    return any(not each.is_known for each in scope.statements if not _CONDITIONS.isdisjoint(each.words))
+    return any(not statement.is_known for statement in scope.statements if not _CONDITIONS.isdisjoint(statement.words))
 
 
 def _named(scope: Scope) -> Iterator[tuple[Statement, str]]:
     """The ACLs that conditions of a section name."""
-    for each in scope.statements:
+    for statement in scope.statements:
         if (
-            not _CONDITIONS.isdisjoint(each.words)
-            and each.begins(*words()["conditional"])
-            and condition_at(each.words, 1) < len(each.words)
+            not _CONDITIONS.isdisjoint(statement.words)
+            and statement.begins(*words()["conditional"])
+            and condition_at(statement.words, 1) < len(statement.words)
         ):
-            yield from ((each, test.name) for test in condition_of(each.words, 1).tests if test.name)
-        if "acl(" in each.text:
-            for argument in (argument for word in each.words for argument in arguments(word)):
+            yield from ((statement, test.name) for test in condition_of(statement.words, 1).tests if test.name)
+        if "acl(" in statement.text:
+            for argument in (argument for word in statement.words for argument in arguments(word)):
                 if argument.function == words()["acl_call"]:
-                    yield each, argument.text.lstrip("!")
+                    yield statement, argument.text.lstrip("!")
 
 
 def acl_with_condition(view: View) -> Iterator[Found]:

@@ -68,7 +68,7 @@ def _test(term: Sequence[str]) -> Test:
 
 
 def criterion_of(words: Sequence[str]) -> Criterion:
-    """Of the words behind an ACL's name, or between braces."""
+    """Parses a criterion from the words after an ACL's name, or between braces."""
     sample, at = words[0] if words else "", 1
     method, files, flags = "", list[str](), list[str]()
     while at < len(words) and words[at] in (*_WITH_VALUE, *_FLAGS):

@@ -27,7 +27,7 @@ class Check:
 
 @cache
 def checks() -> Mapping[str, Check]:
-    """By id, as they are declared."""
+    """Returns the checks by id, in the order of their declaration."""
     rows = tomllib.loads((_HERE / "checks.toml").read_text())["check"]
     return {row["id"]: Check(**row) for row in rows}
 

@@ -41,17 +41,17 @@ def key_readable(view: View) -> Iterator[Found]:
 
 
 def _looked_at(view: View) -> Iterator[NamedFile]:
-    """Those of lines that are certain; none where no file was looked at."""
-    return (each for each in (named_files(view) if view.facts.files else ()) if each.statement.is_certain)
+    """Yields the files that certain lines name; none if no file was read."""
+    return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)
 
 
 def _files(view: View, named: NamedFile) -> Iterator[tuple[str, File]]:
     """The certificate, or those of the directory or list."""
-    path = next((each for each in named.paths if each in view.facts.files and view.facts.files[each].is_there), "")
+    path = next((path for path in named.paths if path in view.facts.files and view.facts.files[path].is_there), "")
     if not path or named.kind not in (CERTIFICATE, LIST):
         return
     file = view.facts.files[path]
-    yield from ((each, view.facts.files[each]) for each in (file.files or (path,)) if each in view.facts.files)
+    yield from ((path_, view.facts.files[path_]) for path_ in (file.files or (path,)) if path_ in view.facts.files)
 
 
 def _ends(view: View) -> Iterator[tuple[NamedFile, str, datetime, datetime]]:

@@ -8,9 +8,9 @@ from haproxy_native.lint.view import Statement
 
 @dataclass(frozen=True)
 class Found:
-    """At a statement, or at a line of another file: its path and number, from 1.
+    """A finding at a statement, or at a line of another file: its path and number, from 1.
 
-    `what` says what is the matter here. `also`: places of other sections that it names. `line`: what may stand in the place of the line.
+    `what` describes it. `also`: places of other sections that it names. `line`: a replacement of the line.
     """
 
     at: Statement

@@ -17,29 +17,31 @@ _RESULTS = b'"results": []'
 
 
 def written(found: Sequence[Finding], form: str) -> bytes:
-    """In one of the forms, with a line end behind it."""
+    """Returns the findings in one of the forms, with a final line end."""
     if form == TEXT_FORM:
         return "".join(map(_line, found)).encode("utf-8", "backslashreplace")
     if form == JSON_FORM:
-        return b"[" + b", ".join(_json(as_dict(each)) for each in found) + b"]\n"
+        return b"[" + b", ".join(_json(as_dict(finding)) for finding in found) + b"]\n"
     before, behind = _json(sarif(())).split(_RESULTS)
     names = list(checks())
-    return before + _RESULTS[:-1] + b", ".join(_json(_result(each, names.index(each.id))) for each in found) + b"]" + behind + b"\n"
+    return (
+        before + _RESULTS[:-1] + b", ".join(_json(_result(finding, names.index(finding.id))) for finding in found) + b"]" + behind + b"\n"
+    )
 
 
 def _json(value: Any) -> bytes:
-    """Of one finding: encoding a long list is one call, in which no other thread would run."""
+    """Returns one finding as JSON: encoding a long list is one call, during which no other thread runs."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def _line(found: Finding) -> str:
-    """As compilers have it, with what to do below."""
+    """Returns a finding as compilers print it, followed by the remedy."""
     new = f"    try: {found.new_line}\n" if found.new_line else ""
     return f"{found.file}:{found.line}: {found.severity}: {found.what} [{found.id}]\n    {found.text}\n    {found.mend}\n{new}"
 
 
 def as_dict(found: Finding) -> dict[str, Any]:
-    """As the API shows it, without what is not there."""
+    """Returns a finding as the API shows it, without absent members."""
     names = ("id", "severity", "object", "file", "line", "section", "text", "what", "reason", "mend", "new_line")
     return {name: value for name in names if (value := getattr(found, name))}
 
@@ -47,9 +49,9 @@ def as_dict(found: Finding) -> dict[str, Any]:
 def sarif(found: Sequence[Finding]) -> dict[str, Any]:
     names = list(checks())
     run = {
-        "tool": {"driver": {"name": _TOOL, "rules": [_rule(each) for each in checks().values()]}},
+        "tool": {"driver": {"name": _TOOL, "rules": [_rule(check) for check in checks().values()]}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(each, names.index(each.id)) for each in found],
+        "results": [_result(finding, names.index(finding.id)) for finding in found],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 

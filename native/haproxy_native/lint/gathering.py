@@ -21,15 +21,15 @@ LARGEST, MOST = 1 << 23, 10_000
 def gathered(document: Document, directory: str) -> Facts:
     """`directory`: that of the main file."""
     view = View(document, Facts(directory))
-    found: dict[str, File] = {}
+    files: dict[str, File] = {}
     for named in named_files(view):
         for path in named.paths:
-            if path not in found or (named.kind == MAP and found[path].text is None):
-                found[path] = _file(path, named.kind)
-            for each in found[path].files:
-                if each not in found:
-                    found[each] = _file(each, CERTIFICATE)
-    return Facts(directory, datetime.now(UTC), found)
+            if path not in files or (named.kind == MAP and files[path].text is None):
+                files[path] = _file(path, named.kind)
+            for file in files[path].files:
+                if file not in files:
+                    files[file] = _file(file, CERTIFICATE)
+    return Facts(directory, datetime.now(UTC), files)
 
 
 def _file(path: str, kind: str) -> File:
@@ -37,7 +37,7 @@ def _file(path: str, kind: str) -> File:
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            files = tuple(sorted(each.path for each in os.scandir(path) if each.is_file())[:MOST]) if kind == CERTIFICATE else ()
+            files = tuple(sorted(entry.path for entry in os.scandir(path) if entry.is_file())[:MOST]) if kind == CERTIFICATE else ()
             return File(True, files=files)
         if kind not in (CERTIFICATE, LIST, MAP) or not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
             return File(True, status.st_mode)

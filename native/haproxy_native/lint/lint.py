@@ -27,13 +27,15 @@ class Origin:
 
 
 def findings(document: Document, facts: Facts | None = None, origin: Origin | None = None, wanted: Iterable[Check] = ()) -> list[Finding]:
-    """In the order of the file. `facts`: of the files beside it, none of which is looked at here. `wanted`: those checks alone."""
+    """Returns the findings in the order of the file. `facts`: about other files, which are not read here. `wanted`: only those checks."""
     view = View(document, facts)
     ignored = _Ignored(view)
     shown = _Shown(view, origin or Origin())
-    found = [(check, each) for check in wanted or checks().values() for each in function_of(check)(view)]
-    left = [(check, each) for check, each in found if not ignored.is_off(check.id, each.at)]
-    return [shown.finding(check, each) for check, each in sorted(left, key=lambda row: (row[1].at.place, row[1].at.number, row[0].id))]
+    findings_ = [(check, finding) for check in wanted or checks().values() for finding in function_of(check)(view)]
+    left = [(check, finding) for check, finding in findings_ if not ignored.is_off(check.id, finding.at)]
+    return [
+        shown.finding(check, finding) for check, finding in sorted(left, key=lambda row: (row[1].at.place, row[1].at.number, row[0].id))
+    ]
 
 
 def function_of(check: Check) -> Callable[[View], Iterator[Found]]:

@@ -17,17 +17,17 @@ from haproxy_native.text.document import Document
 
 
 class Linting:
-    """Of one engine."""
+    """Lints the configuration of one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def findings(self, transaction_id: str | None = None, may_read: Callable[[str], bool] | None = None) -> list[Finding]:
-        """Those of which the caller may read everything that they name. Raises NoTransaction."""
+        """Returns the findings of which the caller may read every named object. Raises NoTransaction."""
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
-        found = await beside(self._found, document, {str(path): each.content is not None for path, each in staged.items()})
-        return [each for each in found if may_read is None or all(map(may_read, (each.object, *each.others)))]
+        findings_ = await beside(self._found, document, {str(path): file.content is not None for path, file in staged.items()})
+        return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
         """`staged`: the files that are changed with it, and whether each will be there; what it will hold is not looked at."""

@@ -9,7 +9,7 @@ from haproxy_native.lint.view import Scope, Statement, View
 
 
 def _listeners(scope: Scope) -> list[Statement]:
-    return [each for each in scope.own(*words()["listeners"]) if len(each.words) > 1]
+    return [statement for statement in scope.own(*words()["listeners"]) if len(statement.words) > 1]
 
 
 def address_in_two_places(view: View) -> Iterator[Found]:
@@ -40,8 +40,8 @@ def tls_too_old(view: View) -> Iterator[Found]:
             forced = next((word for word in statement.words if word in table["forced"]), "")
             if version or forced:
                 yield Found(statement, f"{version or forced} can be broken, and clients refuse it")
-            elif found := next((each for each in _ciphers(statement) if weak.search(each)), ""):
-                yield Found(statement, f"{found} can be broken")
+            elif cipher := next((cipher for cipher in _ciphers(statement) if weak.search(cipher)), ""):
+                yield Found(statement, f"{cipher} can be broken")
 
 
 def _ciphers(statement: Statement) -> list[str]:
@@ -51,7 +51,7 @@ def _ciphers(statement: Statement) -> list[str]:
         if statement.begins(*table["cipher_lines"]) and len(statement.words) > 1
         else statement.behind(*table["cipher_words"])
     )
-    return [each for each in re.split(r"[:, ]", text) if each and not each.startswith(("!", "-"))]
+    return [cipher for cipher in re.split(r"[:, ]", text) if cipher and not cipher.startswith(("!", "-"))]
 
 
 def stats_admin_open(view: View) -> Iterator[Found]:
@@ -67,7 +67,7 @@ def stats_admin_open(view: View) -> Iterator[Found]:
 def stats_page_open(view: View) -> Iterator[Found]:
     table = words()["stats"]
     for scope in view.of_kind(*words()["listening"]):
-        pages = [each for each in scope.own(*table["shown"]) if each.is_certain]
+        pages = [statement for statement in scope.own(*table["shown"]) if statement.is_certain]
         public = next(filter(_is_public, _listeners(scope)), None)
         if pages and public and not scope.all(*table["auth"]) and not _is_guarded(scope):
             yield Found(pages[0], f"{public.words[1]} shows names and addresses of all servers to everyone")
@@ -76,13 +76,13 @@ def stats_page_open(view: View) -> Iterator[Found]:
 def _is_guarded(scope: Scope) -> bool:
     """Whether rules or certificates keep clients out; who they are is not asked."""
     table = words()["stats"]
-    return bool(scope.all(*table["guards"])) or any(each.has(*table["verifies"]) for each in _listeners(scope))
+    return bool(scope.all(*table["guards"])) or any(listener.has(*table["verifies"]) for listener in _listeners(scope))
 
 
 def _is_public(statement: Statement) -> bool:
-    own = [re.compile(words()[each]) for each in ("local", "private")]
+    own = [re.compile(words()[name]) for name in ("local", "private")]
     addresses = statement.words[1].split(",")
-    return statement.is_certain and statement.is_known and any(not any(each.search(address) for each in own) for address in addresses)
+    return statement.is_certain and statement.is_known and any(not any(pattern.search(address) for pattern in own) for address in addresses)
 
 
 def stats_socket_open(view: View) -> Iterator[Found]:
@@ -119,7 +119,7 @@ def timeout_missing(view: View) -> Iterator[Found]:
 def request_timeout_missing(view: View) -> Iterator[Found]:
     table, local = words()["timeouts"], re.compile(words()["local"])
     for scope in view.of_kind(*words()["listening"]):
-        public = [each for each in _listeners(scope) if not local.search(each.words[1])]
+        public = [listener for listener in _listeners(scope) if not local.search(listener.words[1])]
         if public and scope.header.is_certain and scope.mode == words()["http"]["mode"] and not scope.all(*table["request"]):
             yield Found(scope.header, f"without {table['request'][0]} a client may send a request so slowly that it takes hours")
 

@@ -50,7 +50,7 @@ def _of(statement: Statement, places: Sequence[str]) -> Iterator[NamedFile]:
 
 
 def places_of(view: View) -> list[str]:
-    """Where relative paths may begin."""
+    """Returns the directories in which relative paths may begin."""
     return [*bases(view.document, view.facts.directory), *_origins(view)]
 
 
@@ -64,8 +64,8 @@ def _origins(view: View) -> Iterator[str]:
 
 
 def _bases(scope: Scope) -> Iterator[str]:
-    """Those of a section of its own."""
-    yield from (each.words[1] for each in scope.statements if each.words[0].endswith("-base") and len(each.words) > 1)
+    """Yields the base directories that a section sets itself."""
+    yield from (statement.words[1] for statement in scope.statements if statement.words[0].endswith("-base") and len(statement.words) > 1)
 
 
 def _names(statement: Statement) -> Iterator[tuple[str, str]]:
@@ -81,7 +81,7 @@ def _names(statement: Statement) -> Iterator[tuple[str, str]]:
     if statement.begins(table["spoe"]) and (name := statement.behind(table["spoe_word"])):
         yield name, OTHER
     if "(" in statement.text:
-        yield from ((found["file"].strip("\"' "), MAP) for word in given for found in _maps().finditer(word))
+        yield from ((match["file"].strip("\"' "), MAP) for word in given for match in _maps().finditer(word))
 
 
 def _kind(word: str) -> str:

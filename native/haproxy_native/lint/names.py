@@ -24,7 +24,7 @@ _NEARNESS = 0.75
 def name_undefined(view: View) -> Iterator[Found]:
     there = {name: _defined(view, kinds()[name]) for name in words()["names"]["kinds"]}
     for scope in view.scopes:
-        for statement in (each for each in scope.statements if each.is_certain):
+        for statement in (statement for statement in scope.statements if statement.is_certain):
             for kind, name in _named(statement):
                 if name not in there[kind] and not set("%$") & set(name):
                     yield _nowhere(view, statement, kind, name, there[kind])
@@ -36,12 +36,12 @@ def _nowhere(view: View, statement: Statement, kind: str, name: str, there: dict
     close = get_close_matches(name, there, 1, _NEARNESS) if len(there) < 10_000 else []
     line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
     place = [there[close[0]]] if close and there[close[0]] >= 0 else []
-    return Found(statement, f"there is no {section_kinds()[kind]} {name!r}", [each for each in place if each != statement.place], line)
+    return Found(statement, f"there is no {section_kinds()[kind]} {name!r}", [line for line in place if line != statement.place], line)
 
 
 def _defined(view: View, kind: Kind) -> dict[str, int]:
     """The names of a kind's sections, with their places; -1 for those that HAProxy has by itself."""
-    sections = {section_kinds()[each.name] for each in kinds().values() if "/" not in each.name and kind in kinds_of(each)}
+    sections = {section_kinds()[kind_.name] for kind_ in kinds().values() if "/" not in kind_.name and kind in kinds_of(kind_)}
     known = dict.fromkeys(words()["names"]["known"].get(kind.name, ()), -1)
     return known | {scope.name: scope.place for scope in view.of_kind(*sections)}
 
@@ -49,23 +49,23 @@ def _defined(view: View, kind: Kind) -> dict[str, int]:
 def _named(statement: Statement) -> Iterator[tuple[str, str]]:
     """What a statement names: kind and name."""
     rows = _patterns() if not statement.begins(*words()["names"]["others_mean"]) else {}
-    found = {row for word in statement.words for row in rows.get(word, ())} if not rows.keys().isdisjoint(statement.words) else set()
-    if found:
+    rows_ = {row for word in statement.words for row in rows.get(word, ())} if not rows.keys().isdisjoint(statement.words) else set()
+    if rows_:
         line = Line(statement.text)
         plain = up_to_condition(words_of(line))
-        for kind, pattern in sorted(found, key=lambda row: row[0]):
+        for kind, pattern in sorted(rows_, key=lambda row: row[0]):
             yield from ((kind, unquoted(statement.text[span.start : span.end])) for span in pattern.spans(plain))
     calls = words()["names"]["calls"]
     if "(" in statement.text:
-        for argument in (each for word in statement.words for each in arguments(word)):
+        for argument in (argument for word in statement.words for argument in arguments(word)):
             if argument.function in calls and argument.place == 0 and argument.text:
                 yield calls[argument.function], argument.text
 
 
 @cache
 def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
-    """By the word before the name."""
-    found: dict[str, list[tuple[str, Pattern]]] = {}
+    """Returns the patterns by the word before the name."""
+    patterns: dict[str, list[tuple[str, Pattern]]] = {}
     for kind in words()["names"]["kinds"]:
         for text in kinds()[kind].lines:
             tokens = text.split()
@@ -73,8 +73,8 @@ def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
             if place and tokens[place - 1] != "..." and tokens[place] in ("<>", "<>/*"):
                 pattern = Pattern(text, None)
                 for word in tokens[place - 1].split("|"):
-                    found.setdefault(word, []).append((kind, pattern))
-    return found
+                    patterns.setdefault(word, []).append((kind, pattern))
+    return patterns
 
 
 def _undefined_source(view: View, scope: Scope) -> Iterator[Found]:
@@ -105,8 +105,8 @@ def _made(view: View, statement: Statement) -> list[str] | None:
     """The names that a line makes when a request comes; None where they cannot be known."""
     if "$" not in statement.text and "%" not in statement.text:
         return []
-    found = _lookup(view, statement)
-    return [value for _, value in found[1]] if found else None
+    lookup = _lookup(view, statement)
+    return [value for _, value in lookup[1]] if lookup else None
 
 
 def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
@@ -115,12 +115,12 @@ def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]
     if match is None:
         return None
     files = [
-        each
-        for each in named_files_of(view, statement)
-        if each.kind == MAP and each.name == match["file"].removeprefix(words()["files"]["path"])
+        file
+        for file in named_files_of(view, statement)
+        if file.kind == MAP and file.name == match["file"].removeprefix(words()["files"]["path"])
     ]
     path = next(
-        (path for each in files for path in each.paths if path in view.facts.files and view.facts.files[path].text is not None), None
+        (path for file in files for path in file.paths if path in view.facts.files and view.facts.files[path].text is not None), None
     )
     if path is None:
         return None
@@ -134,12 +134,12 @@ def map_value_undefined(view: View) -> Iterator[Found]:
     seen = set[str]()
     for scope in view.scopes:
         for statement in scope.own(words()["rules"]["routing"]):
-            found = _lookup(view, statement) if "%[" in statement.text and statement.is_certain and view.facts.files else None
-            if found is None or found[0] in seen:
+            lookup = _lookup(view, statement) if "%[" in statement.text and statement.is_certain and view.facts.files else None
+            if lookup is None or lookup[0] in seen:
                 continue
-            seen.add(found[0])
-            wrong = [(number, value) for number, value in found[1] if value not in there]
+            seen.add(lookup[0])
+            wrong = [(number, value) for number, value in lookup[1] if value not in there]
             if wrong:
                 number, value = wrong[0]
                 more = f", and {len(wrong) - 1} more values name none" if len(wrong) > 1 else ""
-                yield Found(statement, f"there is no backend {value!r}{more}", path=found[0] if number else "", number=number)
+                yield Found(statement, f"there is no backend {value!r}{more}", path=lookup[0] if number else "", number=number)

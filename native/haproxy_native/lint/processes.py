@@ -32,13 +32,13 @@ def password_in_clear(view: View) -> Iterator[Found]:
 
 def local_peer_missing(view: View) -> Iterator[Found]:
     table = words()["global"]
-    named = [each for scope in view.of_kind(table["section"]) for each in scope.own(table["local_peer"])]
+    named = [statement for scope in view.of_kind(table["section"]) for statement in scope.own(table["local_peer"])]
     if len(named) != 1 or not named[0].is_certain or not named[0].is_known or len(named[0].words) < 2:
         return
     for scope in view.of_kind(table["peers"]):
         peers = scope.own(*table["peer"])
-        is_known = all(each.is_certain and each.is_known for each in peers)
-        if peers and is_known and not any(each.words[1:2] == named[0].words[1:2] for each in peers):
+        is_known = all(peer.is_certain and peer.is_known for peer in peers)
+        if peers and is_known and not any(peer.words[1:2] == named[0].words[1:2] for peer in peers):
             yield Found(scope.header, f"none of its peers is {named[0].words[1]}: HAProxy does not use the section")
 
 
@@ -47,7 +47,7 @@ def word_deprecated(view: View) -> Iterator[Found]:
     of = {old.split()[0]: [row for row in lines if row[0].split()[0] == old.split()[0]] for old, _, _ in lines}
     known = [word for word in of if word in view.first_words]
     for scope in view.scopes if known else ():
-        for statement in (each for word in known for each in scope.by_word.get(word, ())):
+        for statement in (statement for word in known for statement in scope.by_word.get(word, ())):
             row = next((row for row in of[statement.words[0]] if statement.begins(row[0])), None)
             if row and statement.is_certain and not (scope.kind == words()["global"]["section"] and row[1].startswith(row[0])):
                 yield Found(statement, f"{row[0]} is no word of HAProxy from version {row[2]} on; {row[1]} stands in its place")

@@ -16,13 +16,13 @@ def path_passes_by(view: View) -> Iterator[Found]:
         if is_normal or scope.all(*table["mends"]):
             continue
         refusing = [rule for rule in scope.rules if _refuses(rule)]
-        criteria = [(rule, each) for rule in refusing for each in scope.criteria(rule, positive=True)]
-        if any(sign in pattern for _, each in criteria for pattern in each.patterns for sign in ("//", "%", "..")):
+        criteria = [(rule, criterion) for rule in refusing for criterion in scope.criteria(rule, positive=True)]
+        if any(sign in pattern for _, criterion in criteria for pattern in criterion.patterns for sign in ("//", "%", "..")):
             continue
-        for rule, each in criteria:
-            pattern = _passable(each)
+        for rule, criterion in criteria:
+            pattern = _passable(criterion)
             if pattern and rule.statement.is_certain:
-                yield Found(rule.statement, f"{_other(pattern, each)} is no {pattern}, and servers may take it for that")
+                yield Found(rule.statement, f"{_other(pattern, criterion)} is no {pattern}, and servers may take it for that")
 
 
 def _refuses(rule: Rule) -> bool:
@@ -44,24 +44,24 @@ def _other(pattern: str, criterion: Criterion) -> str:
     """Other spellings of a path."""
     rest = pattern.removeprefix("/")
     slash = pattern[: len(pattern) - len(rest)]
-    found = [f"/{pattern}"] if slash else []
-    found.append(f"{slash}%{ord(rest[0]):02x}{rest[1:]}")
+    spellings = [f"/{pattern}"] if slash else []
+    spellings.append(f"{slash}%{ord(rest[0]):02x}{rest[1:]}")
     ignores = "-i" in criterion.flags or re.search(words()["paths"]["ignoring_case"], criterion.sample)
     if not ignores and rest.upper() != rest:
-        found.append(f"{slash}{rest.upper()}")
-    return " or ".join(each for each in (", ".join(found[:-1]), found[-1]) if each)
+        spellings.append(f"{slash}{rest.upper()}")
+    return " or ".join(each for each in (", ".join(spellings[:-1]), spellings[-1]) if each)
 
 
 def forwarded_address_trusted(view: View) -> Iterator[Found]:
     table = words()["forwarded"]
     sample, source = re.compile(table["sample"]), re.compile(table["source"])
     for scope in view.of_kind(*words()["listening"]):
-        replaced = {header for each in scope.all(*table["replacing"]) for header in each.words[2:3]}
+        replaced = {header for statement in scope.all(*table["replacing"]) for header in statement.words[2:3]}
         if any(re.search(table["header"], header, re.IGNORECASE) for header in replaced):
             continue
         for rule in scope.rules:
             asked = list(scope.criteria(rule))
-            if any(source.search(each.sample) for each in asked) or not rule.statement.is_certain:
+            if any(source.search(criterion.sample) for criterion in asked) or not rule.statement.is_certain:
                 continue
             sets = rule.action in table["sets_source"] and any(sample.search(word) for word in rule.statement.words[2:])
             if sets or (rule.is_final and _is_asked(rule, asked, sample)):
@@ -70,13 +70,15 @@ def forwarded_address_trusted(view: View) -> Iterator[Found]:
 
 def _is_asked(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) -> bool:
     """Whether the header is compared with something: that it is there is no address."""
-    return rule.family != words()["rules"]["routing"] and any(sample.search(each.sample) and each.method != "found" for each in asked)
+    return rule.family != words()["rules"]["routing"] and any(
+        sample.search(criterion.sample) and criterion.method != "found" for criterion in asked
+    )
 
 
 def forwarded_header_kept(view: View) -> Iterator[Found]:
     table = words()["forwarded"]
-    lines = [each for scope in view.scopes for each in scope.own(*table["replacing"])]
-    replaced = {each.words[2].lower() for each in lines if len(each.words) > 2}
+    lines = [statement for scope in view.scopes for statement in scope.own(*table["replacing"])]
+    replaced = {line.words[2].lower() for line in lines if len(line.words) > 2}
     for scope in view.scopes:
         for statement in scope.own(table["appends"]):
             header = statement.behind(table["named"]) or table["usual"]
@@ -88,7 +90,7 @@ def retry_repeats_request(view: View) -> Iterator[Found]:
     table = words()["repeats"]
     if any(scope.own(table["stops"]) for scope in view.scopes):
         return
-    for statement in (each for scope in view.scopes for each in scope.own(table["on"])):
+    for statement in (statement for scope in view.scopes for statement in scope.own(table["on"])):
         risky = [word for word in statement.words[1:] if word in table["unsafe"]]
         if risky and statement.is_certain and _is_of_http(view, statement):
             yield Found(statement, f"after {risky[0]} a POST may be done twice")

@@ -58,7 +58,7 @@ def rule_repeats_condition(view: View) -> Iterator[Found]:
                 continue
             keys = [frozenset(test.key for test in suite) for suite in rule.condition.suites]
             earlier = [_covering(known, key) for key in keys]
-            if first := next((each for each in earlier if each and all(earlier)), None):
+            if first := next((rule_ for rule_ in earlier if rule_ and all(earlier)), None):
                 yield Found(rule.statement, f"where its condition holds, that of {_said(first)} above it does, and ends {rule.family}")
             for key in keys:
                 known.setdefault(key, rule)
@@ -67,8 +67,8 @@ def rule_repeats_condition(view: View) -> Iterator[Found]:
 def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
     if not rule.statement.is_known or volatile.search(rule.statement.text):
         return True
-    lines = [each for test in rule.condition.tests if test.name for each in scope.acls.get(test.name, ())]
-    return any(volatile.search(each.text) or not each.is_known or not each.is_certain for each in lines)
+    lines = [acl for test in rule.condition.tests if test.name for acl in scope.acls.get(test.name, ())]
+    return any(volatile.search(line.text) or not line.is_known or not line.is_certain for line in lines)
 
 
 def _covering(known: dict[Key, Rule], key: Key) -> Rule | None:
@@ -83,7 +83,7 @@ def rule_out_of_order(view: View) -> Iterator[Found]:
     order = words()["order"]
     for scope in view.scopes:
         latest: Rule | None = None
-        for rule in (each for each in scope.rules if each.family in order and each.statement.is_certain):
+        for rule in (rule for rule in scope.rules if rule.family in order and rule.statement.is_certain):
             if latest and order[rule.family] < order[latest.family]:
                 yield Found(rule.statement, f"it is evaluated before all rules {latest.family}, though one stands above it")
             else:
@@ -119,7 +119,7 @@ def use_backend_chain(view: View) -> Iterator[Found]:
     looked_up, most = re.compile(table["looked_up"]), table["chain"]
     for scope in view.scopes:
         by_sample: dict[tuple[str, str], list[Rule]] = {}
-        for rule in (each for each in scope.rules if each.family == table["routing"] and each.statement.is_certain):
+        for rule in (rule for rule in scope.rules if rule.family == table["routing"] and rule.statement.is_certain):
             tests = list(rule.condition.tests)
             criteria = list(scope.criteria(rule, positive=True))
             if len(tests) == len(criteria) == 1 and looked_up.search(criteria[0].sample) and not criteria[0].files:
@@ -134,7 +134,7 @@ def use_backend_chain(view: View) -> Iterator[Found]:
 def request_without_backend(view: View) -> Iterator[Found]:
     table = words()["rules"]
     for scope in view.of_kind(*words()["listening"]):
-        rules = [each for each in scope.rules if each.family == table["routing"]]
+        rules = [rule for rule in scope.rules if rule.family == table["routing"]]
         if not rules or not scope.header.is_certain or scope.all(table["otherwise"], *table["answering"]):
             continue
         if any(_always(rule) or "%[" in rule.statement.text for rule in rules) or any(
@@ -149,7 +149,7 @@ def redirect_to_itself(view: View) -> Iterator[Found]:
     tls = table["tls"]
     for scope in view.of_kind(*words()["listening"]):
         listeners = scope.own(*words()["listeners"])
-        if not any(each.has(tls) and each.is_certain for each in listeners):
+        if not any(listener.has(tls) and listener.is_certain for listener in listeners):
             continue
         for rule in scope.rules:
             given = rule.statement.words

@@ -10,7 +10,7 @@ from haproxy_native.lint.view import Scope, Statement, View
 
 
 def _servers(scope: Scope) -> list[Statement]:
-    return [each for each in scope.own(*words()["server_lines"]) if len(each.words) > 2]
+    return [statement for statement in scope.own(*words()["server_lines"]) if len(statement.words) > 2]
 
 
 def _address(statement: Statement) -> str:
@@ -39,30 +39,30 @@ def server_certificate_unverified(view: View) -> Iterator[Found]:
 
 def _has_tls(statement: Statement, default: list[Statement]) -> bool:
     tls = words()["servers"]["tls"]
-    return not statement.has(f"no-{tls}") and any(each.has(tls) and each.is_certain for each in (statement, *default))
+    return not statement.has(f"no-{tls}") and any(line.has(tls) and line.is_certain for line in (statement, *default))
 
 
 def _verifies(statement: Statement, default: list[Statement]) -> str:
     """What holds for the server; empty where no line says it."""
     verify = words()["servers"]["verifying"]
-    return next((found for each in (statement, *reversed(default)) if (found := each.behind(verify))), "")
+    return next((value for line in (statement, *reversed(default)) if (value := line.behind(verify))), "")
 
 
 def server_without_check(view: View) -> Iterator[Found]:
     table = words()["servers"]
     for scope in view.of_kind(*words()["serving"]):
-        servers = [each for each in _servers(scope) if each.is_certain and not each.has(table["disabled"])]
-        count = sum(2 if each.words[0] == words()["templates"] else 1 for each in servers)
-        if count < 2 or any(each.has(*table["checks"]) or not each.is_known for each in _default(scope)):
+        servers = [server for server in _servers(scope) if server.is_certain and not server.has(table["disabled"])]
+        count = sum(2 if server.words[0] == words()["templates"] else 1 for server in servers)
+        if count < 2 or any(statement.has(*table["checks"]) or not statement.is_known for statement in _default(scope)):
             continue
-        without = [each for each in servers if not each.has(*table["checks"], table["no_check"]) and each.is_known]
+        without = [server for server in servers if not server.has(*table["checks"], table["no_check"]) and server.is_known]
         if without:
-            names = ", ".join(each.words[1] for each in without[:3]) + (" and others" if len(without) > 3 else "")
+            names = ", ".join(server.words[1] for server in without[:3]) + (" and others" if len(without) > 3 else "")
             yield Found(without[0], f"{scope.title} sends requests to {names} even where nobody answers", line=f"{_code(without[0])} check")
 
 
 def _code(statement: Statement) -> str:
-    """Without a comment."""
+    """Returns a statement without its comment."""
     return " ".join(statement.raw)
 
 
@@ -71,7 +71,7 @@ def server_twice(view: View) -> Iterator[Found]:
     placeholder, port = re.compile(table["placeholders"]), re.compile(table["port"])
     for scope in view.of_kind(*words()["serving"]):
         seen: dict[tuple[str, ...], Statement] = {}
-        for statement in (each for each in _servers(scope) if each.words[0] != words()["templates"]):
+        for statement in (server for server in _servers(scope) if server.words[0] != words()["templates"]):
             if not _is_plain(statement, table) or placeholder.search(statement.words[2]) or not port.search(statement.words[2]):
                 continue
             first = seen.setdefault(statement.words[2:], statement)

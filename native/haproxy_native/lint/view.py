@@ -86,50 +86,50 @@ class Scope:
     @cached_property
     def by_word(self) -> dict[str, list[Statement]]:
         """Statements by their first word."""
-        found: dict[str, list[Statement]] = {}
-        for each in self.statements:
-            found.setdefault(each.words[0], []).append(each)
-        return found
+        statements: dict[str, list[Statement]] = {}
+        for statement in self.statements:
+            statements.setdefault(statement.words[0], []).append(statement)
+        return statements
 
     def own(self, *phrases: str) -> list[Statement]:
         """Statements that begin so."""
         known = self.by_word
         first = dict.fromkeys(word for phrase in phrases if (word := _split(phrase)[0]) in known)
-        return [each for word in first for each in known[word] if each.begins(*phrases)]
+        return [statement for word in first for statement in known[word] if statement.begins(*phrases)]
 
     @cached_property
     def chain(self) -> list["Scope"]:
         """It, and what it inherits from."""
-        found = [self]
-        while (source := found[-1].source) and source not in found:
-            found.append(source)
-        return found
+        scopes = [self]
+        while (source := scopes[-1].source) and source not in scopes:
+            scopes.append(source)
+        return scopes
 
     def all(self, *phrases: str) -> list[Statement]:
         """Statements that begin so, with the inherited ones."""
-        return [each for scope in self.chain for each in scope.own(*phrases)]
+        return [statement for scope in self.chain for statement in scope.own(*phrases)]
 
     def last(self, *phrases: str) -> Statement | None:
         """The statement that holds: the last of its own, else of what it inherits."""
-        return next((found[-1] for scope in self.chain if (found := scope.own(*phrases))), None)
+        return next((statements[-1] for scope in self.chain if (statements := scope.own(*phrases))), None)
 
     @cached_property
     def rules(self) -> list[Rule]:
         families = words()["families"]
         return [
-            _rule(each, family)
-            for each in self.statements
-            for family in [next((one for one in families.get(each.words[0], ()) if each.begins(one)), "")]
+            _rule(statement, family)
+            for statement in self.statements
+            for family in [next((one for one in families.get(statement.words[0], ()) if statement.begins(one)), "")]
             if family
         ]
 
     @cached_property
     def acls(self) -> dict[str, list[Statement]]:
-        found: dict[str, list[Statement]] = {}
-        for each in self.by_word.get(words()["acl_line"], ()):
-            if len(each.words) > 2:
-                found.setdefault(each.words[1], []).append(each)
-        return found
+        acls_: dict[str, list[Statement]] = {}
+        for statement in self.by_word.get(words()["acl_line"], ()):
+            if len(statement.words) > 2:
+                acls_.setdefault(statement.words[1], []).append(statement)
+        return acls_
 
     def criteria(self, rule: Rule, *, positive: bool = False) -> Iterator[Criterion]:
         """What the tests of a rule's condition ask, those of named ACLs as well; `positive`: of what must hold alone."""
@@ -143,11 +143,11 @@ class Scope:
 
     @cached_property
     def mode(self) -> str:
-        """Of a proxy; empty where it cannot be known."""
-        found = self.last("mode")
-        if found is None:
+        """Returns a proxy's mode; empty if it cannot be known."""
+        mode_line = self.last("mode")
+        if mode_line is None:
             return str(words()["usual_mode"])
-        return found.words[1] if found.is_certain and found.is_known and len(found.words) > 1 else ""
+        return mode_line.words[1] if mode_line.is_certain and mode_line.is_known and len(mode_line.words) > 1 else ""
 
     @property
     def is_listening(self) -> bool:
@@ -163,7 +163,7 @@ class Scope:
 
 
 class View:
-    """Of one document, with what is known of the files that it names."""
+    """A view of one document, with facts about the files that it names."""
 
     def __init__(self, document: Document, facts: Facts | None = None) -> None:
         self.document, self.facts = document, facts or Facts()
@@ -174,25 +174,25 @@ class View:
         """What `make` gives of this view, made once."""
         if name not in self._cache:
             self._cache[name] = make(self)
-        found: Known = self._cache[name]
-        return found
+        value: Known = self._cache[name]
+        return value
 
     @cached_property
     def proxies(self) -> list[Scope]:
-        """Without sections of defaults."""
-        return [each for each in self.scopes if each.is_listening or each.is_serving]
+        """Returns the proxies, without defaults sections."""
+        return [scope for scope in self.scopes if scope.is_listening or scope.is_serving]
 
     def of_kind(self, *kinds: str) -> list[Scope]:
-        return [each for each in self.scopes if each.kind in kinds]
+        return [scope for scope in self.scopes if scope.kind in kinds]
 
     @cached_property
     def by_place(self) -> dict[int, Scope]:
-        return {each.place: each for each in self.scopes}
+        return {scope.place: scope for scope in self.scopes}
 
     @cached_property
     def defaults(self) -> frozenset[str]:
         """The names of sections of defaults."""
-        return frozenset(each.name for each in self.of_kind(DEFAULTS))
+        return frozenset(scope.name for scope in self.of_kind(DEFAULTS))
 
     @cached_property
     def first_words(self) -> frozenset[str]:
@@ -200,7 +200,7 @@ class View:
 
 
 def _scopes(document: Document) -> Iterator[Scope]:
-    found: list[Scope] = []
+    scopes: list[Scope] = []
     defaults: dict[str, Scope] = {}
     depth = 0
     for place, (section, name) in enumerate(zip(document.sections, document.names(), strict=True)):
@@ -208,18 +208,18 @@ def _scopes(document: Document) -> Iterator[Scope]:
             depth = 0
             continue
         header, statements, depth = _statements(section, place, depth)
-        found.append(Scope(place, section.kind, unquoted(name), header, statements))
+        scopes.append(Scope(place, section.kind, unquoted(name), header, statements))
         if section.kind == DEFAULTS:
-            defaults.setdefault(name, found[-1])
+            defaults.setdefault(name, scopes[-1])
     sources = all_sources(document)
-    for scope in found:
+    for scope in scopes:
         scope.source = defaults.get(sources[scope.place] or "")
-    yield from found
+    yield from scopes
 
 
 def _statements(section: Section, place: int, depth: int) -> tuple[Statement, list[Statement], int]:
     """The header, the other lines, and how many `.if` are open behind them."""
-    found = []
+    statements = []
     for number, line in enumerate(section.lines):
         if not line.words:
             continue
@@ -228,8 +228,8 @@ def _statements(section: Section, place: int, depth: int) -> tuple[Statement, li
             depth = max(0, depth + (first == ".if") - (first == ".endif"))
         else:
             values = tuple(map(unquoted, line.words)) if "\\" in line.text or '"' in line.text or "'" in line.text else line.words
-            found.append(Statement(place, number, values, line.words, line.text, depth == 0))
-    return found[0], found[1:], depth
+            statements.append(Statement(place, number, values, line.words, line.text, depth == 0))
+    return statements[0], statements[1:], depth
 
 
 @cache

@@ -85,7 +85,7 @@ def bound_type(resource: Resource) -> type[Bound]:
 
 def children_of(resource: Resource) -> list[Resource]:
     """The collections that stand inside the sections of a resource."""
-    return [each for each in resources().by_name.values() if resource.name in each.parents and each.kind in ("named", "indexed")]
+    return [child for child in resources().by_name.values() if resource.name in child.parents and child.kind in ("named", "indexed")]
 
 
 def _collection(own: Bound, *, resource: Resource) -> object:
@@ -101,7 +101,7 @@ def _own_members(schema: str) -> type[BaseModel]:
 
 def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """A new object. Raises UnknownMember and BadValue."""
-    schema = {_member(kind, name): each for name, each in _properties(kind).items()}
+    schema = {_member(kind, name): property_ for name, property_ in _properties(kind).items()}
     refuse_unknown(where, values, {**_properties(kind), **schema})
     try:
         object_ = kind.model_validate(dict(values))
@@ -131,7 +131,7 @@ def checked(own: Bound) -> None:
 
 def refused(where: str, error: ValidationError) -> BadValue:
     """All that pydantic has against the values, with the member of the first."""
-    violations = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors(include_url=False)]
+    violations = [(".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False)]
     return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in violations), place=Place(member=violations[0][0]))
 
 
@@ -144,9 +144,9 @@ def refuse_unknown(where: str, values: Any, properties: Mapping[str, Schema]) ->
         schema = schemas.resolve(properties[name])
         inner = schemas.properties(schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema)
         if inner:
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, Mapping):
-                    refuse_unknown(f"{where}: {name}", each, inner | {key.replace("-", "_"): own for key, own in inner.items()})
+            for element in value if isinstance(value, list) else [value]:
+                if isinstance(element, Mapping):
+                    refuse_unknown(f"{where}: {name}", element, inner | {key.replace("-", "_"): own for key, own in inner.items()})
 
 
 def _unknown(where: str, name: str, known: Iterable[str]) -> UnknownMember:

@@ -19,7 +19,7 @@ REPLACED = "it has been deleted or replaced; read it again"
 
 
 class Home(Protocol):
-    """Where collections read and write."""
+    """The document that collections read and write."""
 
     text: Document
     editor: Editor
@@ -210,7 +210,7 @@ class Rows(Collection, MutableSequence[T]):
 
     def _set_all(self, rows: list[Any], index: slice, members: Sequence[Any]) -> None:
         rows[index] = members
-        values = [self._values(each, self._where(place)) for place, each in enumerate(rows)]
+        values = [self._values(row, self._where(place)) for place, row in enumerate(rows)]
         self._home.flush()
         assert self._parent
         self._edit(self._home.editor.replace_all(self._home.text, self._resource, self._parent, values))
@@ -225,9 +225,9 @@ class Rows(Collection, MutableSequence[T]):
     def __delitem__(self, index: int | slice) -> None:
         places = range(len(self))[index]
         self._home.flush()
-        for each in sorted([places] if isinstance(places, int) else places, reverse=True):
-            self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, self._place(each)))
-            self._all().pop(each).own._refusal = REPLACED
+        for place in sorted([places] if isinstance(places, int) else places, reverse=True):
+            self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, self._place(place)))
+            self._all().pop(place).own._refusal = REPLACED
 
     def __len__(self) -> int:
         return len(self._all())

@@ -30,10 +30,10 @@ class StickTable:
 
     async def about(self) -> Table:
         """Its type, its size and how many entries are used. Raises NotFound where HAProxy has no such table."""
-        found = next((table for table in await _tables(self._runtime) if table.name == self.name), None)
-        if found is None:
+        table_ = next((table for table in await _tables(self._runtime) if table.name == self.name), None)
+        if table_ is None:
             raise NotFound(f"there is no stick table {self.name} in the running HAProxy")
-        return found
+        return table_
 
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
         """All entries, or that of a key. `exp` is in milliseconds; rates are per the period that the table declares."""
@@ -90,4 +90,4 @@ async def _tables(runtime: Runtime) -> Sequence[Table]:
 def _data() -> frozenset[str]:
     """The data of entries that are numbers."""
     properties = grammar().schemas.properties(grammar().schemas.named(ENTRY))
-    return frozenset(name for name, each in properties.items() if each.get("type") == "integer") - {"exp"}
+    return frozenset(name for name, property_ in properties.items() if property_.get("type") == "integer") - {"exp"}

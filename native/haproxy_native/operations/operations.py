@@ -95,13 +95,15 @@ class Operations:
     async def __aenter__(self) -> Self:
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            files = [each for each in self._directory.glob("*.json") if _ID.fullmatch(each.stem)]
+            files = [file for file in self._directory.glob("*.json") if _ID.fullmatch(file.stem)]
         except OSError as error:
             log.warning("operations are forgotten at a restart, for %s cannot be used: %s", self._directory, error.strerror)
             files = []
-        self._known = {int(each.id): each for each in map(_read, sorted(files, key=lambda file: int(file.stem))) if each}
-        for each in [each for each in self._known.values() if each.status == RUNNING and self._resumes]:
-            self._start(each)
+        self._known = {
+            int(operation.id): operation for operation in map(_read, sorted(files, key=lambda file: int(file.stem))) if operation
+        }
+        for operation in [operation for operation in self._known.values() if operation.status == RUNNING and self._resumes]:
+            self._start(operation)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -193,7 +195,7 @@ class Operations:
 
     def _end(self, identity: str, status: str, error: str = "") -> None:
         self.keep(replace(self.get(identity), status=status, error=error, ended=self._now()))
-        ended = [number for number, each in self._known.items() if each.status != RUNNING]
+        ended = [number for number, operation in self._known.items() if operation.status != RUNNING]
         for number in ended[:-MOST_ENDED]:
             del self._known[number]
             with suppress(OSError):
@@ -204,10 +206,10 @@ class Operations:
 
 
 def _read(file: Path) -> Operation | None:
-    """None for what is not whole."""
+    """Reads an operation; None if the file is incomplete."""
     try:
         stored = json.loads(file.read_bytes())
-        operation = Operation(**{each.name: stored[each.name] for each in fields(Operation) if each.name in stored})
+        operation = Operation(**{field.name: stored[field.name] for field in fields(Operation) if field.name in stored})
     except (OSError, ValueError, TypeError) as error:
         log.warning("cannot read the operation %s: %s", file, error)
         return None

@@ -16,7 +16,7 @@ ABSENT = ""
 
 
 def configured(editor: Editor, document: Document, overrides: Iterable[Override]) -> dict[tuple[str, str], str]:
-    """As texts, by object and member; ABSENT where it has no such server."""
+    """Returns the configured values as texts, by object and member; ABSENT if the configuration lacks the server."""
     by_backend: dict[str, list[Override]] = defaultdict(list)
     for override in overrides:
         by_backend[object_names.parsed(override.object)[1]].append(override)

@@ -48,7 +48,7 @@ class OverrideLedger:
 
     def all(self) -> list[Override]:
         """The newest first."""
-        return sorted(self._overrides.values(), key=lambda each: -each.since)
+        return sorted(self._overrides.values(), key=lambda override: -override.since)
 
     def of(self, object_: str) -> list[Override]:
         return [override for override in self._overrides.values() if override.object == object_]
@@ -92,7 +92,7 @@ class OverrideLedger:
         try:
             stored = json.loads(self._path.read_bytes())
             known = [Override(**{"configured": None, **row}) for row in stored["overrides"]]
-            self.worker, self._overrides = str(stored["worker"]), {(each.object, each.member): each for each in known}
+            self.worker, self._overrides = str(stored["worker"]), {(override.object, override.member): override for override in known}
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -100,7 +100,7 @@ class OverrideLedger:
 
 
 def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:
-    """Those whose very member a change of the configuration has changed, or whose server it has deleted."""
+    """Returns the overrides whose member a change of the configuration changed, or whose server it deleted."""
     return [override for override in overrides if any(_ends(effect, override) for effect in effects)]
 
 

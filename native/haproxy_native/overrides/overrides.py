@@ -56,7 +56,7 @@ NO_SUCH = "No such"
 
 
 class Overrides:
-    """Those of one engine. Used as a context: inside it they are made again in new workers."""
+    """The overrides of one engine. As a context manager it makes them again in new workers."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
@@ -144,20 +144,20 @@ class Overrides:
 
         Raises NotFound, RuntimeFailure, and Conflict with both values.
         """
-        if not (left := [each for each in changed if await self._now(each) != each.old]):
+        if not (left := [override for override in changed if await self._now(override) != override.old]):
             return None
 
         async def apply() -> list[Member]:
-            found = []
+            applied = []
             for object_, members in groupby(left, lambda member: member.object):
-                found.append((await self._changed_so(object_, wanted := list(members)), wanted))
-            for state, wanted in found:
+                applied.append((await self._changed_so(object_, wanted := list(members)), wanted))
+            for state, wanted in applied:
                 await self._send(state, {member.member: member.old for member in wanted})
-            after = [(state, new) for state, _ in found if (new := await self._state(object_of(state)))]
+            after = [(state, new) for state, _ in applied if (new := await self._state(object_of(state)))]
             return self.record(after, [member.member for member in left])
 
         objects = groupby(left, lambda member: member.object)
-        touched = [touches.changed(object_, (each.member for each in members)) for object_, members in objects]
+        touched = [touches.changed(object_, (member.member for member in members)) for object_, members in objects]
         return await change_process(self._engine.context, left[0].object, apply, touched)
 
     async def _now(self, changed: Member) -> object:
@@ -170,9 +170,9 @@ class Overrides:
         """What a server does, which is what the change has left. Raises NotFound and Conflict."""
         if (state := await self._state(object_)) is None:
             raise NotFound(f"the worker in service has no {object_}")
-        for each in changed:
-            if (now := _values(state)[each.member]) != each.new:
-                raise Conflict(f"{each.member} of {object_} is {now} by now, not {each.new}; to come back: {each.old}")
+        for override in changed:
+            if (now := _values(state)[override.member]) != override.new:
+                raise Conflict(f"{override.member} of {object_} is {now} by now, not {override.new}; to come back: {override.old}")
         return state
 
     def kept(self, object_: str) -> list[str]:
@@ -192,7 +192,7 @@ class Overrides:
             raise
 
     def _of(self, object_: str) -> list[Override]:
-        return [each for each in self._ledger.all() if object_names.within(each.object, object_)]
+        return [override for override in self._ledger.all() if object_names.within(override.object, object_)]
 
     def forget(self, server: ServerState) -> None:
         """One that was deleted from the worker in service."""
@@ -208,12 +208,12 @@ class Overrides:
         async def apply() -> list[Member]:
             state = await self._state(object_)
             if state:
-                await self._send(state, {each.member: each.former for each in known})
+                await self._send(state, {override.member: override.former for override in known})
             self._ledger.forget(known)
             await self._write_files()
-            return [Member(object_, each.member, each.value, each.former) for each in known] if state else []
+            return [Member(object_, override.member, override.value, override.former) for override in known] if state else []
 
-        await change_process(self._engine.context, object_, apply, [touches.changed(object_, (each.member for each in known))])
+        await change_process(self._engine.context, object_, apply, [touches.changed(object_, (override.member for override in known))])
 
     # -- new workers and other texts
 
@@ -234,7 +234,7 @@ class Overrides:
         await self._lua_file.write(document, self._ledger.all())
 
     async def _write_files(self) -> None:
-        """Where overrides or the configuration have changed since; not while HAProxy reads it."""
+        """Writes the files if overrides or the configuration have changed since; not while HAProxy reads them."""
         wanted = self._engine.document, self._ledger.changes
         if wanted != self._written and self._engine.context.load is None:
             await self._write(wanted[0])
@@ -272,7 +272,7 @@ class Overrides:
         elif touched:
             objects = {in_process(effect.object) for effect in touched}
             async with self._engine.context.process_lock:
-                await self._make([each for each in self._ledger.all() if each.object in objects])
+                await self._make([override for override in self._ledger.all() if override.object in objects])
 
     async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
         """Ends those that other texts have ended; returns all that these have changed."""
@@ -297,7 +297,7 @@ class Overrides:
 
     async def _make(self, wanted: Sequence[Override]) -> None:
         """All at once, whatever is set already. What is of a server that is gone is forgotten. The caller holds the lock."""
-        made = [(each, command.text) for each in wanted if (command := await self._command(each))]
+        made = [(override, command.text) for override in wanted if (command := await self._command(override))]
         for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
             if (refused := refusal(answer)) is None:
                 continue
@@ -316,7 +316,7 @@ class Overrides:
             return [await runtime.send(text) for text in texts]
 
     async def _command(self, override: Override) -> Command | None:
-        """None for an address whose server is gone."""
+        """Returns the command of an override; None for an address whose server is gone."""
         _, backend, _, name = object_names.parsed(override.object)
         if override.member == STATE:
             return commands.state(backend, name, override.value)
@@ -332,7 +332,7 @@ class Overrides:
         await commands.apply(self._engine.runtime, list(_commands(now, wanted)))
 
     async def _state(self, object_: str) -> ServerState | None:
-        """None where the worker in service has no such server."""
+        """Returns a server's state; None if the worker in service does not have it."""
         _, backend, _, name = object_names.parsed(object_)
         with suppress(RuntimeRefused):
             return next((server for server in await self._engine.runtime.servers(backend) if server.name == name), None)
@@ -357,7 +357,7 @@ def object_of(state: ServerState) -> str:
 
 def _changed(before: ServerState, after: ServerState, members: Collection[str]) -> Iterable[Member]:
     was, now, object_ = _values(before), _values(after), object_of(before)
-    return (Member(object_, each, was[each], now[each]) for each in MEMBERS if each in members and was[each] != now[each])
+    return (Member(object_, member, was[member], now[member]) for member in MEMBERS if member in members and was[member] != now[member])
 
 
 def _values(state: ServerState) -> dict[str, object]:
@@ -365,7 +365,7 @@ def _values(state: ServerState) -> dict[str, object]:
 
 
 def _differing(state: ServerState) -> Iterable[Override]:
-    """From what the worker began with, as HAProxy itself tells: the first weight, and whether the server was to begin in maintenance."""
+    """Yields what differs from the worker's start, as HAProxy tells it: the first weight, and whether the server began in maintenance."""
     first = MAINTENANCE if state.admin & CONFIGURED_MAINT else READY
     for member, value, former in ((STATE, state.forced_state, first), (WEIGHT, state.uweight, state.iweight)):
         if value != former:

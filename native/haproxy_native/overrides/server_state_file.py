@@ -52,7 +52,7 @@ class ServerStateFile:
 
     def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
         """The backends with overrides whose lines would carry health."""
-        return list(dict.fromkeys(name for name, _, found, _ in _carried(self._editor, document, overrides) if _is_checked(found)))
+        return list(dict.fromkeys(name for name, _, state, _ in _carried(self._editor, document, overrides) if _is_checked(state)))
 
 
 def place(editor: Editor, document: Document) -> Path | None:
@@ -65,15 +65,15 @@ def place(editor: Editor, document: Document) -> Path | None:
 
 def loads(editor: Editor, document: Document, section: Section) -> bool:
     """True if HAProxy reads states of this section's servers from the file."""
-    for each in (section, *ancestors(document, section)):
-        shown = editor.as_object(each, editor.resources[RESOURCES[each.kind]], each.name, None)
+    for section_ in (section, *ancestors(document, section)):
+        shown = editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None)
         if LOADED_FROM in shown:
             return bool(shown[LOADED_FROM] == GLOBAL)
     return False
 
 
 def _lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
-    """By object."""
+    """Returns the lines by object."""
     now = {(state.backend_name, state.name): state for state in states}
     carried = _carried(editor, document, overrides)
     return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in carried}
@@ -89,9 +89,9 @@ def _carried(
         there = reader.of(document, section) if section and loads(editor, document, section) else None
         if there is None:
             continue
-        named = {each.name: each for each in there.servers}
+        named = {server.name: server for server in there.servers}
         for name, rows in servers.items():
-            template = next((each for each in there.templates if re.fullmatch(re.escape(each.name) + r"\d+", name)), None)
+            template = next((template for template in there.templates if re.fullmatch(re.escape(template.name) + r"\d+", name)), None)
             if (server := named.get(name, template)) and _has_port(server) and WEIGHT not in server.opaque:
                 yield backend, name, server, rows
 

@@ -14,10 +14,10 @@ def ahead(running: Document, before: Document, new: Document) -> Document | None
     """The running document with only what distinguishes `new` from `before`; None where that touches what waits."""
     old, latest = sections_of(before), sections_of(new)
     going, coming = only_in(old, latest), only_in(latest, old)
-    kept, became = _without(old, going), _without(latest, coming)
-    if list(map(key_of, kept)) != list(map(key_of, became)) or loose_directives(before) != loose_directives(new):
+    remaining, became = _without(old, going), _without(latest, coming)
+    if list(map(key_of, remaining)) != list(map(key_of, became)) or loose_directives(before) != loose_directives(new):
         return None
-    changes = [(was, [now]) for was, now in zip(kept, became, strict=True) if was is not now and was.text != now.text]
+    changes = [(was, [now]) for was, now in zip(remaining, became, strict=True) if was is not now and was.text != now.text]
     replaced: dict[int, list[Section]] = {}
     for was, instead in [*changes, *((section, []) for section in going)]:
         there = running.find(was.kind, was.name)
@@ -29,13 +29,13 @@ def ahead(running: Document, before: Document, new: Document) -> Document | None
             return None
         replaced[id(there)] = instead
     if replaced:
-        left = (each for there in running.sections for each in replaced.get(id(there), [there]))
+        left = (replacement for there in running.sections for replacement in replaced.get(id(there), [there]))
         running = Document(running.preamble, left, running.leads)
     return _with_backends(running, new, coming) if coming else running
 
 
 def _with_backends(running: Document, new: Document, coming: Sequence[Section]) -> Document | None:
-    """With each behind the section that it follows in `new`; None where it would not inherit there what it inherits in `new`."""
+    """Returns the document with each backend after the section that it follows in `new`; None if it would inherit something else there."""
     added = set(map(id, coming))
     behind: dict[int, list[Section]] = {}
     last = None
@@ -47,7 +47,7 @@ def _with_backends(running: Document, new: Document, coming: Sequence[Section]) 
             return None
         else:
             behind.setdefault(id(last), []).append(section)
-    placed = [each for there in running.sections for each in _ended(there, behind.get(id(there), ()))]
+    placed = [ended for there in running.sections for ended in _ended(there, behind.get(id(there), ()))]
     result = Document(running.preamble, placed, running.leads)
     around, around_new = Surroundings(result), Surroundings(new)
     for section in coming:
@@ -64,7 +64,10 @@ def _ended(section: Section, followers: Sequence[Section]) -> list[Section]:
     """The section and those that follow it, each with a line end behind its last line."""
     if not followers:
         return [section]
-    return [each if each.text.endswith("\n") else each.with_text(each.text + each.newline) for each in (section, *followers)]
+    return [
+        section_ if section_.text.endswith("\n") else section_.with_text(section_.text + section_.newline)
+        for section_ in (section, *followers)
+    ]
 
 
 def _without(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:

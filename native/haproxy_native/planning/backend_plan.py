@@ -61,13 +61,13 @@ class Surroundings:
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
-        self._sources = {id(each): source for each, source in zip(document.sections, all_sources(document), strict=True)}
+        self._sources = {id(section_): source for section_, source in zip(document.sections, all_sources(document), strict=True)}
         self._guarded: set[int] = set()
         depth = _depth(document.preamble.splitlines())
-        for each in document.sections:
+        for section_ in document.sections:
             if depth > 0:
-                self._guarded.add(id(each))
-            depth += _depth(line.text for line in each.lines) if any(map(each.text.__contains__, CONDITIONALS)) else 0
+                self._guarded.add(id(section_))
+            depth += _depth(line.text for line in section_.lines) if any(map(section_.text.__contains__, CONDITIONALS)) else 0
 
     def is_conditional(self, section: Section) -> bool:
         """Whether it begins inside a condition that is open above it."""
@@ -136,7 +136,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
     others = sources.shapes.identity(section) if source.is_shape else _others(section, servers)
     taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
     shape = Editor(servers.grammar).shape(resources()["backends"])
-    if left := [each for each in others if each not in taken and not repeats(section.lines[each[0]], section, above, shape)]:
+    if left := [place_ for place_ in others if place_ not in taken and not repeats(section.lines[place_[0]], section, above, shape)]:
         names = ", ".join(dict.fromkeys(words[0] for _, words in left))
         why = f"the section is new, and HAProxy adds a backend with {names} only when it loads the file"
         remedy = f"put {names} into a named defaults section, and name it behind `from` in such backends"
@@ -206,14 +206,14 @@ def _depth(lines: Iterable[str]) -> int:
 
 def _words(above: Sequence[Section], taken: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
     """What `add backend` says behind the defaults section: a mode that is not inherited, as in a file the usual one."""
-    said = {words[0]: (place, plain(words[1])) for place, words in taken}
+    values = {words[0]: (place, plain(words[1])) for place, words in taken}
     inherited = mode_of(above)
-    place, mode = said.pop(MODE, (0, inherited or USUAL_MODE))
+    place, mode = values.pop(MODE, (0, inherited or USUAL_MODE))
     if mode not in MODES:
         raise _OtherMode(mode, place)
     if mode != inherited:
         yield from (MODE, mode)
-    for keyword, (_, word) in said.items():
+    for keyword, (_, word) in values.items():
         yield from (keyword, word)
 
 
@@ -232,8 +232,8 @@ def deleted(
     try:
         name = plain(section.name)
         states = list(_states(servers, served))
-        if kept := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
-            return result.because(kept[0], f"the section is gone, and {kept[1]}")
+        if obstacle := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
+            return result.because(obstacle[0], f"the section is gone, and {obstacle[1]}")
         if why := named(name):
             return result.because(0, f"the section is gone, and {why}", UNNAMED)
         result.commands = backends.delete(name, states)
@@ -253,7 +253,7 @@ def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str
 
 
 def _names(server: EffectiveServer) -> list[str]:
-    """Of a template as many as its number or range says."""
+    """Returns the names of a server; of a template as many as its number or range gives."""
     if COUNT not in server.values:
         return [plain(server.name)]
     low, _, high = plain(server.values[COUNT]).rpartition("-")

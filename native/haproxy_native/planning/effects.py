@@ -28,7 +28,7 @@ _NONE = Document("", ())
 
 @dataclass(frozen=True)
 class Place:
-    """Where an object stands: its resource, what it stands in, and its name, or its position where it has none."""
+    """The place of an object: its resource, its parent, and its name, or its position if it has none."""
 
     resource: Resource
     parent: Parent
@@ -64,7 +64,7 @@ def inverse(effects: Sequence[Effect]) -> tuple[Effect, ...]:
 
 
 def effects(editor: Editor, before: Document, new: Document) -> tuple[Effect, ...]:
-    """In the order of the table of resources; none where only comments differ, or shapes."""
+    """Returns the effects in the order of the table of resources; none if only comments or shapes differ."""
     return tuple(_Comparison(editor, parted(before)[0], parted(new)[0]).found())
 
 
@@ -75,7 +75,9 @@ class _Comparison:
         self._old_keys, self._new_keys = _keys(before), _keys(new)
         self._old_sources = dict(zip(self._old_keys, _sources(before), strict=True))
         self._new_sources = dict(zip(self._new_keys, _sources(new), strict=True))
-        self._resources = [each for each in editor.resources.by_name.values() if each.section and not each.file and not each.parents]
+        self._resources = [
+            resource for resource in editor.resources.by_name.values() if resource.section and not resource.file and not resource.parents
+        ]
 
     def found(self) -> Iterator[Effect]:
         old, new = Counter(self._old_keys), Counter(self._new_keys)
@@ -101,7 +103,7 @@ class _Comparison:
         """The sections that differ, in the order of the texts: documents share those that are the same."""
         places = self._before.apart_from(self._new)
         old, new = (
-            {id(each) for each in document.sections[place]} for document, place in zip((self._before, self._new), places, strict=True)
+            {id(section) for section in document.sections[place]} for document, place in zip((self._before, self._new), places, strict=True)
         )
         shared = old & new
         touched = {
@@ -125,7 +127,9 @@ class _Comparison:
         if old is None or new is None:
             yield _effect(place, "", self._whole(place, old, was), self._whole(place, new, now))
             return
-        yield from _members(place, *(self._editor.as_object(each, resource, name, source) for each, source in ((old, was), (new, now))))
+        yield from _members(
+            place, *(self._editor.as_object(section, resource, name, source) for section, source in ((old, was), (new, now)))
+        )
         for _, child in self._editor.resources.children(resource.name):
             yield from self._children((resource, name), child, old, new)
         if (lines := self._unknown(resource, old)) != (others := self._unknown(resource, new)):
@@ -142,7 +146,7 @@ class _Comparison:
         return [section.lines[place].text.strip() for place in self._editor.unknown(section, resource)]
 
     def _children(self, parent: tuple[Resource, str], child: Resource, old: Section, new: Section) -> Iterator[Effect]:
-        before, after = (list(self._editor.lines.children(each, child).readable) for each in (old, new))
+        before, after = (list(self._editor.lines.children(section, child).readable) for section in (old, new))
         if before == after:
             return
         if child.kind == "indexed":
@@ -172,8 +176,8 @@ def _sources(document: Document) -> Iterator[str | None]:
 
 
 def _named(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
-    old, new = ({str(each[child.key]): (number, each) for number, each in reversed(list(enumerate(rows)))} for rows in (before, after))
-    for name in dict.fromkeys([*(str(each[child.key]) for each in before), *(str(each[child.key]) for each in after)]):
+    old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
+    for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
         place = Place(child, parent, name)
         if name in old and name in new:
             yield from _members(place, old[name][1], new[name][1])
@@ -183,7 +187,7 @@ def _named(parent: tuple[Resource, str], child: Resource, before: Sequence[Objec
 
 
 def _rows(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
-    old, new = ([json.dumps(each, sort_keys=True) for each in rows] for rows in (before, after))
+    old, new = ([json.dumps(row, sort_keys=True) for row in rows] for rows in (before, after))
     for gone, come in changes(old, new):
         yield from (_effect(Place(child, parent, place), "", before[place], None) for place in range(*gone))
         yield from (_effect(Place(child, parent, place), "", None, after[place]) for place in range(*come))
@@ -200,26 +204,30 @@ def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
 
 
 def name_of(place: Place) -> str:
-    """As /v3/sidecar writes it."""
+    """Returns an object's name as /v3/sidecar writes it."""
     parts = [(place.parent[0], place.parent[1])] if place.parent else []
     return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (kind_of(resource), key))).rstrip("/")
 
 
 def section_object(editor: Editor, kind: str, name: str) -> str:
     """The name as an object of a section as the file calls it."""
-    kinds = {each.section: kind_of(each) for each in editor.resources.by_name.values() if each.section and not each.parents}
+    kinds = {
+        resource.section: kind_of(resource) for resource in editor.resources.by_name.values() if resource.section and not resource.parents
+    }
     return spelled(kinds.get(kind, kind), name).rstrip("/")
 
 
 def object_section(editor: Editor, object_: str) -> tuple[str, str]:
     """Kind and name, as the file has them, of the section that an object is or stands in. Raises BadRequest."""
     kind, *names = parsed(object_)
-    sections = {kind_of(each): each.section for each in editor.resources.by_name.values() if each.section and not each.parents}
+    sections = {
+        kind_of(resource): resource.section for resource in editor.resources.by_name.values() if resource.section and not resource.parents
+    }
     return sections.get(kind, kind), names[0] if names else ""
 
 
 def kind_of(resource: Resource) -> str:
-    """In the singular of the API's paths."""
+    """Returns the kind: the singular of the API's path."""
     return resource.name if resource.schema.startswith(resource.name) else resource.schema
 
 
@@ -244,16 +252,16 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect], m
     for effect in ordered:
         if not is_expressible(effect):
             raise Conflict(f"{effect.object} has lines that no object expresses, or no name")
-    come = [each for each in ordered if _is_section(each) and each.old is None]
-    go = [each for each in ordered if _is_section(each) and each.new is None]
-    inside = [each for each in ordered if not _is_section(each)]
+    come = [effect for effect in ordered if _is_section(effect) and effect.old is None]
+    go = [effect for effect in ordered if _is_section(effect) and effect.new is None]
+    inside = [effect for effect in ordered if not _is_section(effect)]
     # A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names.
     for effect in go:
         if effect.place.resource.section != DEFAULTS:
             document = _deleted(editor, document, effect)
-    for effect in sorted(come, key=lambda each: each.place.resource.section != DEFAULTS):
+    for effect in sorted(come, key=lambda effect: effect.place.resource.section != DEFAULTS):
         document = _created(editor, document, effect)
-    for (_, parent), group in groupby(inside, lambda each: (each.place.resource.name, each.place.parent)):
+    for (_, parent), group in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
         document = _with_group(editor, document, parent, list(group), mask)
     for effect in go:
         if effect.place.resource.section == DEFAULTS:
@@ -268,13 +276,13 @@ def _is_section(effect: Effect) -> bool:
 def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect], mask: Mask) -> Document:
     """Effects on the objects of one collection."""
     positions = lambda effect: effect.place.key if isinstance(effect.place.key, int) else effect.position  # noqa: E731
-    members = [each for each in group if each.member]
-    for _, each in groupby(members, lambda effect: effect.object):
-        document = _replaced(editor, document, list(each), mask)
-    whole = [each for each in group if not each.member]
-    for effect in sorted((each for each in whole if each.new is None), key=positions, reverse=True):
+    members = [effect for effect in group if effect.member]
+    for _, group_ in groupby(members, lambda effect: effect.object):
+        document = _replaced(editor, document, list(group_), mask)
+    whole = [effect for effect in group if not effect.member]
+    for effect in sorted((effect for effect in whole if effect.new is None), key=positions, reverse=True):
         document = _deleted(editor, document, effect)
-    for effect in sorted((each for each in whole if each.old is None), key=positions):
+    for effect in sorted((effect for effect in whole if effect.old is None), key=positions):
         document = _created(editor, document, effect)
     return document
 
@@ -294,8 +302,8 @@ def _replaced(editor: Editor, document: Document, members: Sequence[Effect], mas
         if now.get(effect.member) != effect.old:
             there, expected = (json.dumps(mask.value(value, effect.member)) for value in (now.get(effect.member), effect.old))
             raise Conflict(f"{effect.member} of {effect.object} is {there} by now, not {expected}")
-    unchanged = {member: value for member, value in now.items() if member not in {each.member for each in members}}
-    body = {**unchanged, **{each.member: each.new for each in members if each.new is not None}}
+    unchanged = {member: value for member, value in now.items() if member not in {effect.member for effect in members}}
+    body = {**unchanged, **{effect.member: effect.new for effect in members if effect.new is not None}}
     return editor.replace(document, place.resource, place.parent, place.key, body)
 
 

@@ -53,6 +53,6 @@ def is_limited(document: Document, section: Section) -> bool:
 
 
 def _words(document: Document, section: Section) -> Iterator[tuple[str, ...]]:
-    """Of all lines that say something, the inherited ones, too."""
-    for each in (section, *ancestors(document, section)):
-        yield from (line.words for line in each.lines if line.words)
+    """Yields the words of all lines with a meaning, inherited ones included."""
+    for section_ in (section, *ancestors(document, section)):
+        yield from (line.words for line in section_.lines if line.words)

@@ -46,18 +46,18 @@ class Live:
         commands_by_text: dict[str, Command] = {}
         left = []
         for member in sorted(changed, key=lambda member: _rank(new.get(member))):
-            said = self._said(parent, name, member, old, new)
-            if said is None:
+            commands_ = self._said(parent, name, member, old, new)
+            if commands_ is None:
                 left.append(member)
             else:
-                commands_by_text.update({command.text: command for command in said})
+                commands_by_text.update({command.text: command for command in commands_})
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
         """The member beside which a command does otherwise than a reload (`reload_with`): one side has it and none of its exceptions."""
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
-            if any(self._is_set(other, side) and not any(self._is_set(each, side) for each in unless) for side in (old, new)):
+            if any(self._is_set(other, side) and not any(self._is_set(member, side) for member in unless) for side in (old, new)):
                 return other
         return None
 
@@ -70,7 +70,7 @@ class Live:
             member: "enabled"
             for member, note in self.implied.items()
             if member not in values
-            and any(values.get(each) == "enabled" for each in note["any"])
+            and any(values.get(member) == "enabled" for member in note["any"])
             and not values.keys() & set(note["unless"])
         }
 
@@ -124,7 +124,7 @@ class Live:
 
 @functools.cache
 def live_of(schemas: Schemas, name: str) -> Live:
-    """That of a schema by its name, made once."""
+    """Returns the live members of a schema, made once."""
     return Live(schemas, schemas.properties(schemas.named(name)))
 
 
@@ -170,8 +170,8 @@ def plain(value: Any) -> str:
 
 def _expected(declared: Any, template: str, member: str, new: Values) -> object | None:
     if isinstance(declared, Mapping):
-        found: object | None = declared.get(new[member])
-        return found
+        expected: object | None = declared.get(new[member])
+        return expected
     place = _PLACE.fullmatch(str(declared))
     if place is None:
         return str(declared)

@@ -18,11 +18,11 @@ def without(editor: Editor, now: Document, before: Document, after: Document, ma
 
     The file of shapes stays as it is now. Raises Conflict with both sides, without their secrets.
     """
-    before, after = (joined(parted(each)[0], parted(now)[1]) for each in (before, after))
+    before, after = (joined(parted(text)[0], parted(now)[1]) for text in (before, after))
     try:
         return by_lines(now, before, after)
     except Collision as collision:
-        undone = [each for each in inverse(effects(editor, before, after)) if not is_there(editor, now, each)]
+        undone = [effect for effect in inverse(effects(editor, before, after)) if not is_there(editor, now, effect)]
         try:
             return with_effects(editor, now, undone, mask) if undone else now
         except Conflict as error:
@@ -31,9 +31,9 @@ def without(editor: Editor, now: Document, before: Document, after: Document, ma
 
 def by_lines(now: Document, before: Document, after: Document) -> Document:
     """The same by lines alone. Raises Collision."""
-    before, after = (joined(parted(each)[0], parted(now)[1]) for each in (before, after))
+    before, after = (joined(parted(text)[0], parted(now)[1]) for text in (before, after))
     _compare_new_sections(now, before, after)
-    lines = merged(*(split_lines(under_head_of(each, now).text) for each in (after, now, before)))
+    lines = merged(*(split_lines(under_head_of(document, now).text) for document in (after, now, before)))
     return patches.sharing(Document.parse("".join(lines)), now)
 
 
@@ -56,7 +56,7 @@ def content_without(name: str, now: bytes | None, before: bytes | None, after: b
     if now is None or before is None or after is None:
         raise Conflict(f"{name} has been {'deleted' if now is None else 'changed'} since")
     try:
-        return encoded("".join(merged(*(split_lines(decoded(each)) for each in (after, now, before)))))
+        return encoded("".join(merged(*(split_lines(decoded(text)) for text in (after, now, before)))))
     except Collision as collision:
         raise Conflict(f"{name} has been changed since" + (f"; {_shown(collision, mask)}" if mask else "")) from None
 

@@ -71,7 +71,7 @@ class _Lines:
         shape = self._grammar.line(servers)
         if line.words[:1] in shape.prefixes():
             return self._said(line, shape.take(line.words), servers)
-        resource = next((each for each in resources().by_name.values() if each.section == kind), None)
+        resource = next((resource for resource in resources().by_name.values() if resource.section == kind), None)
         if resource is None:
             return None
         section = self._editor.shape(resource)
@@ -96,7 +96,7 @@ class _Said:
         """Whether each member is given once, and a new one in a form that file and socket read alike."""
         members = [member for _, values in self.unchecked for member in values]
         known = [words for words, _ in before.unchecked]
-        return len(members) == len(set(members)) and all(_is_plain(*each) for each in self.unchecked if each[0] not in known)
+        return len(members) == len(set(members)) and all(_is_plain(*row) for row in self.unchecked if row[0] not in known)
 
 
 def _is_plain(words: Sequence[str], values: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from haproxy_native.text.section import Section
 
 
 def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
-    """From 1. That of the object where the member has none of its own; None for what is no section, and nothing that stands in one."""
+    """Returns a member's line, from 1, or the object's if the member has none of its own; None for anything that is in no section."""
     if (section := _section(editor, document, object_)) is None:
         return None
     _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
@@ -36,13 +36,15 @@ def _place(editor: Editor, section: Section, resource: Resource, within: list[st
     """The line's place in its section; 0 for the header."""
     children = dict(editor.resources.children(resource.name))
     if len(within) == 2:
-        child = next((each for each in children.values() if kind_of(each) == within[0]), None)
+        child = next((child for child in children.values() if kind_of(child) == within[0]), None)
         rows = editor.lines.children(section, child) if child else None
         named = zip(rows.places, rows.objects, strict=True) if rows else ()
-        return next((place for place, each in named if child and each and str(each.get(child.key)) == within[1]), 0)
+        return next((place for place, row in named if child and row and str(row.get(child.key)) == within[1]), 0)
     if member in children:
         return next(iter(editor.lines.children(section, children[member]).places), 0)
     shape = editor.shape(resource)
     directives = ((shape.directives[number], lines) for number, lines in shape.reading(section).lines.items())
-    own = (lines for each, lines in directives if member and member in (each.path[:1] or (*each.shape.members, each.rows)))
+    own = (
+        lines for directive, lines in directives if member and member in (directive.path[:1] or (*directive.shape.members, directive.rows))
+    )
     return next((place for lines in own for place, _ in lines), 0)

@@ -108,12 +108,12 @@ class _Planner:
         shapes = Shapes(self.capabilities.backend_keywords, self.grammar)
         sources = Sources(self.running, self.new, around, shapes, self.unshaped)
         for section in coming:
-            said = backend_plan.added(sources, section, self.servers, self.capabilities)
-            self._take(section, said)
-            published += said.published
+            section_plan = backend_plan.added(sources, section, self.servers, self.capabilities)
+            self._take(section, section_plan)
+            published += section_plan.published
         for section in going:
-            said = backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, self._naming)
-            self._take(section, said)
+            section_plan = backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, self._naming)
+            self._take(section, section_plan)
         self.result.commands += published
 
     def _naming(self, name: str) -> str:
@@ -142,10 +142,10 @@ class _Planner:
         self.result.reasons.append(reason_at(self.new, section, place, why, remedy))
 
     def _section(self, old: Section, new: Section) -> None:
-        if (said := self._own_members(old, new)) is not None:
-            if said and (backend := limited_by(self.new, new)):
+        if (new_commands := self._own_members(old, new)) is not None:
+            if new_commands and (backend := limited_by(self.new, new)):
                 return self._reason(new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from it when it starts")
-            self.result.commands += said
+            self.result.commands += new_commands
             return
         if new.kind not in SERVED or self._others(old) != self._others(new):
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
@@ -176,20 +176,20 @@ class _Planner:
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
-        resource = next((each for each in resources().by_name.values() if each.section == new.kind), None)
+        resource = next((resource for resource in resources().by_name.values() if resource.section == new.kind), None)
         if resource is None or old.snippets or new.snippets:
             return None
         live = live_of(self.grammar.schemas, resource.schema)
         shape = self.editor.shape(resource)
-        said: list[Command] = []
+        new_commands: list[Command] = []
         for was, line in changed_lines(old, new):
             if was and line and was.words == line.words:
                 continue
             commands = self._own_line(live, shape, was, line, new) if line else None
             if commands is None:
                 return None
-            said += commands
-        return said
+            new_commands += commands
+        return new_commands
 
     @staticmethod
     def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
@@ -208,10 +208,10 @@ class _Planner:
         if len(shape.reading(section).lines[number]) > 1 or has_conditionals(section):
             return None
         try:
-            said, left = live.commands("", plain(section.name), old, after.values, changed)
+            new_commands, left = live.commands("", plain(section.name), old, after.values, changed)
         except (NotExpressible, BadValue):
             return None
-        return None if left else said
+        return None if left else new_commands
 
 
 def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:

@@ -19,7 +19,11 @@ class Removal:
         schemas = grammar.schemas
         names = [resource.schema for _, resource in resources().children("backends")]
         members = {
-            name: [member for member, each in schemas.properties(schemas.named(name)).items() if schemas.note(each).get("keeps") == SERVER]
+            name: [
+                member
+                for member, property_ in schemas.properties(schemas.named(name)).items()
+                if schemas.note(property_).get("keeps") == SERVER
+            ]
             for name in names
         }
         self._shape = Editor(grammar).shape(resources()["backends"])
@@ -46,5 +50,5 @@ class Removal:
 
 @functools.cache
 def removal_of(grammar: Grammar) -> Removal:
-    """That of a grammar, made once."""
+    """Returns the removal rules of a grammar, made once."""
     return Removal(grammar)

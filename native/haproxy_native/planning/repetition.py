@@ -14,9 +14,9 @@ def repeats(line: Line, section: Section, above: Iterable[Section], shape: Secti
     number = shape.directive_of(line)
     if number is None or not shape.directives[number].last_counts:
         return False
-    if any(each.words != line.words for each in _lines(section, number, shape)):
+    if any(other.words != line.words for other in _lines(section, number, shape)):
         return False
-    inherited = next((lines[-1] for each in above if (lines := _lines(each, number, shape))), None)
+    inherited = next((lines[-1] for section_ in above if (lines := _lines(section_, number, shape))), None)
     return inherited is not None and inherited.words == line.words
 
 

@@ -22,7 +22,7 @@ Key = tuple[str, str]
 def movable() -> frozenset[str]:
     """The kinds of sections whose order tells HAProxy nothing."""
     schemas = grammar().schemas
-    sections = [each for each in resources().by_name.values() if each.section]
+    sections = [resource for resource in resources().by_name.values() if resource.section]
     return frozenset(resource.section for resource in sections if schemas.note(schemas.named(resource.schema)).get("movable"))
 
 

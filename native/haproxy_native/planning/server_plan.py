@@ -27,19 +27,19 @@ class ServerPlanner:
         self.reasons: list[tuple[int, str]] = []
 
     def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
-        before, after = {each.name: each for each in befores}, {each.name: each for each in afters}
+        before, after = {server.name: server for server in befores}, {server.name: server for server in afters}
         if len(before) != len(befores) or len(after) != len(afters):
             self.reasons.append((0, "two servers have one name"))
             return
         if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
             self.reasons.append((0, f"only HAProxy can resolve the name {secret}"))
             return
-        kept = [name for name in before if name in after]
-        misplaced = next((each for each, name in zip(afters, kept, strict=False) if each.name != name), None)
+        remaining = [name for name in before if name in after]
+        misplaced = next((server for server, name in zip(afters, remaining, strict=False) if server.name != name), None)
         if misplaced is not None:
             self.reasons.append((misplaced.place, "servers stand in another order, and HAProxy adds one only behind the others"))
             return
-        for name in kept:
+        for name in remaining:
             self._changed(before[name], after[name])
         for server in befores:
             if server.name not in after:
@@ -64,17 +64,17 @@ class ServerPlanner:
         before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         try:
-            said, left = self.live.commands(self.backend, new.name, before, after, changed)
+            new_commands, left = self.live.commands(self.backend, new.name, before, after, changed)
         except (BadValue, NotExpressible):
-            said, left = [], changed
+            new_commands, left = [], changed
         if left:
             beside = {f" beside {other}" for member in left if (other := self.live.obstacle(member, before, after))}
             what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(beside)[:1])
             self.reasons.append((new.place, f"server {new.name}: {what}"))
-        elif said and not self.capabilities.sets_servers:
+        elif new_commands and not self.capabilities.sets_servers:
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
         else:
-            self._say(new.place, said)
+            self._say(new.place, new_commands)
 
     def _say(self, place: int, commands: list[Command]) -> None:
         self.commands += commands
@@ -94,7 +94,7 @@ class ServerPlanner:
             self.reasons.append((server.place, f"new server {server.name}: {why}"))
             return
         words = [word for option in options for word in option]
-        said = commands.add_server(
+        new_commands = commands.add_server(
             self.backend,
             server.name,
             words,
@@ -102,7 +102,7 @@ class ServerPlanner:
             agent_check=server.values.get(self.agent) == "enabled",
             ready=server.values.get(self.state) != "enabled",
         )
-        self._say(server.place, said)
+        self._say(server.place, new_commands)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; without those that give an added server what it has by default."""

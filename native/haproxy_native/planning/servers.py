@@ -56,7 +56,7 @@ class Servers:
         return line.words[:1] in self.default.prefixes()
 
     def of(self, document: Document, section: Section) -> SectionServers | None:
-        """None where a line cannot be read as a server."""
+        """Returns a section's servers; None if a line cannot be read as a server."""
         inherited, opaque = self._inherited(document, section)
         servers: list[EffectiveServer] = []
         templates: list[EffectiveServer] = []

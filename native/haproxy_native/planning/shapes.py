@@ -53,12 +53,11 @@ class Shapes:
         self._children = {prefix for shape in children for prefix in shape.prefixes()}
 
     def of(self, section: Section, above: Sequence[Section]) -> Shape | None:
-        """That of a backend and what it inherits from, the nearest first.
-
-        None where a line of the backend may not stand in a defaults section, or could mean something else behind an inherited one.
+        """Returns the shape of a backend and of the sections it inherits from, nearest first; None if one of its lines may not stand in a
+        defaults section, or could change its meaning after an inherited one.
         """
         own = self._own(section)
-        levels = [*(_lines(each) for each in reversed(above)), own]
+        levels = [*(_lines(section_) for section_ in reversed(above)), own]
         if any(map(has_conditionals, (section, *above))) or any(self._key(line) is None for line in own):
             return None
         named = Counter(key for level in levels for key in set(map(self._key, level)) if not self._last_counts(key))
@@ -76,16 +75,16 @@ class Shapes:
         """The document with the shapes of its backends in their file, the most frequent first, `most` at most; those that no backend
         has any more stay while there is room. The same one where nothing changes, and where it has no such file.
         """
-        start = next((each for each in document.sections if is_shape(each) and each.kind == BOUNDARY), None)
+        start = next((section_ for section_ in document.sections if is_shape(section_) and section_.kind == BOUNDARY), None)
         if start is None or start.file is None:
             return document
-        there = {each.name: each for each in shapes_of(document)}
+        there = {shape.name: shape for shape in shapes_of(document)}
         counts = Counter(shape for shape in self._all(document) if shape.name not in without)
         wanted = {shape.name: shape.section(start.file) for shape, _ in counts.most_common(most)}
         spare = [name for name in there if name not in wanted and name not in without][: most - len(wanted)]
         new = [section for name, section in there.items() if name in wanted or name in spare]
         new += [section for name, section in wanted.items() if name not in there]
-        if [each.name for each in new] == list(there):
+        if [shape.name for shape in new] == list(there):
             return document
         left = [section for section in document.sections if not is_shape(section)]
         return Document(document.preamble, (*left, start, *new), document.leads)

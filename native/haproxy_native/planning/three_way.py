@@ -30,7 +30,7 @@ def merged_onto(editor: Editor, base: Document, theirs: Document, mine: Document
     sides = Sides(editor, theirs, mine, _by_unit(editor, ours), _by_unit(editor, effects(editor, base, theirs)))
     if clashes := tuple(sides.clashes()):
         raise Collided(_text(clashes), clashes=clashes)
-    left = [effect for unit, found in sides.ours.items() if unit not in sides.others for effect in found]
+    left = [effect for unit, unit_effects in sides.ours.items() if unit not in sides.others for effect in unit_effects]
     with suppress(Collision):
         document = by_lines(theirs, before=mine, after=base)
         if _counted(effects(editor, theirs, document)) == _counted(left):
@@ -52,24 +52,24 @@ class Sides:
     others: Units
 
     def clashes(self) -> Iterator[Clash]:
-        for unit, found in self.ours.items():
+        for unit, unit_effects in self.ours.items():
             if unit in self.others:
-                if _counted(found) != _counted(self.others[unit]):
+                if _counted(unit_effects) != _counted(self.others[unit]):
                     yield self._clash_of_member(unit)
-            elif above := next((each for each in self.others if not each[1] and _is_in(unit[0], each[0])), None):
+            elif above := next((other for other in self.others if not other[1] and _is_in(unit[0], other[0])), None):
                 yield self._clash_of_object(above, self.others[above][0])
-            elif not unit[1] and any(_is_in(each[0], unit[0]) for each in self.others):
-                yield self._clash_of_object(unit, found[0])
+            elif not unit[1] and any(_is_in(other[0], unit[0]) for other in self.others):
+                yield self._clash_of_object(unit, unit_effects[0])
 
     def _clash_of_member(self, unit: Unit) -> Clash:
         effect = self.others[unit][0]
         if effect.place.resource.kind == "indexed":
-            return Clash(*unit, *(self._rows(each, effect) for each in (self.theirs, self.mine)))
+            return Clash(*unit, *(self._rows(side, effect) for side in (self.theirs, self.mine)))
         return Clash(*unit, effect.new, self.ours[unit][0].new)
 
     def _clash_of_object(self, unit: Unit, effect: Effect) -> Clash:
         """One side removes or adds an object of which the other changes a part."""
-        return Clash(*unit, *(self._object(each, effect) for each in (self.theirs, self.mine)))
+        return Clash(*unit, *(self._object(side, effect) for side in (self.theirs, self.mine)))
 
     def _rows(self, document: Document, effect: Effect) -> Any:
         return self.editor.list_objects(document, effect.place.resource, effect.place.parent)
@@ -95,7 +95,7 @@ def unit_of(editor: Editor, effect: Effect) -> Unit:
     if place.resource.kind != "indexed" or place.parent is None:
         return effect.object, effect.member
     above, name = place.parent
-    member = next(each for each, child in editor.resources.children(above.name) if child.name == place.resource.name)
+    member = next(resource for resource, child in editor.resources.children(above.name) if child.name == place.resource.name)
     return spelled(kind_of(above), name).rstrip("/"), member
 
 

@@ -46,20 +46,22 @@ def changed(object_: str, members: Iterable[str]) -> Touch:
 
 
 def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
-    """In the order of the effects; what stands in a section that comes or goes is touched itself."""
+    """Returns the touches in the order of the effects; objects in a section that is created or deleted are touched themselves."""
     return _merged(touch for effect in _paired(found) for touch in _of(editor, effect))
 
 
 def all_touches(editor: Editor, before: Document, new: Document) -> list[Touch]:
-    """Those of the effects, and what no effect shows: the text is compared with the one that the effects make of the text before.
+    """Returns the touches of the effects, and of what no effect shows, found by comparing the text with the one that the effects produce.
 
-    Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, the order of these, and
-    what reaches from one into the next, is the object RAW.
+    Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
+    reaches from one into the next, is the object RAW.
     """
     before = parted(before)[0]
     new = under_head_of(parted(new)[0], before)
-    found = effects(editor, before, new)
-    return _merged([*(touch for effect in _paired(found) for touch in _of(editor, effect)), *_unshown(editor, before, new, found)])
+    all_effects = effects(editor, before, new)
+    return _merged(
+        [*(touch for effect in _paired(all_effects) for touch in _of(editor, effect)), *_unshown(editor, before, new, all_effects)]
+    )
 
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
@@ -69,7 +71,7 @@ def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Ef
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
-    """With the members that differ in the place of a rule that goes and one that comes at the same position: it is changed."""
+    """Yields the effects; a rule that replaces another at the same position counts as changed, with the members that differ."""
     effects_ = list(found)
     gone = {effect.object: effect for effect in effects_ if effect.new is None and isinstance(effect.place.key, int)}
     come = {effect.object: effect for effect in effects_ if effect.old is None and effect.object in gone}
@@ -87,7 +89,7 @@ def _merged(found: Iterable[Touch]) -> list[Touch]:
     members: dict[tuple[str, str], set[str]] = {}
     for touch in found:
         members.setdefault((touch.object, touch.verb), set()).update(touch.members)
-    return [Touch(object_, verb, frozenset(each)) for (object_, verb), each in members.items()]
+    return [Touch(object_, verb, frozenset(names)) for (object_, verb), names in members.items()]
 
 
 def _unshown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> Iterator[Touch]:
@@ -118,7 +120,7 @@ def _section_of(effect: Effect) -> Key:
 
 
 def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
-    """With boundaries between files."""
+    """Returns the sections that differ, including boundaries between files."""
     was, now = one.apart_from(other)
     return _named(one, was), _named(other, now)
 
@@ -128,18 +130,18 @@ def _named(document: Document, places: slice) -> Sections:
 
 
 def _by_key(sections: Sections) -> dict[Key, list[Section]]:
-    found: dict[Key, list[Section]] = {}
+    sections_: dict[Key, list[Section]] = {}
     for key, section in sections:
         if section.kind != BOUNDARY:
-            found.setdefault(key, []).append(section)
-    return found
+            sections_.setdefault(key, []).append(section)
+    return sections_
 
 
 def _kept(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
     """The sections that both have, and others that are not for themselves: the file of each, and how it reaches beyond itself."""
     both = {key for key, _ in others}
-    found = ((key, section.file, _reaching(section)) for key, section in sections)
-    return [(key, file, reaching) for key, file, reaching in found if key in both or reaching]
+    rows = ((key, section.file, _reaching(section)) for key, section in sections)
+    return [(key, file, reaching) for key, file, reaching in rows if key in both or reaching]
 
 
 def _reaching(section: Section) -> list[str]:

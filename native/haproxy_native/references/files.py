@@ -105,5 +105,5 @@ def _revalued(path: Path, data: bytes | None, old: str, new: str) -> bytes | Non
     if data is None:
         return None
     text = data.decode("utf-8", "surrogateescape")
-    text = spliced(text, [(each.start, each.end) for each in valued(str(path), text, old)], new)
+    text = spliced(text, [(reference.start, reference.end) for reference in valued(str(path), text, old)], new)
     return split_file.with_name(text, old, new).encode("utf-8", "surrogateescape")

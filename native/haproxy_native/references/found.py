@@ -39,32 +39,32 @@ class References:
 
 def to_object(document: Document, wanted: Target, directory: str, read: Read) -> References:
     """References to an object of the configuration. `directory`: where relative paths begin."""
-    found = Lookup(document, wanted, directory, read).found()
+    lookup = Lookup(document, wanted, directory, read).found()
     plain = list(spots(document, wanted))
-    known = {(each.place, each.line, each.span) for each in plain}
-    more = [each for each in found.spots if (each.place, each.line, each.span) not in known]
-    ordered = sorted({*plain, *more}, key=lambda each: (each.place, each.line, each.span or Span(0, 0)))
-    return References(document, list(definitions(document, wanted)), ordered, found.through, found.entries, found.lost)
+    known = {(spot.place, spot.line, spot.span) for spot in plain}
+    more = [spot for spot in lookup.spots if (spot.place, spot.line, spot.span) not in known]
+    ordered = sorted({*plain, *more}, key=lambda spot: (spot.place, spot.line, spot.span or Span(0, 0)))
+    return References(document, list(definitions(document, wanted)), ordered, lookup.through, lookup.entries, lookup.lost)
 
 
 def to_file(document: Document, path: str, directory: str) -> References:
     """References of the configuration to a file."""
-    found, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
+    spots, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
     name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     for place, section in enumerate(document.sections):
         if section.kind == BOUNDARY or not (name in section.text or holder in section.text or path.endswith(".lua")):
             continue
         for number, line in enumerate(section.lines):
             if refers(line, path, where):
-                found += _of_file(place, number, line, path, where)
-    return References(document, spots=found)
+                spots += _of_file(place, number, line, path, where)
+    return References(document, spots=spots)
 
 
 def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -> Iterator[Spot]:
     words = words_of(line)[1:]
-    found = [word.span(*span) for word in words for span in named(word.value, path, where)]
-    yield from (Spot(place, number, span, FILE) for span in found)
-    if not found:
+    spans = [word.span(*span) for word in words for span in named(word.value, path, where)]
+    yield from (Spot(place, number, span, FILE) for span in spans)
+    if not spans:
         yield Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER)
 
 
@@ -78,7 +78,7 @@ def check_name(document: Document, wanted: Target, name: str) -> None:
         raise BadValue(text, place=Place(member="to"))
     if wanted.only_table:
         raise BadRequest(f"a stick table has the name of its proxy: rename {wanted.object}")
-    if not all(each.span for each in definitions(document, wanted)):
+    if not all(definition.span for definition in definitions(document, wanted)):
         raise BadRequest(f"{wanted.object} has no name in the file, which counts it")
     for kind in _sharing(wanted):
         other = replace(
@@ -92,16 +92,16 @@ def _sharing(wanted: Target) -> list[str]:
     """The kinds whose objects cannot have the name of another one."""
     if not wanted.is_section:
         return [wanted.kind.name]
-    own = {each.name for each in kinds_of(wanted.kind)}
-    return [name for name, kind in kinds().items() if own & {each.name for each in kinds_of(kind)}]
+    own = {kind_.name for kind_ in kinds_of(wanted.kind)}
+    return [name for name, kind in kinds().items() if own & {kind_.name for kind_ in kinds_of(kind)}]
 
 
 def renamed(found: References, name: str) -> Document:
     """The document with another name in every place that has a word of it."""
     document = found.document
     sections = list(document.sections)
-    by_section = sorted({(each.place, each.line, each.span) for each in (*found.made, *found.spots) if each.span})
-    for place, ones in groupby(by_section, key=lambda each: each[0]):
+    by_section = sorted({(spot.place, spot.line, spot.span) for spot in (*found.made, *found.spots) if spot.span})
+    for place, ones in groupby(by_section, key=lambda row: row[0]):
         section = sections[place]
         edits: dict[int, list[Span]] = {}
         for _, line, span in ones:

@@ -30,7 +30,7 @@ class Kind:
 
 @functools.cache
 def kinds() -> Mapping[str, Kind]:
-    """By name, as in `backend` and `backend/server`."""
+    """Returns the kinds by name, as in `backend` and `backend/server`."""
     return {name: _kind(name, row) for name, row in bundle()["x-references"]["kinds"].items()}
 
 

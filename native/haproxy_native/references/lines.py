@@ -65,7 +65,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a section names an object; `place` and `line` count sections and lines from 0. `span` is None where no word does."""
+    """A place in a section that names an object; `place` and `line` count sections and lines from 0. `span` is None if no word does."""
 
     place: int
     line: int
@@ -84,7 +84,11 @@ Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[
 @functools.cache
 def section_kinds() -> dict[str, str]:
     """The word that begins a section, by the kind of its object."""
-    return {kind_of(each): each.section for each in resources().by_name.values() if each.section and not each.parents and not each.file}
+    return {
+        kind_of(resource): resource.section
+        for resource in resources().by_name.values()
+        if resource.section and not resource.parents and not resource.file
+    }
 
 
 def target(document: Document, object_: str) -> Target:
@@ -96,10 +100,10 @@ def target(document: Document, object_: str) -> Target:
     if kind is None or len(parts) % 2:
         raise BadRequest(f"{object_[:100]!r} is nothing that lines name: that are {', '.join(kinds())}, and stored files")
     section = (section_kinds()[parts[0]], parts[1])
-    found = Target(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
-    if not any(definitions(document, found)):
-        raise NotFound(f"{object_[:100]} does not exist{_nearest(document, found)}")
-    return found
+    target_ = Target(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
+    if not any(definitions(document, target_)):
+        raise NotFound(f"{object_[:100]} does not exist{_nearest(document, target_)}")
+    return target_
 
 
 def _of_table(document: Document, name: str) -> tuple[str, ...]:
@@ -115,13 +119,13 @@ def _of_table(document: Document, name: str) -> tuple[str, ...]:
 
 
 def _has_table(kind: Kind, section: Section) -> bool:
-    words = {each.holds for each in kinds_of(kind)} - {""}
+    words = {kind_.holds for kind_ in kinds_of(kind)} - {""}
     return any(line.words and line.words[0] in words for line in section.lines)
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """With the kinds that it is as well."""
-    return [kind, *(kinds()[each] for each in kind.also)]
+    """Returns a kind, and the kinds that it also is."""
+    return [kind, *(kinds()[name] for name in kind.also)]
 
 
 def _nearest(document: Document, wanted: Target) -> str:
@@ -154,16 +158,16 @@ def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tupl
 
 def objects(document: Document) -> list[Target]:
     """All objects of the document that lines can name, by kind."""
-    words, found = section_kinds(), dict[Target, None]()
+    words, targets = section_kinds(), dict[Target, None]()
     for kind in kinds().values():
         word = words[kind.name.partition("/")[0]]
         for section in dict.fromkeys(unquoted(name) for name, _ in document.of_kind(word)):
             wanted = Target(kind, section, (word, section))
             if wanted.is_section:
-                found[wanted] = None
+                targets[wanted] = None
             else:
-                found |= {replace(wanted, name=unquoted(name)): None for name, _ in _made(document, wanted, None)}
-    return list(found)
+                targets |= {replace(wanted, name=unquoted(name)): None for name, _ in _made(document, wanted, None)}
+    return list(targets)
 
 
 def spots(document: Document, wanted: Target) -> Iterator[Spot]:
@@ -178,8 +182,8 @@ def spots(document: Document, wanted: Target) -> Iterator[Spot]:
             yield Spot(place, 0, None, IMPLICIT)
         if has(section.text, wanted.name):
             for number, line in enumerate(section.lines):
-                found = finders.of_line(section, document.names()[place], number, line) if has(line.text, wanted.name) else ()
-                for span, how in sorted(dict(found).items()):
+                matches = finders.of_line(section, document.names()[place], number, line) if has(line.text, wanted.name) else ()
+                for span, how in sorted(dict(matches).items()):
                     if (place, number, span) not in made:
                         yield Spot(place, number, span, how)
 
@@ -201,7 +205,7 @@ class _Finders:
             return [(how, sort(text, name, values)) for text in texts]
 
         def words(member: str) -> list[str]:
-            return [text for each in every for text in getattr(each, member)]
+            return [text for kind_ in every for text in getattr(kind_, member)]
 
         self._headers = made(HEADER, Pattern, words("headers"))
         self._lines = made(LINE, Pattern, words("lines"))
@@ -209,16 +213,16 @@ class _Finders:
         self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, Criterion, words("criteria"))]
         self._calls_here = made(ARGUMENT, CallPattern, words("arguments_here"))
         self._conditions: Finders = [(CONDITION, Condition(name))] if kind.conditions else []
-        self._of_table(document, next((each.table for each in every if each.table), ""), made)
+        self._of_table(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
         if wanted.only_table:
             self._headers, self._lines, self._calls = [], [], []
 
     def _of_table(self, document: Document, title: str, made: Make) -> None:
         """`title`: what stands in the place of the table's name."""
         section = next(
-            (each for name, each in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
+            (section_ for name, section_ in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
         )
-        needs_line = any(each.holds for each in kinds_of(self._wanted.kind))
+        needs_line = any(kind.holds for kind in kinds_of(self._wanted.kind))
         is_there = title and section is not None and (not needs_line or _has_table(self._wanted.kind, section))
         lines, calls = ([text.replace("<>", title) for text in texts] if is_there else [] for texts in (tables().lines, tables().arguments))
         self._table_lines, self._table_calls = made(STICK_TABLE, Pattern, lines), made(STICK_TABLE, CallPattern, calls)

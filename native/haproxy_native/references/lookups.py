@@ -60,22 +60,22 @@ class Found:
 
 
 class Lookup:
-    """Of one object; `directory`: where relative paths begin."""
+    """Looks up one object; `directory`: where relative paths begin."""
 
     def __init__(self, document: Document, wanted: Target, directory: str, read: Read) -> None:
         self._document, self._wanted, self._read = document, wanted, read
         self._bases = bases(document, directory)
-        self._maps, self._variables, self._texts = (called(each) for each in (lookups().maps, lookups().variables, lookups().texts))
+        self._maps, self._variables, self._texts = (called(name) for name in (lookups().maps, lookups().variables, lookups().texts))
         self._setters, self._writers = called(lookups().setters), called(lookups().writers)
         self._asked: dict[str, list[tuple[int, int]]] = {}
 
     def found(self) -> Found:
-        found = Found()
+        result = Found()
         if _dynamic(self._wanted) and not self._wanted.only_table:
-            self._add_lines(found)
-            self._add_maps(found)
-            found.lost += self._by_others()
-        return found
+            self._add_lines(result)
+            self._add_maps(result)
+            result.lost += self._by_others()
+        return result
 
     # -- lines that make a name
 
@@ -98,10 +98,10 @@ class Lookup:
             place, number, words = left.pop()
             self._add_line(found, place, number, words)
             variables = {
-                each.text for word in words for each in arguments(word.value) if self._variables.fullmatch(each.function)
+                argument.text for word in words for argument in arguments(word.value) if self._variables.fullmatch(argument.function)
             } - followed
             followed |= variables
-            left += [each for variable in sorted(variables) for each in self._set(variable)]
+            left += [name for variable in sorted(variables) for name in self._set(variable)]
 
     def _is_dynamic(self, place: int, words: Sequence[Word]) -> bool:
         kind, section = self._wanted.kind, self._document.sections[place]
@@ -196,7 +196,7 @@ class Lookup:
         for place, number, words in self._words_of_lines:
             if words[0].value in scripts and len(words) > 1:
                 yield from self._in_script(place, number, self._absolute(words[1].value), name)
-            for span in (span for each in lookups().agents for span in Pattern(each, None).spans(words)):
+            for span in (span for pattern in lookups().agents for span in Pattern(pattern, None).spans(words)):
                 line = self._document.sections[place].lines[number]
                 path = self._absolute(unquoted(line.text[span.start : span.end]))
                 yield from self._in_agent(path, self._read(path) or "")
@@ -205,20 +205,20 @@ class Lookup:
         text = self._read(path)
         if text is None:
             yield Lost(f"the script {path} cannot be read", place, number)
-        for line, each in enumerate((text or "").split("\n"), 1):
-            if name.search(each):
-                yield Lost("a script has the word", path=path, line=line, text=each.strip())
+        for line, line_text in enumerate((text or "").split("\n"), 1):
+            if name.search(line_text):
+                yield Lost("a script has the word", path=path, line=line, text=line_text.strip())
 
     def _in_agent(self, path: str, text: str) -> Iterator[Lost]:
-        patterns = [Pattern(each, self._wanted.name) for kind in kinds_of(self._wanted.kind) for each in kind.spoe]
-        for line, each in enumerate(text.split("\n"), 1):
-            words = words_of(Line(each))
+        patterns = [Pattern(form, self._wanted.name) for kind in kinds_of(self._wanted.kind) for form in kind.spoe]
+        for line, line_text in enumerate(text.split("\n"), 1):
+            words = words_of(Line(line_text))
             if any(list(pattern.spans(words)) for pattern in patterns):
-                yield Lost("an SPOE file names it, which is changed by itself", path=path, line=line, text=each.strip())
+                yield Lost("an SPOE file names it, which is changed by itself", path=path, line=line, text=line_text.strip())
 
 
 def _dynamic(wanted: Target) -> Sequence[str]:
-    return [word for each in kinds_of(wanted.kind) for word in each.dynamic]
+    return [word for kind in kinds_of(wanted.kind) for word in kind.dynamic]
 
 
 def _may_matter(line: Line) -> bool:
@@ -227,7 +227,7 @@ def _may_matter(line: Line) -> bool:
 
 
 def _loaded() -> list[str]:
-    return [*lookups().scripts, *(each.split()[1] for each in lookups().agents)]
+    return [*lookups().scripts, *(form.split()[1] for form in lookups().agents)]
 
 
 def _calls(expression: str) -> Iterator[tuple[str, str]]:

@@ -79,7 +79,7 @@ class Foreseen:
 
 
 class Naming:
-    """Of one engine."""
+    """References and renaming of one engine."""
 
     def __init__(self, engine: Engine, followers: Sequence[Follower] = ()) -> None:
         self._engine, self._followers = engine, followers
@@ -87,9 +87,9 @@ class Naming:
     async def references(self, object_: str, transaction_id: str | None = None) -> Named:
         """Raises BadRequest, NotFound and NoTransaction."""
         document = self._engine.read(transaction_id)
-        found = await beside(self._found, document, object_)
+        found_places = await beside(self._found, document, object_)
         rows = self._rows(document)
-        return Named(await beside(rows.places, found), rows.lost(found.lost))
+        return Named(await beside(rows.places, found_places), rows.lost(found_places.lost))
 
     async def renaming(self, object_: str, to: str, *, version: int | None = None, transaction_id: str | None = None) -> Renaming:
         """The change that renames it. Raises BadRequest, BadValue, Conflict, Exists, NotFound, NoTransaction and Unusable."""
@@ -99,9 +99,9 @@ class Naming:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
             check_name(document, await beside(target, document, object_), to)
-        found = await beside(self._found, document, object_)
-        edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
-        carried = [each for follower in self._followers for each in follower.kept(object_)]
+        found_places = await beside(self._found, document, object_)
+        edits, left = await asyncio.to_thread(self._file_edits, found_places, stored, object_, to)
+        carried = [follower_line for follower in self._followers for follower_line in follower.kept(object_)]
         if transaction_id and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.stores if edits else ())), *carried])
             raise BadRequest(
@@ -109,9 +109,9 @@ class Naming:
             )
         edit = partial(self._renamed, object_=object_, to=to, stored=frozenset(map(str, edits.stores) if edits else ()))
         rows = self._rows(document)
-        places = await beside(rows.places, found, made=True)
+        places = await beside(rows.places, found_places, made=True)
         change = Change(edit, version, transaction_id, kept=False, files=edits)
-        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found.lost, *left]), carried, change)
+        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change)
 
     async def plan(self, renaming: Renaming) -> Foreseen:
         """What it would do, without doing it."""
@@ -121,10 +121,10 @@ class Naming:
             if not changed:
                 return Foreseen(await engine.plan_document(document), {})
             check = partial(changed.checked, name="plan")
-            found = await preview(engine.context, document, check, sent=False, files=changed.written)
+            preview_ = await preview(engine.context, document, check, sent=False, files=changed.written)
             async with engine.context.settled():
                 plans = await changed.planned()
-        return Foreseen(found, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})
+        return Foreseen(preview_, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})
 
     async def rename(self, renaming: Renaming, *, force_reload: bool = False) -> Outcome:
         """One commit, or an edit of the transaction. Raises what they raise."""
@@ -138,8 +138,8 @@ class Naming:
 
     async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
         async with AsyncExitStack() as stack:
-            for each in self._followers:
-                await stack.enter_async_context(each.renamed(renaming.object, renaming.to))
+            for follower in self._followers:
+                await stack.enter_async_context(follower.renamed(renaming.object, renaming.to))
             return await commit(self._engine.context, change)
 
     # -- what is found
@@ -148,13 +148,13 @@ class Naming:
         stored = self._stored_file(object_)
         if stored is None:
             return to_object(document, target(document, object_), self._directory, _Texts().read)
-        found = to_file(document, str(stored.path), self._directory)
-        return replace(found, entries=files.listing(stored, document, self._directory))
+        found_places = to_file(document, str(stored.path), self._directory)
+        return replace(found_places, entries=files.listing(stored, document, self._directory))
 
     def _stored_file(self, object_: str) -> StoredFile | None:
-        """None for what is no kind of stored files. Raises NotFound."""
+        """Returns a stored file; None if the object is no kind of stored file. Raises NotFound."""
         parts = parsed(object_)
-        store = next((each for each in self._engine.stores.values() if each.kind == parts[0]), None)
+        store = next((store for store in self._engine.stores.values() if store.kind == parts[0]), None)
         if store is None or len(parts) != 2:
             return None
         paths = [path for path in store.files() if path.name == parts[1]]
@@ -187,16 +187,16 @@ class Naming:
             if store := self._store_of(path):
                 stores[store.directory / Path(path).name] = store
             else:
-                left += [Lost("the map is no stored file", path=path, line=each.line, text=each.text) for each in entries]
+                left += [Lost("the map is no stored file", path=path, line=entry.line, text=entry.text) for entry in entries]
         return files.revalued(stores, parsed(object_)[-1], to) if stores else None, left
 
     def _renamed(self, document: Document, object_: str, to: str, stored: frozenset[str]) -> Document:
         """Raises Conflict where other files have come to name it."""
-        found = self._found(document, object_)
-        here = {path for path in entries_by_path(found) if self._store_of(path)}
+        found_places = self._found(document, object_)
+        here = {path for path in entries_by_path(found_places) if self._store_of(path)}
         if {posixpath.basename(path) for path in here} - {posixpath.basename(path) for path in stored}:
             raise Conflict(f"other files have come to name {object_} meanwhile; repeat the call")
-        return renamed(found, to)
+        return renamed(found_places, to)
 
 
 def _other_name(object_: str, to: str) -> str:
@@ -210,7 +210,7 @@ class _Texts:
         self._known: dict[str, str | None] = {}
 
     def read(self, path: str) -> str | None:
-        """None for what is no file, cannot be read, or is too large."""
+        """Reads a text; None if it is no file, is unreadable, or is too large."""
         if path not in self._known:
             self._known[path] = self._read(Path(path))
         return self._known[path]

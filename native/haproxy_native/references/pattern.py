@@ -36,7 +36,7 @@ class Word:
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Where characters of the value stand in the line."""
+        """Returns the position in the line of some characters of the value."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
@@ -91,11 +91,11 @@ class Pattern:
         self._place = next(place for place, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
-        """Where the name stands."""
+        """Yields where the name stands."""
         before, wanted = self._tokens[: self._place], self._tokens[self._place]
         for place, word in enumerate(words):
-            if isinstance(wanted, re.Pattern) and (found := wanted.fullmatch(word.value)) and _lead(before, words[:place]):
-                yield word.span(*found.span("name"))
+            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _lead(before, words[:place]):
+                yield word.span(*match.span("name"))
 
 
 class CallPattern:
@@ -108,8 +108,8 @@ class CallPattern:
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         for word in words:
             for argument in arguments(word.value) if "(" in word.value else ():
-                if self._function.fullmatch(argument.function) and (found := self._argument.fullmatch(argument.text)):
-                    start, end = found.span("name")
+                if self._function.fullmatch(argument.function) and (match := self._argument.fullmatch(argument.text)):
+                    start, end = match.span("name")
                     yield word.span(argument.start + start, argument.start + end)
 
 

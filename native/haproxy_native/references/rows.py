@@ -28,19 +28,19 @@ class Row:
 
 
 class Rows:
-    """Of one document; `main` is the path of its main file."""
+    """Makes rows of one document; `main` is the path of its main file."""
 
     def __init__(self, document: Document, main: str, stored: ObjectOf) -> None:
         self._document, self._main, self._stored = document, main, stored
         self._first = first_lines(document)
 
     def places(self, found: References, *, made: bool = False) -> list[Row]:
-        """Those of the configuration in order, then those of files; `made`: with the lines that make the object."""
-        spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda each: (each.place, each.line))
+        """Returns the rows of the configuration in order, then those of files; `made`: with the lines that define the object."""
+        spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
         return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
 
     def lost(self, found: Sequence[Lost]) -> list[Row]:
-        return [self._of_lost(each) for each in found]
+        return [self._of_lost(entry) for entry in found]
 
     def _of_spot(self, spot: Spot) -> Row:
         return self._of_line(spot.place, spot.line, how=spot.how)
@@ -59,6 +59,6 @@ class Rows:
         return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
 
     def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> Row:
-        """Of a file that is not stored here the place alone."""
+        """Returns a row; of a file that is not stored here only the place."""
         object_ = self._stored(path)
         return Row(object_ or "file", path, line, "", text if object_ else "", how, why)

@@ -34,8 +34,8 @@ def advise(records: Iterable[Record]) -> tuple[int, list[Advice]]:
         for reason in record.reasons:
             keyword, remedy = str(reason.get("keyword", "")), str(reason.get("remedy", ""))
             kinds[keyword or ("" if remedy else str(reason["reason"])), remedy].setdefault(record.id, reason)
-    found = [_advice(remedy, reloads, len(counted)) for (_, remedy), reloads in kinds.items()]
-    return len(counted), sorted(found, key=lambda each: -each.reloads)
+    rows = [_advice(remedy, reloads, len(counted)) for (_, remedy), reloads in kinds.items()]
+    return len(counted), sorted(rows, key=lambda advice: -advice.reloads)
 
 
 def _advice(remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> Advice:

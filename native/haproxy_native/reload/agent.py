@@ -106,9 +106,9 @@ class ReloadAgent:
         return self._request(reasons, forced=False).id
 
     def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
-        """As `schedule`, under the last id that a former process left open; the others continue in it.
+        """Schedules as `schedule` does, under the last id that a former process left open; the others continue in it.
 
-        `changed`: the last one was loading another text than the file holds now, so that all continue in a new id.
+        `changed`: the last one was loading another text than the file now has, so that all continue under a new id.
         """
         interrupted = self.records.interrupted
         if not interrupted or changed:

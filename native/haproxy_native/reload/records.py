@@ -95,7 +95,7 @@ class Record:
 
     def keeps(self, version: int | None) -> bool:
         """True if the change that made this version is in the file although the reload has failed."""
-        return any(each["version"] == version and each["outcome"] == KEPT for each in self.changes)
+        return any(change["version"] == version and change["outcome"] == KEPT for change in self.changes)
 
     @property
     def failure(self) -> str:
@@ -104,11 +104,11 @@ class Record:
 
     def keeps_those_of(self, request_id: str) -> bool:
         """True if what a request has changed is in the file although the reload has failed."""
-        own = [each["outcome"] for each in self.changes if request_id and each.get("request_id") == request_id]
+        own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
     def succeeded(self, pid: int | None) -> "Record":
-        """With the outcome that a worker with this pid has loaded the text."""
+        """Returns the record as succeeded: a worker with this pid has loaded the text."""
         return replace(self, status=SUCCEEDED, phase=Phase.OVER, response="", error="", verified=pid is not None, pid_after=pid)
 
     def failed(self, error: str) -> "Record":
@@ -117,7 +117,7 @@ class Record:
     @property
     def taken_back(self) -> set[int]:
         """The versions that these changes had made."""
-        return {each["version"] for each in self.changes if each["outcome"] == TAKEN_BACK}
+        return {change["version"] for change in self.changes if change["outcome"] == TAKEN_BACK}
 
     @property
     def number(self) -> int:
@@ -166,7 +166,7 @@ class Records:
         return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_asking()))
 
     def continue_in(self, identity: str, other: str) -> None:
-        """From now on the work of one reload, and of those that it continues, is done under the id of another."""
+        """Continues the work of a reload, and of those that it continues, under another id from now on."""
         for record in list(self._records.values()):
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
@@ -191,7 +191,7 @@ class Records:
         return record
 
     def finish(self, record: Record, refused: bytes | None = None) -> Record:
-        """With its outcome, which those that continue in it share, and the text that HAProxy did not take."""
+        """Ends a record with its outcome, which those that continue in it share, and with the refused text."""
         if refused is not None:
             try:
                 write_atomically(self._refused_path(record.id), refused, durable=False)
@@ -224,14 +224,14 @@ class Records:
             return None
 
     def api(self, identity: str) -> dict[str, Any]:
-        """As `/reloads/{id}` shows it: of an earlier success only that it was one."""
+        """Returns a reload as `/reloads/{id}` shows it; an earlier success has its status only."""
         record = self.get(identity)
         if record.status == SUCCEEDED and record != self._last_success():
             return {"id": record.id, "status": record.status}
         return _api(record)
 
     def api_list(self) -> list[dict[str, Any]]:
-        """As `/reloads` shows them: what failed, the last success, what is pending."""
+        """Returns the reloads as `/reloads` lists them: failed ones, the last success, pending ones."""
         last = self._last_success()
         shown = (record for record in self._records.values() if record.status != SUCCEEDED or record == last)
         return [_api(record) for record in shown if record.listed]
@@ -309,10 +309,10 @@ def _api(record: Record) -> dict[str, Any]:
 
 
 def _read(path: Path) -> Record | None:
-    """None for a file that is none of ours or was cut off."""
+    """Reads a record; None if the file is not ours or incomplete."""
     try:
         members = json.loads(path.read_bytes())
-        known = {name: members[name] for name in (each.name for each in fields(Record)) if name in members}
+        known = {name: members[name] for name in (field.name for field in fields(Record)) if name in members}
         record = Record(**{**known, **{name: tuple(known.get(name, ())) for name in ("reasons", "origins", "changes")}})
     except (OSError, ValueError, TypeError) as error:
         log.warning("cannot read the reload record %s: %s", path, error)

@@ -58,7 +58,7 @@ class Patience:
 
     @classmethod
     def of(cls, seconds: float) -> "Patience":
-        """None longer than `seconds`, but for a master at work."""
+        """Returns the time limits: none longer than `seconds`, except for a working master."""
         return cls(seconds, min(cls.denied, seconds), cls.master, min(cls.gone, seconds), min(cls.glance, seconds))
 
 
@@ -73,7 +73,7 @@ class Trial:
     patience: Patience
 
     def judged(self, look: Look) -> Verdict | None:
-        """None while the outcome is open: look again."""
+        """Returns the verdict; None while it is undecided and must be judged again."""
         if not look.visible:
             return Verdict(Ending.UNSEEN)
         if self._is_new(look.worker):
@@ -120,5 +120,5 @@ class Trial:
 
 def first_alert(log: str) -> str:
     """The first reason that HAProxy gives for not starting, on one line; empty where it gives none."""
-    found = _ALERT.search(log)
-    return found[1][:_LONGEST_ALERT] if found else ""
+    match = _ALERT.search(log)
+    return match[1][:_LONGEST_ALERT] if match else ""

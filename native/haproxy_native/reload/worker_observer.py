@@ -12,7 +12,7 @@ POLL = 0.02
 
 
 class WorkerObserver:
-    """Of one reload. `known`: a HAProxy is known to run here, so that none is one that has been stopped."""
+    """Observes workers during one reload. `known`: HAProxy is known to run here, so that no worker counts as stopped."""
 
     def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:
         self._runtime, self._known, self._patience = runtime, known, Patience.of(patience)

@@ -28,7 +28,7 @@ class Case:
 
 
 def cases_of(rows: Sequence[Mapping[str, Any]], test: str = "") -> list[Case]:
-    """Of the rows of a body. Raises BadRequest for a request that cannot be sent, and for a case that expects nothing."""
+    """Parses the rows of a body. Raises BadRequest for a request that cannot be sent, and for a case that expects nothing."""
     if len(rows) > MOST:
         raise BadRequest(f"cases in body has {len(rows)} items, and {MOST} at most")
     return [_case(row, test, number) for number, row in enumerate(rows)]
@@ -80,7 +80,7 @@ def _got(expect: Mapping[str, Any], found: Explanation) -> Iterator[tuple[str, A
 
 def _values(message: Message | None, name: str) -> Any:
     """One value, a list of several, or None."""
-    values = [each.value for each in message.headers if each.name.lower() == name.lower()] if message else []
+    values = [header.value for header in message.headers if header.name.lower() == name.lower()] if message else []
     return values if len(values) > 1 else values[0] if values else None
 
 
@@ -89,7 +89,7 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        name: [str(each) for each in values] if isinstance(values, list) else [] if values is None else [str(values)]
+        name: [str(value) for value in values] if isinstance(values, list) else [] if values is None else [str(values)]
         for name, values in value.items()
     }
 

@@ -23,7 +23,7 @@ KIND, SUFFIX = "test", ".json"
 
 
 class TestFiles:
-    """Those in one directory, by name. What others put there counts at once."""
+    """The test files of one directory, by name. Files that others put there count at once."""
 
     # What pytest would take for a class of tests.
     __test__ = False
@@ -52,11 +52,11 @@ class TestFiles:
             raise self._unreadable(self._path(name), error) from error
 
     def cases(self, names: list[str] | None = None) -> list[Case]:
-        """Of all tests, or of these. Raises NotFound and Unusable."""
+        """Returns the cases of all tests, or of these. Raises NotFound and Unusable."""
         return [case for name in (self.names() if names is None else names) for case in self._cases(name)]
 
     def _cases(self, name: str) -> Sequence[Case]:
-        """Those of a file that has not changed are read once."""
+        """Returns the cases of a file, which is read again only if it has changed."""
         stamp = self._stamp(name)
         if stamp is None or self._known.get(name, (None,))[0] != stamp:
             self._known[name] = stamp, self._read_cases(name)
@@ -77,7 +77,7 @@ class TestFiles:
     async def put(self, name: str, body: Mapping[str, Any]) -> bool:
         """Whether it is new. Raises BadRequest for cases that cannot be asked, Unusable, WriteFailed, and what commits raise."""
         await beside(cases_of, body["cases"], name)
-        count = await asyncio.to_thread(lambda: len(self.cases([each for each in self.names() if each != name])))
+        count = await asyncio.to_thread(lambda: len(self.cases([other for other in self.names() if other != name])))
         if count + len(body["cases"]) > MOST:
             raise BadRequest(f"the other tests have {count} cases, and all together have {MOST} at most")
         data = await beside(_written, {member: value for member, value in body.items() if member != "name"})
@@ -124,7 +124,7 @@ class TestFiles:
             raise WriteFailed(f"cannot write {path}: {error.strerror}") from error
 
     def _read(self, name: str) -> bytes | None:
-        """None where there is none."""
+        """Reads a file; None if it does not exist."""
         try:
             return self._path(name).read_bytes()
         except FileNotFoundError:

@@ -50,10 +50,10 @@ class RoutingGate:
             return self._passed[2]
         still: Sequence[str] = ()
         if failed := await self._failed(candidate, cases):
-            before = await self._failed_before(candidate, [each.case for each in failed])
-            still = tuple(each.case.full_name for each in failed if id(each.case) in before)
-            if broken := [each for each in failed if id(each.case) not in before]:
-                raise BreaksTests(_text(broken), failed=[each.as_dict() for each in broken], failed_before=still)
+            before = await self._failed_before(candidate, [result.case for result in failed])
+            still = tuple(result.case.full_name for result in failed if id(result.case) in before)
+            if broken := [result for result in failed if id(result.case) not in before]:
+                raise BreaksTests(_text(broken), failed=[result.as_dict() for result in broken], failed_before=still)
             log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
         self._passed = key, cases, still
         return still
@@ -73,10 +73,10 @@ class RoutingGate:
 
     def _decisive_of(self, document: Document) -> Decisive:
         """What a change leaves is what the next one begins with."""
-        known = next((each for of, each in self._known if of is document), None)
-        found = known or _decisive(document, self._home)
-        self._known = [(document, found), *(each for each in self._known if each[0] is not document)][:2]
-        return found
+        known = next((shadow for of, shadow in self._known if of is document), None)
+        decisive = known or _decisive(document, self._home)
+        self._known = [(document, decisive), *(shadow for shadow in self._known if shadow[0] is not document)][:2]
+        return decisive
 
     async def _cases(self) -> Sequence[Case]:
         """Raises Untested."""
@@ -95,7 +95,7 @@ class RoutingGate:
     async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
         """The ids of those that fail without the change. Of a text that cannot be tested none is known to."""
         try:
-            return {id(each.case) for each in (await self._tests.run(candidate.before, cases)).failed}
+            return {id(result.case) for result in (await self._tests.run(candidate.before, cases)).failed}
         except (NativeError, OSError):
             return set()
 
@@ -115,10 +115,10 @@ def _decisive(document: Document, home: Path) -> Decisive:
     """What decides where requests go."""
     shadow = rewritten(document, Path("/"), home)
     nowhere = Place(None, 0, "", "")
-    return shadow.text, [replace(each, place=nowhere) for each in shadow.listeners]
+    return shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
 
 
 def _text(broken: Sequence[Result]) -> str:
-    named = [f"{each.case.full_name}: {each.reason}" for each in broken[:MOST_NAMED]]
+    named = [f"{result.case.full_name}: {result.reason}" for result in broken[:MOST_NAMED]]
     more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
     return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])

@@ -15,7 +15,7 @@ def junit(run: Run, *, with_rules: bool = True) -> bytes:
     root = Element("testsuites", tests=str(len(run.results)), failures=str(len(run.failed)), time=f"{run.seconds:.3f}")
     for name, group in groupby(run.results, key=lambda result: result.case.test):
         results = [*group]
-        failures, seconds = sum(not each.passed for each in results), sum(each.seconds for each in results)
+        failures, seconds = sum(not result.passed for result in results), sum(result.seconds for result in results)
         suite = SubElement(
             root, "testsuite", name=_clean(name or "routing"), tests=str(len(results)), failures=str(failures), time=f"{seconds:.3f}"
         )
@@ -42,5 +42,5 @@ def _lines(result: Result) -> Iterator[str]:
 
 
 def _clean(text: str) -> str:
-    """Without what XML has no words for."""
+    """Returns the text without characters that XML does not allow."""
     return _NO_WORDS.sub("?", text)

@@ -29,7 +29,7 @@ class Result:
         return not self.reason
 
     def as_dict(self) -> dict[str, Any]:
-        """As the API shows it."""
+        """Returns the result as the API shows it."""
         case = self.case
         whole: dict[str, Any] = {"test": case.test or None, "name": case.name, "passed": self.passed, "seconds": round(self.seconds, 5)}
         whole |= {"reason": self.reason or None, "request": case.request, "expect": case.expect, "got": self.got}
@@ -40,7 +40,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of `rules` rules these were reached by no case."""
+    """Coverage: `unreached` rules of `rules` in all."""
 
     rules: int
     unreached: Sequence[Place]
@@ -50,9 +50,9 @@ class Coverage:
         return self.rules - len(self.unreached)
 
     def as_dict(self) -> dict[str, Any]:
-        """As the API shows it."""
+        """Returns the coverage as the API shows it."""
         share = {"share": round(self.reached / self.rules, 4)} if self.rules else {}
-        return {"rules": self.rules, "reached": self.reached, **share, "unreached": [_plain(asdict(each)) for each in self.unreached]}
+        return {"rules": self.rules, "reached": self.reached, **share, "unreached": [_plain(asdict(rule)) for rule in self.unreached]}
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,16 @@ class Run:
 
     @property
     def failed(self) -> Sequence[Result]:
-        return [each for each in self.results if not each.passed]
+        return [result for result in self.results if not result.passed]
 
     def as_dict(self) -> dict[str, Any]:
-        """As the API shows it."""
+        """Returns the run as the API shows it."""
         failed = len(self.failed)
         return {
             "passed": len(self.results) - failed,
             "failed": failed,
             "seconds": round(self.seconds, 4),
-            "cases": [each.as_dict() for each in self.results],
+            "cases": [result.as_dict() for result in self.results],
             "coverage": self.coverage.as_dict(),
         }
 
@@ -93,9 +93,9 @@ async def _result(document: Document, asker: Asker, case: Case) -> Result:
         request = asked(case.question, asker.shadow.listeners)
     except BadRequest as error:
         return Result(case, 0.0, f"it cannot be asked: {error}")
-    found = explained(document, asker.shadow, request.listener, await asker.ask(request), has_states=False)
-    got, reason = compared(case.expect, found)
-    return Result(case, time.monotonic() - began, reason, got, found.rules)
+    explanation = explained(document, asker.shadow, request.listener, await asker.ask(request), has_states=False)
+    got, reason = compared(case.expect, explanation)
+    return Result(case, time.monotonic() - began, reason, got, explanation.rules)
 
 
 def _coverage(shadow: Shadow, reached: Collection[tuple[str | None, int]]) -> Coverage:
@@ -104,10 +104,10 @@ def _coverage(shadow: Shadow, reached: Collection[tuple[str | None, int]]) -> Co
 
 
 def _plain(value: Any) -> Any:
-    """Without the file of a line that is in the main one."""
+    """Returns the value, without the file of a line in the main file."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items() if each is not None}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _plain(member_value) for name, member_value in value.items() if member_value is not None}
+    return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 def _identity(place: Place) -> tuple[str | None, int]:

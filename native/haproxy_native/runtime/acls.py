@@ -33,7 +33,7 @@ class Acl:
 
 
 def acls(text: str) -> Iterator[Acl]:
-    """Of `show acl`."""
+    """Parses an answer to `show acl`."""
     for line in text.splitlines():
         if match := _ACL.fullmatch(line) or _UNHEARD_OF.fullmatch(line):
             named = _NAMED.search(match["rest"])
@@ -71,11 +71,11 @@ class Add:
     pattern: str
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [f"add acl {named(self.name)} {argument(self.pattern)}"]
 
     async def carry_out(self, runtime: Runtime) -> None:
-        await runtime.ask(self.said[0])
+        await runtime.ask(self.texts[0])
 
     async def take_back(self, runtime: Runtime) -> None:
         await runtime.ask(f"del acl {named(self.name)} {argument(self.pattern)}")
@@ -89,11 +89,11 @@ class Delete:
     reference: str
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [f"del acl {named(self.name)} #{argument(self.reference)}"]
 
     async def carry_out(self, runtime: Runtime) -> None:
-        await runtime.ask(self.said[0])
+        await runtime.ask(self.texts[0])
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"a pattern of {self.name} is gone")
@@ -107,8 +107,8 @@ class Replace:
     patterns: Sequence[str]
 
     @property
-    def said(self) -> Sequence[str]:
-        return replacement.ACL.said(named(self.name), "<pattern>")
+    def texts(self) -> Sequence[str]:
+        return replacement.ACL.texts(named(self.name), "<pattern>")
 
     async def carry_out(self, runtime: Runtime) -> None:
         await replacement.replace(runtime, replacement.ACL, named(self.name), lambda adding: self._add(runtime, adding))

@@ -25,7 +25,7 @@ class Address:
 
 
 def parse(text: str) -> Address | None:
-    """None for what cannot be connected to: an inherited descriptor, a variable that only HAProxy can resolve."""
+    """Parses an address; None if it cannot be connected to: an inherited descriptor, a variable that only HAProxy resolves."""
     kind, sign, rest = text.partition("@")
     if sign and kind == "abns":
         return Address(text, "\0" + rest)

@@ -67,7 +67,7 @@ class Health:
 
 
 async def health(runtime: Runtime, name: str) -> Health | None:
-    """None where there is no such backend."""
+    """Returns a backend's health; None if it does not exist."""
     rows = [
         row for row in answers.table(await runtime.send(f"show stat {argument(name)} {BACKENDS + SERVERS} -1")) if row.get("pxname") == name
     ]

@@ -103,7 +103,7 @@ class Runtime:
 
     @property
     def worker_place(self) -> str:
-        """As the protocol names the worker that is spoken to: behind a master's socket the worker's sign."""
+        """Returns the worker's name in the protocol: behind a master's socket the worker's sign."""
         return f"{self.place}@1" if self.place == self._master else self.place
 
     @property
@@ -166,11 +166,11 @@ class Runtime:
         return (await self.worker()).pid
 
     async def servers(self, backend: str = "") -> list[ServerState]:
-        """Those of a backend, or all. Raises RuntimeRefused where the worker has no such backend."""
+        """Returns the servers of a backend, or all. Raises RuntimeRefused if the worker does not have the backend."""
         return server_states(await self.read(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n"))
 
     async def refresh(self) -> Capabilities:
-        """After a reload: chooses the socket again, the master's first, and reads anew what the worker in service can do."""
+        """Chooses the socket again after a reload, the master's first, and asks anew what the worker in service can do."""
         await self._reconnect()
         return self.capabilities
 
@@ -184,7 +184,7 @@ class Runtime:
             return await work(socket)
 
     async def _through(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """By the socket in use; by another one, or the same again, where that does not answer and nothing can be done twice."""
+        """Sends through the socket in use; through another, or the same again, if it does not answer and nothing can be done twice."""
         asks_who = list(commands) == [_WHO]
         if self._socket is None:
             await self._reconnect(expected=asks_who)
@@ -214,9 +214,9 @@ class Runtime:
         facts = answers.info(await self.send(_WHO))
         return None if facts.get("Stopping") == "1" else _worker(facts)
 
-    def _refused(self, said: str, command: str) -> RuntimeRefused:
+    def _refused(self, answer: str, command: str) -> RuntimeRefused:
         self.failures["refused"] += 1
-        return RuntimeRefused(said, command)
+        return RuntimeRefused(answer, command)
 
     async def _larger(self) -> Socket | None:
         """A socket of the worker's own, which takes longer requests than the master's."""

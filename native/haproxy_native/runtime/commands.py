@@ -53,7 +53,7 @@ class Step(Protocol):
     """A change of the process that belongs to a stored file: a map's entries, a certificate. Many commands, made whole or not at all."""
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         """Its commands, without what a file would add, for people to read."""
 
     async def carry_out(self, runtime: Runtime) -> None:
@@ -118,7 +118,10 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
 
 
 def agent_address(backend: str, server: str, host: str) -> Command:
-    """While the agent is enabled, as all of its settings. A name is resolved by HAProxy, so only an IP address can be proven."""
+    """Returns the command for an agent's address, while the agent is enabled.
+
+    HAProxy resolves names, so only an IP address can be verified.
+    """
     shown = {} if _not_ip(host) else {"agent_addr": values.ip(host)}
     return _set("set server {} agent-addr {}", backend, server, host, **shown)
 
@@ -194,9 +197,9 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
     """Many plain commands are sent together where a master relays them over one connection, publications when all else is done."""
     together = len(commands) > MANY and runtime.capabilities.relays
-    for key, some in itertools.groupby(commands, lambda each: together and _kind(each)):
+    for key, some in itertools.groupby(commands, lambda command: together and _kind(command)):
         commanded = list(some)
-        yield from [commanded] if key else ([each] for each in commanded)
+        yield from [commanded] if key else ([command] for command in commanded)
 
 
 def _kind(command: Command) -> str:

@@ -23,7 +23,7 @@ async def names(runtime: Runtime) -> list[str]:
 
 
 async def entries(runtime: Runtime, name: str) -> list[CrtListRow]:
-    """In their order. Raises RuntimeRefused."""
+    """Returns the entries in their order. Raises RuntimeRefused."""
     return ssl_answers.entries(await runtime.read(f"show ssl crt-list -n {argument(name)}", "# "))
 
 

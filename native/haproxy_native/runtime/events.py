@@ -75,7 +75,7 @@ class EventListener:
             self._hear(event)
 
     async def _events(self) -> AsyncIterator[HAProxyEvent]:
-        """Until the worker closes. None where HAProxy has none to tell, or there is no master."""
+        """Yields events until the worker closes; none if HAProxy has no such command, or there is no master."""
         master, self._was_there = self.runtime.configured_master, False
         if master is None or not self.runtime.capabilities.may_report_events:
             return
@@ -92,8 +92,8 @@ class EventListener:
         except TimeoutError:
             return
         except asyncio.IncompleteReadError as end:
-            if said := end.partial.decode(errors="replace").strip():
-                raise NoEvents(said[:200]) from None
+            if text := end.partial.decode(errors="replace").strip():
+                raise NoEvents(text[:200]) from None
         except asyncio.LimitOverrunError:
             raise NoEvents(f"an event of more than {LONGEST_EVENT} bytes") from None
         finally:
@@ -103,7 +103,7 @@ class EventListener:
 
 
 def event(message: bytes) -> HAProxyEvent:
-    """Of one message with its NUL. Raises NoEvents for a refusal, ValueError for what is no event."""
+    """Parses one message with its NUL. Raises NoEvents for a refusal, ValueError for anything else that is no event."""
     text = message.decode(errors="replace").rstrip("\0").lstrip("\n").removeprefix("<0>").rstrip("\n")
     if _REFUSED.match(text):
         raise NoEvents(text)

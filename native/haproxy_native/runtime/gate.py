@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class Gate:
-    """For all connections to one worker. Dumps pass together, a deletion alone; a deletion that waits is next."""
+    """A gate for all connections to one worker. Dumps pass together, a deletion alone; a waiting deletion is next."""
 
     def __init__(self) -> None:
         self._deletes = False

@@ -45,7 +45,7 @@ async def loaded(runtime: Runtime) -> list[Map]:
 
 
 async def entries(runtime: Runtime, name: str) -> list[MapEntry]:
-    """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
+    """Returns the entries in the map's order. Raises RuntimeRefused for a map that is not loaded."""
     rows = []
     for line in (await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
         id_, _, rest = line.partition(" ")
@@ -69,7 +69,7 @@ async def entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
             return MapEntry(key, match[1])
     if any(way and way[1] == "str" and way[0].endswith("no") for _, way in looked_up):
         return None
-    return next((MapEntry(each.key, each.value) for each in await entries(runtime, name) if each.key == key), None)
+    return next((MapEntry(entry.key, entry.value) for entry in await entries(runtime, name) if entry.key == key), None)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Add:
         return f"add map {argument(self.name)} {_word(self.key)} {_word(self.value)}"
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [self.command]
 
     async def carry_out(self, runtime: Runtime) -> None:
@@ -109,7 +109,7 @@ class Set:
         return f"set map {argument(self.name)} {argument(self.key)} {_word(self.value)}"
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [self.command]
 
     async def carry_out(self, runtime: Runtime) -> None:
@@ -130,15 +130,15 @@ class Delete:
     key: str
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [f"del map {argument(self.name)} {argument(self.key)}"]
 
     async def carry_out(self, runtime: Runtime) -> None:
-        await runtime.ask(self.said[0])
+        await runtime.ask(self.texts[0])
         # Since 3.4 one of them at a time.
         with suppress(RuntimeRefused):
             while True:
-                await runtime.ask(self.said[0])
+                await runtime.ask(self.texts[0])
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the entry {self.key} of {self.name} is gone")
@@ -152,8 +152,8 @@ class Fill:
     source: Callable[[], Iterable[MapEntry]]
 
     @property
-    def said(self) -> Sequence[str]:
-        return replacement.MAP.said(argument(self.name), "<<")
+    def texts(self) -> Sequence[str]:
+        return replacement.MAP.texts(argument(self.name), "<<")
 
     async def carry_out(self, runtime: Runtime) -> None:
         await replacement.replace(runtime, replacement.MAP, argument(self.name), lambda adding: self._add(runtime, adding))
@@ -173,11 +173,11 @@ class Clear:
     name: str
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [f"clear map {argument(self.name)}"]
 
     async def carry_out(self, runtime: Runtime) -> None:
-        await runtime.ask(self.said[0])
+        await runtime.ask(self.texts[0])
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the former entries of {self.name} are gone")
@@ -187,8 +187,8 @@ def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
     """Lines of entries in pieces of about CHUNK bytes, in their order. Raises BadValue."""
     lines: list[str] = []
     size = 0
-    for each in entries:
-        line = payload_line(each)
+    for entry in entries:
+        line = payload_line(entry)
         length = len(line.encode("utf-8", "surrogateescape")) + 1
         if lines and size + length > CHUNK:
             yield "\n".join(lines)

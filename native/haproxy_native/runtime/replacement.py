@@ -18,14 +18,14 @@ _VERSION = re.compile(r"New version created: (\d+)")
 
 @dataclass(frozen=True)
 class Commands:
-    """Those of a kind of lists, without a version and a name."""
+    """The commands of a kind of lists, without version and name."""
 
     prepare: str
     add: str
     commit: str
     clear: str
 
-    def said(self, name: str, addition: str) -> Sequence[str]:
+    def texts(self, name: str, addition: str) -> Sequence[str]:
         """The commands for people to read; `name` as in a command."""
         return [f"{self.prepare} {name}", f"{self.add} @<version> {name} {addition}", f"{self.commit} @<version> {name}"]
 

@@ -119,7 +119,7 @@ def _split(line: str) -> list[str]:
 
 
 def cells(text: str) -> tuple[Mapping[str, int], Iterator[list[str]]]:
-    """Of such an answer the place of each column, and the cells of each row; one that is cut short is left out."""
+    """Returns each column's index, and the cells of each row; an incomplete row is left out."""
     rows = (_split(line) for line in text.splitlines() if line)
     names = [name.removeprefix("# ") for name in next(rows, [])]
     places = {name: place for place, name in enumerate(names) if name}

@@ -106,15 +106,15 @@ class Socket:
                 raise BadRequest(f"a runtime command is one line, without a line break or a bare semicolon: {command!r}")
             if len(_WORD.findall(command)) > MOST_WORDS:
                 raise RuntimeRefused(TOO_MANY_WORDS, command)
-        once, each = (f"@{self._prefix}", "") if relayed and self._prefix else ("", self._prefix)
-        line = once + ";".join(each + command for command in commands)
+        once, text_line = (f"@{self._prefix}", "") if relayed and self._prefix else ("", self._prefix)
+        line = once + ";".join(text_line + command for command in commands)
         # A master waits for the next command; only `quit` makes it close.
         end = "quit" if self._is_masters else ""
         if payload is None:
             request = _encoded(f"{line};{end}\n" if end else f"{line}\n")
         else:
-            kept = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
-            request = _encoded(f"{line} <<\n{kept}\n\n{end}\n" if end else f"{line} <<\n{kept}\n\n")
+            lines = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
+            request = _encoded(f"{line} <<\n{lines}\n\n{end}\n" if end else f"{line} <<\n{lines}\n\n")
         if self._is_masters and len(request) > MASTER_BYTES:
             text = f"The command is too big: {len(request)} bytes, and a master socket takes {MASTER_BYTES} at once"
             raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))

@@ -47,7 +47,7 @@ class CrtListRow:
 
 
 def names(text: str) -> list[str]:
-    """Of `show ssl cert` and `show ssl crl-file`: what is loaded, without what a transaction holds."""
+    """Parses `show ssl cert` and `show ssl crl-file`: what is loaded, without what a transaction holds."""
     return [row.removeprefix("\\") for row in _committed(text)]
 
 
@@ -71,9 +71,9 @@ def entries(text: str) -> list[CrtListRow]:
     """`show ssl crt-list -n LIST`; HAProxy leaves a NUL behind the value of alpn."""
     matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
     return [
-        CrtListRow(each["file"], int(each["line"]), " ".join((each["options"] or "").split()), tuple(each["filters"].split()))
-        for each in matches
-        if each
+        CrtListRow(match["file"], int(match["line"]), " ".join((match["options"] or "").split()), tuple(match["filters"].split()))
+        for match in matches
+        if match
     ]
 
 

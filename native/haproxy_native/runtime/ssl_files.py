@@ -99,7 +99,7 @@ async def _filled(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) 
 
 
 async def _aborted(runtime: Runtime, kind: Kind, name: str) -> None:
-    """That of this name only: others belong to other clients."""
+    """Aborts the transaction of this name only: others belong to other clients."""
     with suppress(RuntimeFailure):
         if ssl_answers.open_transaction(await show(runtime, kind)) == name:
             await _do(runtime, kind, "abort", name)

@@ -55,7 +55,7 @@ class Counters:
                 return
             self._reader = Reader(lines.pop(0).decode()[2:].split(","), self._numbers, self._wanted)
         make = self._reader.at_once if len(text.translate(None, _PLAIN)) == text.count(b"\n") else self._reader.cell_by_cell
-        self.objects += [said for line in lines if line and (said := make(line))]
+        self.objects += [made for line in lines if line and (made := make(line))]
 
     def answer(self, address: str) -> bytes:
         """`stats` is absent where there is none."""
@@ -79,7 +79,7 @@ class Reader:
         self._templates: dict[bytes, bytes] = {}
 
     def at_once(self, line: bytes) -> bytes:
-        """Of a row that holds nothing to escape."""
+        """Returns the JSON of a row without anything to escape."""
         if line.count(b",") < self._commas:
             return b""
         cells = line.split(b",", self._last)

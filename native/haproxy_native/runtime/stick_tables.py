@@ -28,20 +28,20 @@ class Table:
 
 
 def tables(text: str) -> Iterator[Table]:
-    """Of `show table`."""
+    """Parses an answer to `show table`."""
     for line in text.splitlines():
         if match := _TABLE.fullmatch(line):
             yield Table(match["name"], match["type"], int(match["size"]), int(match["used"]))
 
 
 def entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Of `show table <name>`: `id`, `key`, `use` where it is in use, `exp` in milliseconds, and of its data what is `known`."""
+    """Parses `show table <name>`: `id`, `key`, `use` if it is in use, `exp` in milliseconds, and those of its data that are `known`."""
     for line in text.split("\n"):
         if match := _ENTRY.fullmatch(line):
             entry: dict[str, Any] = {"id": match["id"], "key": unescaped(match["key"]), "exp": int(match["exp"])}
             if match["use"] == "1":
                 entry["use"] = True
-            yield entry | {each["name"]: int(each["value"]) for each in _DATUM.finditer(match["data"]) if each["name"] in known}
+            yield entry | {match_["name"]: int(match_["value"]) for match_ in _DATUM.finditer(match["data"]) if match_["name"] in known}
 
 
 def unescaped(text: str) -> str:

@@ -34,14 +34,14 @@ class Launched(Protocol):
     @property
     def ended(self) -> bool: ...
 
-    async def said(self) -> str:
+    async def output(self) -> str:
         """What it has written, once it has ended."""
 
     async def end(self) -> None: ...
 
 
 def new_scratch() -> Scratch:
-    """Where HAProxy may write. Raises OSError."""
+    """Returns a directory in which HAProxy may write. Raises OSError."""
     if without_network() is None:
         with suppress(OSError):
             return Scratch("shadow", UNIT_DIRECTORY)
@@ -89,7 +89,7 @@ class _Own:
     def ended(self) -> bool:
         return self._child.ended
 
-    async def said(self) -> str:
+    async def output(self) -> str:
         return (await self._output)[0]
 
     async def end(self) -> None:
@@ -121,7 +121,7 @@ class _Remote:
     def ended(self) -> bool:
         return self._output.done()
 
-    async def said(self) -> str:
+    async def output(self) -> str:
         return await self._output
 
     async def end(self) -> None:
@@ -131,8 +131,8 @@ class _Remote:
 
 async def _all(reader: asyncio.StreamReader) -> str:
     """What comes until the end; of more than `MOST_SAID` bytes, these."""
-    kept = b""
+    output = b""
     with suppress(ConnectionError):
         while part := await reader.read(65_536):
-            kept += part[: MOST_SAID - len(kept)]
-    return kept.decode("utf-8", "replace")
+            output += part[: MOST_SAID - len(output)]
+    return output.decode("utf-8", "replace")

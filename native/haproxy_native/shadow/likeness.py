@@ -21,7 +21,8 @@ Conditions = Mapping[tuple[str, str], tuple[str, int]]
 def conditions(servers: Iterable[ServerState]) -> Conditions:
     """`ready`, `drain` or `maint`; a server that is down is in maintenance, for nothing checks those of a shadow."""
     return {
-        (each.backend_name, each.name): ("maint" if each.operational_state == "down" else each.admin_state, each.weight) for each in servers
+        (server.backend_name, server.name): ("maint" if server.operational_state == "down" else server.admin_state, server.weight)
+        for server in servers
     }
 
 
@@ -44,12 +45,12 @@ class Likeness:
     _there: Conditions = field(default_factory=dict)
 
     async def of_servers(self, wanted: Conditions) -> None:
-        """Those that are not wanted otherwise are as they are declared. Raises RuntimeAbsent."""
+        """Sets the servers' states; those without a wanted state are as declared. Raises RuntimeAbsent."""
         if not self._there:
             self._declared = self._there = conditions(server_states(await self.socket.send("show servers state")))
         for command in commands(self._there, {**self._declared, **wanted}):
             await self.socket.send(command)
-        self._there = {name: wanted.get(name, each) for name, each in self._declared.items()}
+        self._there = {name: wanted.get(name, state) for name, state in self._declared.items()}
 
     async def forget(self) -> bool:
         """Whether all tables are empty: an entry is kept while a stream holds it. Raises RuntimeAbsent."""

@@ -30,7 +30,7 @@ def naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
 
 
 def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
-    """Of all that it names, and of what is in the place of some."""
+    """Returns the stamps of all named files, and of files that replace some."""
     there = [f"{path} {content and _digest(content)}" for path, content in files.items()]
     for path in named(document, home):
         with suppress(OSError, ValueError):

@@ -188,9 +188,9 @@ class ShadowProcess:
         self._log.bind(str(self._scratch.path / LOG))
         self._echo = await asyncio.start_unix_server(self._answer, str(self._scratch.path / ECHO))
 
-    async def said(self) -> str:
+    async def output(self) -> str:
         """What HAProxy has written, once it has ended."""
-        return await self._haproxy.said()
+        return await self._haproxy.output()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = self._asked
@@ -256,12 +256,12 @@ async def _started(process: ShadowProcess, directory: Path) -> None:
         if asyncio.get_running_loop().time() > deadline:
             raise NoShadow("the shadow did not start in time")
         await asyncio.sleep(POLL_SECONDS)
-    raise NoShadow(f"HAProxy does not start with it: {refusal(await process.said(), process.shadow)}")
+    raise NoShadow(f"HAProxy does not start with it: {refusal(await process.output(), process.shadow)}")
 
 
-def refusal(said: str, shadow: Shadow) -> str:
+def refusal(output: str, shadow: Shadow) -> str:
     """The first alert, at the line of the configuration that it is about."""
-    alert = next((line for line in said.splitlines() if "[ALERT]" in line), said.strip()[-1000:])
+    alert = next((line for line in output.splitlines() if "[ALERT]" in line), output.strip()[-1000:])
     if not (match := _PARSING.search(alert)):
         return alert[:1000]
     place = shadow.places.get(int(match[1]))
@@ -301,7 +301,7 @@ async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
 
 def _seen(line: str, request: bytes | None, response: bytes) -> Seen:
     _, frontend, backend, server, status, termination, session, stream, last, *variables = line.rstrip("\n").split("|")
-    values = dict(each.split("=", 1) for each in variables if "=" in each)
+    values = dict(variable.split("=", 1) for variable in variables if "=" in variable)
     return Seen(
         frontend,
         backend,

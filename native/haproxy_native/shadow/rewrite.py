@@ -111,8 +111,8 @@ def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
 
 
 def identifiers(marks: str) -> list[str]:
-    """Of what a variable holds, each once."""
-    return list(dict.fromkeys(each for each in marks.split(SEPARATOR) if each not in ("", "-")))
+    """Returns the identifiers in a variable, each once."""
+    return list(dict.fromkeys(mark for mark in marks.split(SEPARATOR) if mark not in ("", "-")))
 
 
 class _Rewriter:
@@ -150,10 +150,10 @@ class _Rewriter:
         self.shadow.has_tables = self.shadow.has_tables or own[0] in words()["tables"]
 
     def _add(self, *templates: str) -> None:
-        for each in templates:
-            if each not in self._made:
-                self._made[each] = self._filled(each)
-            self._lines.append(self._made[each])
+        for template in templates:
+            if template not in self._made:
+                self._made[template] = self._filled(template)
+            self._lines.append(self._made[template])
 
     def _filled(self, template: str) -> str:
         fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
@@ -219,7 +219,7 @@ class _Rewriter:
 
     def _of_proxy(self, section: Section, own: list[str], place: Place) -> str:
         about = words()["proxy"]
-        if any(own[: len(each)] == each for each in dropped().get(own[0], ())):
+        if any(own[: len(phrase)] == phrase for phrase in dropped().get(own[0], ())):
             return ""
         if own[0] == words()["listener"]["begins"]:
             return self._listener(section, own, place)
@@ -227,7 +227,7 @@ class _Rewriter:
             return self._server(own, before)
         if own[0] in about["filters"]["begin"]:
             return self._filter(own, place)
-        if replaced := next((text for each, text in about["replaced"].items() if begins(own, each)), ""):
+        if replaced := next((text for phrase, text in about["replaced"].items() if begins(own, phrase)), ""):
             return str(replaced)
         return self._rule(without(own, about["without"].get(own[0], {})), place)
 
@@ -237,21 +237,21 @@ class _Rewriter:
             self.shadow.doubt(place, why)
         if why or len(own) < 2:
             return ""
-        socket, kept = f"b{len(self.shadow.listeners)}", only(own[2:], listener_words())
-        name = kept[kept.index("name") + 1] if "name" in kept[:-1] else ""
-        is_tls, mode = about["tls"] in kept, self._modes.of(section)
+        socket, words_ = f"b{len(self.shadow.listeners)}", only(own[2:], listener_words())
+        name = words_[words_.index("name") + 1] if "name" in words_[:-1] else ""
+        is_tls, mode = about["tls"] in words_, self._modes.of(section)
         self.shadow.listeners.append(Listener(section.name, place, own[1], name, socket, is_tls, mode))
-        return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *kept])
+        return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
     def _server(self, own: list[str], before: int | str) -> str:
         echo = f"unix@{self._directory / ECHO}"
         if isinstance(before, str):
             return before.format(echo=echo)
-        kept = only(own[before + 1 :], server_words())
+        words = only(own[before + 1 :], server_words())
         if not before:
-            kept = only(own[1:], server_words())
-            return " ".join([own[0], *kept]) if kept else ""
-        return " ".join([*own[:before], echo, *kept])
+            words = only(own[1:], server_words())
+            return " ".join([own[0], *words]) if words else ""
+        return " ".join([*own[:before], echo, *words])
 
     def _filter(self, own: list[str], place: Place) -> str:
         if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
@@ -262,7 +262,7 @@ class _Rewriter:
     def _rule(self, own: list[str], place: Place) -> str:
         about = words()["rules"]
         variable = SESSION if begins(own, about["connection"]) or begins(own, about["session"]) else STREAM
-        family = next((each for each in (about["connection"], about["session"], *about["stream"]) if begins(own, each)), "")
+        family = next((phrase for phrase in (about["connection"], about["session"], *about["stream"]) if begins(own, phrase)), "")
         at = len(family.split())
         if not family or len(own) <= at:
             return " ".join(own)

@@ -51,7 +51,7 @@ class Asker:
 
 
 class Shadows:
-    """At most `MOST` run at once; who asks for another waits for one to be free."""
+    """Shadow processes, at most `MOST` at once; further callers wait for a free one."""
 
     def __init__(self, binary: str, home: Path) -> None:
         self._binary, self._home = binary, home
@@ -63,19 +63,19 @@ class Shadows:
     @asynccontextmanager
     async def of(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
         """`key` changes with the text and with the files that it names. `files` as in `start`. Raises NoShadow and OSError."""
-        kept = self._there(key) or await self._new(document, key, files)
-        kept.users += 1
-        if kept.timer:
-            kept.timer.cancel()
+        entry = self._there(key) or await self._new(document, key, files)
+        entry.users += 1
+        if entry.timer:
+            entry.timer.cancel()
         try:
             # Several that ask for the same wait for one start.
-            yield await asyncio.shield(kept.starting)
+            yield await asyncio.shield(entry.starting)
         finally:
-            await self._released(key, kept)
+            await self._released(key, entry)
 
     @asynccontextmanager
     async def asker(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[Asker]:
-        """As `of`."""
+        """Enters the asker that `of` returns."""
         async with self.of(document, key, files) as process:
             yield Asker(process.shadow, self, document, key, files)
 
@@ -85,21 +85,21 @@ class Shadows:
         await asyncio.gather(*self._ending)
 
     def _there(self, key: bytes) -> _Kept | None:
-        kept = self._kept.get(key)
-        return kept if kept and not kept.ended else None
+        entry = self._kept.get(key)
+        return entry if entry and not entry.ended else None
 
     async def _new(self, document: Document, key: bytes, files: Files) -> _Kept:
         async with self._lock:
-            if (kept := self._there(key)) is None:
+            if (entry := self._there(key)) is None:
                 await self._end(key)
                 await self._room()
-                kept = self._kept[key] = _Kept(asyncio.create_task(start(document, self._binary, self._home, files=files)))
-            return kept
+                entry = self._kept[key] = _Kept(asyncio.create_task(start(document, self._binary, self._home, files=files)))
+            return entry
 
     async def _room(self) -> None:
         """Ends the one that is unused for longest; waits where all are in use."""
         while len(self._kept) >= MOST:
-            unused = [key for key, each in self._kept.items() if not each.users]
+            unused = [key for key, shadow in self._kept.items() if not shadow.users]
             if unused:
                 await self._end(min(unused, key=lambda key: self._kept[key].until))
             else:
@@ -122,10 +122,10 @@ class Shadows:
             task.add_done_callback(self._ending.discard)
 
     async def _end(self, key: bytes) -> None:
-        if kept := self._kept.pop(key, None):
-            if kept.timer:
-                kept.timer.cancel()
-            kept.starting.cancel()
-            await asyncio.wait([kept.starting])
-            if not kept.starting.cancelled() and not kept.starting.exception():
-                await kept.starting.result().close()
+        if entry := self._kept.pop(key, None):
+            if entry.timer:
+                entry.timer.cancel()
+            entry.starting.cancel()
+            await asyncio.wait([entry.starting])
+            if not entry.starting.cancelled() and not entry.starting.exception():
+                await entry.starting.result().close()

@@ -37,7 +37,7 @@ def ending() -> re.Pattern[str]:
 @cache
 def unknown() -> tuple[tuple[re.Pattern[str], str], ...]:
     """What in a line depends on what a shadow has otherwise, and what that is."""
-    return tuple((re.compile(each["pattern"]), each["why"]) for each in words()["unknown"])
+    return tuple((re.compile(row["pattern"]), row["why"]) for row in words()["unknown"])
 
 
 @cache
@@ -59,10 +59,10 @@ def lasting() -> re.Pattern[str]:
 @cache
 def dropped() -> dict[str, list[list[str]]]:
     """How lines of a proxy begin that a shadow has not, by their first word."""
-    found: dict[str, list[list[str]]] = {}
-    for each in words()["proxy"]["dropped"]:
-        found.setdefault(each.split()[0], []).append(each.split())
-    return found
+    phrases: dict[str, list[list[str]]] = {}
+    for phrase in words()["proxy"]["dropped"]:
+        phrases.setdefault(phrase.split()[0], []).append(phrase.split())
+    return phrases
 
 
 def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
@@ -72,7 +72,7 @@ def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
 
 
 def only(line: list[str], kept: dict[str, int]) -> list[str]:
-    """Those of the words that stay, with their arguments."""
+    """Returns the words that are kept, with their arguments."""
     out, at = list[str](), 0
     while at < len(line):
         number = kept.get(line[at])

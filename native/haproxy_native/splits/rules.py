@@ -41,7 +41,7 @@ Rule = dict[str, str]
 
 
 def rules(by: str, path: str) -> list[Rule]:
-    """In their order. Raises BadValue."""
+    """Returns the rules in their order. Raises BadValue."""
     if not _PATH.fullmatch(path):
         raise BadValue(f"the path of the map cannot stand in a rule: {path}; letters, digits and ./_+- can")
     at_random = {"name": f"%[rand({BUCKETS}),map_int({path})]"}
@@ -67,7 +67,7 @@ def needs_http(by: str) -> bool:
 
 
 def lines(editor: Editor, wanted: Sequence[Rule]) -> list[str]:
-    """As the file writes them."""
+    """Returns the lines as the file writes them."""
     blank = Document.parse("frontend f\n")
     written = reduce(lambda document, rule: _with(editor, document, blank.sections[0], rule), wanted, blank)
     return [line.text.strip() for line in written.sections[0].lines[1:]]
@@ -106,7 +106,7 @@ def mode(document: Document, section: Section) -> str:
 
 
 def common_mode(document: Document, names: Sequence[str]) -> str:
-    """That of all these backends. Raises BadValue where one is missing or they differ."""
+    """Returns the common mode of these backends. Raises BadValue if one is missing or they differ."""
     modes: dict[str, str] = {}
     for name in names:
         section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
@@ -130,7 +130,10 @@ def check_frontend(document: Document, name: str, wanted: str) -> Section:
 
 
 def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:
-    """With these lines as the last of their kind, and none before them that takes all requests. Raises LinesMissing."""
+    """Returns the document with these lines as the last of their kind, and none before them that takes all requests.
+
+    Raises LinesMissing.
+    """
     document = without_rules(editor, document, path, frontend)
     section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
     if taken := next((rule for rule in _all(editor, document, section) if "cond" not in rule), None):
@@ -140,7 +143,7 @@ def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequen
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Without the lines that ask this map, of one frontend or of all."""
+    """Returns the document without the lines that look up this map, in one frontend or in all."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
             for at in reversed(_asking(editor, document, section, path)):

@@ -28,7 +28,7 @@ def written(split: Split, buckets: Sequence[str]) -> str:
 
 
 def read(text: str) -> Split | None:
-    """None for a file that is none of ours."""
+    """Parses a split; None if the file is not ours."""
     head = text.partition("\n")[0]
     with suppress(ValueError, TypeError, KeyError):
         if head.startswith(_HEAD):
@@ -46,7 +46,7 @@ def with_name(text: str, old: str, new: str) -> str:
 
 
 def _with_names(counts: Mapping[str, Mapping[str, Any]], old: str, new: str) -> Mapping[str, Mapping[str, Any]]:
-    return {process: _with_name(each, old, new) for process, each in counts.items()}
+    return {process: _with_name(count, old, new) for process, count in counts.items()}
 
 
 def _with_name(members: Mapping[str, Any], old: str, new: str) -> Mapping[str, Any]:

@@ -44,14 +44,14 @@ class SplitStatus:
 
 
 class Splits:
-    """Those of one engine, by name."""
+    """The splits of one engine, by name."""
 
     def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
         self._engine, self._editor, self._workers = engine, editor, workers
         self._one_at_a_time = asyncio.Lock()
 
     async def all(self) -> list[SplitStatus]:
-        """By name; empty where no directory for maps is configured."""
+        """Returns the splits by name; empty if no directory for maps is configured."""
         statuses = []
         for path in sorted(await asyncio.to_thread(self._files)):
             with suppress(NotFound):
@@ -77,8 +77,8 @@ class Splits:
         wanted, document, path = shares(weights), self._engine.document, self._path(name)
         lines = self._checked(by, list(weights), frontend, path)
         there = rules.installed(self._editor, document, str(path))
-        has = [each for each, lines_there in there.items() if lines_there == lines]
-        others = [each for each in there if each not in (*has, frontend)]
+        has = [name for name, lines_there in there.items() if lines_there == lines]
+        others = [name for name in there if name not in (*has, frontend)]
         texts = rules.lines(self._editor, lines)
         if others:
             raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it with ?frontend={others[0]}", texts)
@@ -123,8 +123,8 @@ class Splits:
         mode = rules.common_mode(document, backends)
         if rules.needs_http(by) and mode != rules.HTTP:
             raise BadValue(f"by: {by} needs backends of mode http, and these have mode {mode}")
-        for each in {frontend, *rules.installed(self._editor, document, str(path))} - {""}:
-            rules.check_frontend(document, each, mode)
+        for name in {frontend, *rules.installed(self._editor, document, str(path))} - {""}:
+            rules.check_frontend(document, name, mode)
         return lines
 
     def _check_ours(self, path: Path) -> None:
@@ -152,10 +152,10 @@ class Splits:
             await self._maps.delete(self._engine.context, path.name)
 
     async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Of these backends, by process; nothing where HAProxy does not answer."""
+        """Returns the requests of these backends, by process; empty if HAProxy does not answer."""
         with suppress(RuntimeFailure):
             counts = await self._workers.counts(BACKENDS, _COLUMN)
-            return {process: {name: each.get(name, 0) for name in backends} for process, each in counts.by_process.items()}
+            return {process: {name: count.get(name, 0) for name in backends} for process, count in counts.by_process.items()}
         return {}
 
     async def _counted(self, status: SplitStatus) -> SplitStatus:
@@ -163,7 +163,7 @@ class Splits:
         if not now:
             return status
         requests = {
-            backend: sum(each.get(backend, 0) - before.get(process, {}).get(backend, 0) for process, each in now.items())
+            backend: sum(count.get(backend, 0) - before.get(process, {}).get(backend, 0) for process, count in now.items())
             for backend in status.shares
         }
         pids = {int(process.partition("@")[0]) for process in now}

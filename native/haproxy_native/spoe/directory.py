@@ -48,7 +48,7 @@ class SpoeFiles:
         return [path for name in names if (path := self._path(name))]
 
     def file(self, name: str) -> SpoeFile:
-        """As it is on disk now. Raises NotFound, Unreadable and Unusable."""
+        """Returns the file as it is on disk now. Raises NotFound, Unreadable and Unusable."""
         self._around.directory.readable()
         if (path := self._path(name)) is None:
             self._open.pop(name, None)
@@ -138,7 +138,7 @@ class SpoeFiles:
         self._open.pop(name, None)
 
     def _path(self, name: str) -> Path | None:
-        """Of a file in the directory itself; a link may not lead out of it."""
+        """Returns the path of a file in the directory itself; None for a link that leads out of it."""
         home = self._around.directory.path
         path = home / name
         if not _NAME.fullmatch(name) or not os.path.isfile(path):

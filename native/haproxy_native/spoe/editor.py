@@ -25,7 +25,7 @@ Object = dict[str, Any]
 
 
 def outline(table: Resources | None = None) -> Outline:
-    """Where sections begin in a SPOE file."""
+    """Returns where the sections of a SPOE file begin."""
     rows = (table or resources()).by_name.values()
     return Outline((row.section for row in rows if row.file == FILE), scopes=True)
 
@@ -56,7 +56,7 @@ class ScopeEditor:
         return _insert(document, new, [section for section in document.sections if section.kind == SCOPE], document.sections, closed=False)
 
     def delete_scope(self, document: Document, name: str) -> Document:
-        """Without the scope and all that is in it."""
+        """Returns the document without the scope and its contents."""
         check_scope(document, name)
         for section in list(_of(document, name)):
             document = document.remove(section)
@@ -68,7 +68,7 @@ class ScopeEditor:
         """Sorted by name."""
         check_scope(document, scope)
         sections = (section for section in _of(document, scope) if section.kind == resource.section)
-        return [self._object(section, resource) for section in sorted(sections, key=lambda each: each.name)]
+        return [self._object(section, resource) for section in sorted(sections, key=lambda section_: section_.name)]
 
     def get_object(self, document: Document, scope: str, resource: Resource, name: str) -> Object:
         if (section := _find(document, scope, resource, name)) is None:
@@ -87,7 +87,7 @@ class ScopeEditor:
         return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
-        """With one object saying something else; its name stays."""
+        """Returns the document with one object's values replaced; its name stays."""
         refuse_line_breaks(body)
         old = _find(document, scope, resource, name)
         if old is None:
@@ -108,8 +108,8 @@ class ScopeEditor:
 
 
 def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:
-    """Before the first of its kin that is sorted behind it, else behind the last of the others."""
-    behind = next((each for each in kin if (each.kind, each.name) > (new.kind, new.name)), None)
+    """Inserts before the first of its kind that sorts after it, else after the last of the others."""
+    behind = next((section for section in kin if (section.kind, section.name) > (new.kind, new.name)), None)
     place = document.sections.index(behind) if behind else document.sections.index(others[-1]) + 1 if others else 0
     return document.insert_at(new, place, apart=place > 0 and document.sections[place - 1].kind != SCOPE, closed=closed)
 

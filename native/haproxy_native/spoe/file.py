@@ -85,7 +85,7 @@ class SpoeFile:
         return await self._commit(partial(self._attempt, change))
 
     async def remove(self) -> None:
-        """With its transactions. Raises InUse and Unusable."""
+        """Removes the file and its transactions. Raises InUse and Unusable."""
         await self._commit(self._remove)
 
     # -- transactions

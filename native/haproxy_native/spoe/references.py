@@ -49,7 +49,7 @@ class References:
         return list(self._found(document, file))
 
     def redirected(self, document: Document, file: Path, draft: Path) -> Document:
-        """With the draft where the file was; every line keeps its number."""
+        """Returns the document with the draft's path instead of the file's; line numbers stay."""
         for reference in self._found(document, file):
             section = document.find(reference.section.kind, reference.section.name)
             assert section
@@ -63,8 +63,8 @@ class References:
         for section in document.sections:
             if section.kind in self._kinds and file.name in section.text:
                 children = self._editor.lines.children(section.as_read(), self._filters)
-                for index, (place, each) in enumerate(zip(children.places, children.objects, strict=True)):
-                    if each and _FILE in each and self._is(unquoted(each[_FILE]), file):
+                for index, (place, object_) in enumerate(zip(children.places, children.objects, strict=True)):
+                    if object_ and _FILE in object_ and self._is(unquoted(object_[_FILE]), file):
                         yield Reference(section, place, index)
 
     def _is(self, word: str, file: Path) -> bool:

@@ -81,7 +81,7 @@ class Surroundings:
         """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
         for document in (self.running, self.context.current.document) if self.context.pending else (self.running,):
             if references := self.references.to(document, file):
-                return [each.reason(document, file.name) for each in references]
+                return [reference.reason(document, file.name) for reference in references]
         return []
 
     def waits(self, file: Path) -> bool:

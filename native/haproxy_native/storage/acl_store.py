@@ -27,7 +27,7 @@ class AclStore(ListStore[Acl]):
     largest = 16 << 20
 
     async def loaded(self, runtime: Runtime, path: Path) -> Acl | None:
-        return next((each for each in await acls.loaded(runtime) if each.file and path_of(each) == path), None)
+        return next((acl for acl in await acls.loaded(runtime) if acl.file and path_of(acl) == path), None)
 
     def showing(self, loaded: Acl) -> str:
         return f"show acl #{loaded.id}"
@@ -40,7 +40,7 @@ class AclStore(ListStore[Acl]):
 
 
 def path_of(acl: Acl) -> Path:
-    """Of the file of an ACL that has one."""
+    """Returns the path of an ACL's file."""
     file = acl.file
     for prefix in _PREFIXES:
         file = file.removeprefix(prefix)

@@ -39,7 +39,7 @@ class CertificateFile:
         if len(self.certificates) == 1:
             return self.certificates[0]
         issuers = {certificate.issuer for certificate in self.certificates}
-        return next((each for each in self._ends if _has_name(each) and each.subject not in issuers), None)
+        return next((end for end in self._ends if _has_name(end) and end.subject not in issuers), None)
 
     @property
     def expires(self) -> datetime:
@@ -61,9 +61,9 @@ class CertificateFile:
         members: dict[str, Any] = {
             "not_after": _time(self.expires),
             "not_before": _time(max(certificate.not_valid_before_utc for certificate in self.certificates)),
-            "issuers": _joined(name for each in self.certificates for name in _common_names(each.issuer)),
-            "domains": _joined(name for each in self._ends for name in (*_common_names(each.subject), *_names(each, "DNSName"))),
-            "ip_addresses": _joined(name for each in self._ends for name in _names(each, "IPAddress")),
+            "issuers": _joined(name for certificate in self.certificates for name in _common_names(certificate.issuer)),
+            "domains": _joined(name for end in self._ends for name in (*_common_names(end.subject), *_names(end, "DNSName"))),
+            "ip_addresses": _joined(name for end in self._ends for name in _names(end, "IPAddress")),
         }
         if self.leaf is not None:
             members |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
@@ -183,7 +183,7 @@ def _names(certificate: "Certificate", kind: str) -> list[str]:
 def _common_names(name: "Name") -> list[str]:
     from cryptography.x509.oid import NameOID
 
-    return [str(each.value) for each in name.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    return [str(attribute.value) for attribute in name.get_attributes_for_oid(NameOID.COMMON_NAME)]
 
 
 def _joined(names: Iterable[str]) -> str:

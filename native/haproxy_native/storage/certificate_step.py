@@ -31,7 +31,7 @@ class CertificateStep:
     directories: Sequence[str] = ()
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
@@ -66,7 +66,7 @@ class CertificateStep:
         await self._join(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
-        """Where it cannot join a list, it is not left in memory."""
+        """Creates the certificate; removes it from memory if it cannot join a list."""
         # In a directory that is a list by the name which HAProxy would give it there.
         name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
         await ssl_files.create(runtime, CERTIFICATES, name, pem)
@@ -103,7 +103,7 @@ class CertificateSeen:
     names: Sequence[str]
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [f"show ssl cert {name}" for name in self.names]
 
     async def carry_out(self, runtime: Runtime) -> None:
@@ -137,7 +137,7 @@ def key_beside(path: Path) -> bytes | None:
 
 
 async def prove(runtime: Runtime, name: str, pem: str) -> None:
-    """That HAProxy shows the certificate of a text. Raises NotLive."""
+    """Verifies that HAProxy shows the certificate of a text. Raises NotLive."""
     try:
         wanted = certificate.read(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:

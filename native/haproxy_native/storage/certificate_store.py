@@ -34,7 +34,7 @@ class CertificateStore(Store):
     description = created = "managed SSL file"
 
     def files(self) -> list[Path]:
-        """Those that are a certificate with its key; lists and authorities stand in the same directory."""
+        """Returns the files that hold a certificate with its key; lists and authorities are in the same directory."""
         return [path for path in super().files() if self._is_certificate(path)]
 
     def read(self, path: Path) -> tuple[CertificateFile, int]:
@@ -78,7 +78,7 @@ class CertificateStore(Store):
             await CertificateStep(path, loaded.names).carry_out(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
-        """Those that name the file itself: a directory that is served loses a certificate live."""
+        """Returns the lines that name the file itself: a directory that is served loses a certificate live."""
         return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
     def _check_unused(self, context: CommitContext, path: Path) -> None:
@@ -123,7 +123,10 @@ class CertificateStore(Store):
     def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
         """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, where that is given, are the file's."""
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
-        if not any(each.section.endswith(store) for each in used) or posixpath.basename(shown.get("file", path.name)) != path.name:
+        if (
+            not any(reference.section.endswith(store) for reference in used)
+            or posixpath.basename(shown.get("file", path.name)) != path.name
+        ):
             return False
         try:
             return self.read(path)[0].is_shown(shown)

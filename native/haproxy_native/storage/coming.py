@@ -51,21 +51,21 @@ async def planned(
 ) -> tuple[Preview, list[FilePreview]]:
     """What a document would change together with stored files. Raises BadRequest."""
     plans = await previews(context, files)
-    contents = {each.path: each.content for each in files}
+    contents = {file.path: file.content for file in files}
     return await preview(context, document, partial(check, context, files), sent=sent, files=contents), plans
 
 
 def staged(context: CommitContext, stores: Mapping[str, Store], transaction_id: str) -> list[Coming]:
-    """Those that a transaction has staged, but for what it deletes."""
+    """Returns the files that a transaction has staged, except those that it deletes."""
     known = context.transactions.staged(transaction_id)
-    found = [(path, stores[file.store], known.content(path)) for path, file in known.files.items() if file.store in stores]
-    return [Coming(store, path, content) for path, store, content in found if content]
+    contents = [(path, stores[file.store], known.content(path)) for path, file in known.files.items() if file.store in stores]
+    return [Coming(store, path, content) for path, store, content in contents if content]
 
 
 async def previews(context: CommitContext, files: Sequence[Coming]) -> list[FilePreview]:
     """Raises BadRequest for content that its store does not take."""
-    for each in files:
-        await asyncio.to_thread(_check_content, each)
+    for change in files:
+        await asyncio.to_thread(_check_content, change)
     async with context.settled():
         await notice(context)
         return [await _preview(context, file) for file in files]
@@ -90,8 +90,8 @@ def _difference(context: CommitContext, file: Coming) -> str | None:
     try:
         if store.name == "ssl_certificates" or (path.exists() and not store.may_send(context, path)):
             return None
-        there = [each for each in (path, file.content) if each and each.exists()]
-        if any(each.stat().st_size > LARGEST_DIFFERENCE for each in there):
+        there = [candidate for candidate in (path, file.content) if candidate and candidate.exists()]
+        if any(file.stat().st_size > LARGEST_DIFFERENCE for file in there):
             return None
         texts = (store.content(path) if path.exists() else b"", file.content.read_bytes() if file.content else b"")
     except OSError:
@@ -110,8 +110,8 @@ async def check(context: CommitContext, files: Sequence[Coming], document: Docum
 
 
 def _set(context: CommitContext, files: Sequence[Coming], document: Document) -> WholeSet:
-    texts = {name or str(context.current.path): each.data for name, each in parts.parts(document).items()}
+    texts = {name or str(context.current.path): part.data for name, part in parts.parts(document).items()}
     contents: dict[str, bytes | Path] = {os.path.abspath(file.path): file.content for file in files if file.content}
     gone = [os.path.abspath(file.path) for file in files if file.content is None]
-    lists = [os.path.abspath(each.path) for each in files if isinstance(each.store, CrtListStore)]
+    lists = [os.path.abspath(file.path) for file in files if isinstance(file.store, CrtListStore)]
     return WholeSet(texts, contents, lists, gone, Path.cwd())

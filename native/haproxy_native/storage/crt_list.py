@@ -26,7 +26,7 @@ class CrtListLine:
     line: int = 0
 
     @property
-    def said(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    def identity(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         return self.file, tuple(self.options.split()), self.filters
 
     def as_object(self) -> dict[str, Any]:
@@ -42,12 +42,12 @@ class CrtListLine:
 
 
 def entry_of(body: dict[str, Any]) -> CrtListLine:
-    """From the API's object. Raises BadValue naming the member that cannot stand in a line."""
+    """Parses an object of the API. Raises BadValue naming the member that cannot stand in a line."""
     file, options, filters = body.get("file") or "", (body.get("ssl_bind_config") or "").strip(), body.get("sni_filter") or []
     _check("file", file, _UNFIT)
     _check("ssl_bind_config", options, re.compile(r"[\r\n\0\[\]]"))
-    for each in filters:
-        _check("sni_filter", each, _UNFIT)
+    for filter_ in filters:
+        _check("sni_filter", filter_, _UNFIT)
     if file.startswith("#"):
         raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment")
     return CrtListLine(file, options, tuple(filters))
@@ -65,7 +65,7 @@ def with_entry(text: str, entry: CrtListLine) -> str:
 
 def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
     """The text without one line, and the entry it was: the first of that file for line 0. Raises Missing."""
-    entry = next((each for each in entries(text) if each.file == file and line in (0, each.line)), None)
+    entry = next((entry for entry in entries(text) if entry.file == file and line in (0, entry.line)), None)
     if entry is None:
         place = f" at line {line}" if line else ""
         raise Missing(f"certificate {file} is not in the list{place}")
@@ -93,16 +93,16 @@ class Difference:
 
 
 def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> Difference | None:
-    """None where entries would have to be put before others: HAProxy only appends."""
-    wanted = [each.said for each in new]
-    kept, removed = 0, []
+    """Returns the difference; None if entries would have to be put before others, since HAProxy only appends."""
+    wanted = [entry.identity for entry in new]
+    matched, removed = 0, []
     for place, entry in enumerate(old):
-        if kept < len(wanted) and entry.said == wanted[kept]:
-            kept += 1
+        if matched < len(wanted) and entry.identity == wanted[matched]:
+            matched += 1
         else:
             removed.append(place)
-    remaining = {old[place].said for place in removed}
-    return None if any(each.said in remaining for each in new[kept:]) else Difference(removed, new[kept:])
+    remaining = {old[place].identity for place in removed}
+    return None if any(entry.identity in remaining for entry in new[matched:]) else Difference(removed, new[matched:])
 
 
 def obstacle(former: str, new: str) -> str:

@@ -23,7 +23,7 @@ class CrtListStep:
     former: str
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
 
     async def carry_out(self, runtime: Runtime) -> None:
@@ -31,7 +31,7 @@ class CrtListStep:
         text = await asyncio.to_thread(self._now)
         old, new = crt_list.entries(self.former), crt_list.entries(text)
         shown = await crt_lists.entries(runtime, self.name)
-        if [(each.file, each.filters) for each in shown] != [(each.file, each.filters) for each in old]:
+        if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
             raise NotLive(f"HAProxy has other entries in {self.path.name} than stood there")
         difference = crt_list.difference(old, new)
         if difference is None:
@@ -85,5 +85,5 @@ class CrtListStep:
 
     async def _prove(self, runtime: Runtime, wanted: Sequence[CrtListLine]) -> None:
         shown = await crt_lists.entries(runtime, self.name)
-        if [(each.file, each.filters) for each in shown] != [(each.file, each.filters) for each in wanted]:
+        if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in wanted]:
             raise NotLive(f"HAProxy shows other entries for {self.path.name} than it was given")

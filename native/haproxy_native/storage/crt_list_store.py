@@ -56,7 +56,7 @@ class CrtListStore(Store):
         """One that is listed or that the configuration loads as a list, and that nothing else in the configuration reads."""
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
-            return all(_is_loaded(each, path, str(context.current.path.parent)) for each in named)
+            return all(_is_loaded(name, path, str(context.current.path.parent)) for name in named)
         return path.name.endswith(LISTED)
 
     def readable(self, context: CommitContext, name: str) -> Path:
@@ -96,7 +96,7 @@ class CrtListStore(Store):
         return upload
 
     async def add_entry(self, context: CommitContext, name: str, entry: CrtListLine, *, force_reload: bool = False) -> Outcome:
-        """At the end of a list, which is made where there is none."""
+        """Adds an entry at the end of a list, which is created if missing."""
         async with self._one_at_a_time:
             try:
                 upload, former = self.other(name), self.text(self.find(name))

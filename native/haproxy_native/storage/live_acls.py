@@ -50,7 +50,7 @@ class LiveAcl:
         async def check() -> None:
             # A missing ACL is reported by the command that would change it.
             try:
-                there = [each for _, each in await acls.entries(self.context.runtime, self.name)]
+                there = [row for _, row in await acls.entries(self.context.runtime, self.name)]
             except RuntimeRefused:
                 return
             if pattern in there:
@@ -98,7 +98,7 @@ class LiveAcl:
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""
-        acl = next((each for each in await acls.loaded(self.context.runtime) if self.name in (f"#{each.id}", each.file)), None)
+        acl = next((acl for acl in await acls.loaded(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
         if acl is None:
             # HAProxy has words of its own for an ACL that is not there.
             await acls.entries(self.context.runtime, self.name)
@@ -120,9 +120,9 @@ async def found(runtime: Runtime, stores: Mapping[str, Store], name: str) -> Acl
     Raises RuntimeFailure.
     """
     there = await acls.loaded(runtime)
-    for each in there:
-        if name == each.id or (each.file and name in (each.file, str(path_of(each)))):
-            return each
-    named = [each for each in there if each.file and path_of(each).name == name]
-    ours = [each for each in named if "acls" in stores and path_of(each).parent == stores["acls"].directory]
+    for acl in there:
+        if name == acl.id or (acl.file and name in (acl.file, str(path_of(acl)))):
+            return acl
+    named = [acl for acl in there if acl.file and path_of(acl).name == name]
+    ours = [acl for acl in named if "acls" in stores and path_of(acl).parent == stores["acls"].directory]
     return next(iter(ours or named), None) if len(ours or named) == 1 else None

@@ -43,11 +43,11 @@ class LiveFile(ABC, Generic[Item]):
 
     @abstractmethod
     async def entries(self) -> list[Item]:
-        """Of the process, in its order."""
+        """Returns the entries of the process, in its order."""
 
     @abstractmethod
     def read(self, text: str) -> list[Item]:
-        """Of a text of the file."""
+        """Parses a text of the file."""
 
     @abstractmethod
     def written(self, text: str, entries: Sequence[Item]) -> str:
@@ -93,7 +93,7 @@ class LiveFile(ABC, Generic[Item]):
 
 
 def check_live(outcome: Outcome) -> None:
-    """Of an operation that has no answer for a reload to come."""
+    """Checks the outcome of an operation that has no response for a later reload."""
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
         raise RuntimeAbsent(f"{why}; the file has the change, and reload {outcome.reload_id} will make HAProxy read it", sent=True)

@@ -41,11 +41,11 @@ class LiveMap(LiveFile[MapEntry]):
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> None:
         step = Set(self.name, key, value)
-        edit = lambda before: [MapEntry(key, value) if each.key == key else each for each in before]  # noqa: E731
+        edit = lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in before]  # noqa: E731
         await self._change(step, edit, sync, [self._touch(key, CHANGE)])
 
     async def delete(self, key: str, *, sync: bool = False) -> None:
-        edit = lambda before: [each for each in before if each.key != key]  # noqa: E731
+        edit = lambda before: [entry for entry in before if entry.key != key]  # noqa: E731
         await self._change(Delete(self.name, key), edit, sync, [self._touch(key, DELETE)])
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:

@@ -32,7 +32,7 @@ def read(text: str) -> list[MapEntry]:
 
 
 def entry_of(line: str) -> MapEntry | None:
-    """That of one line, without its line end or with it; None for comments and blank lines."""
+    """Parses one line, with or without its line end; None for comments and blank lines."""
     bare = line.strip(_BLANKS)
     if not bare or line[0] == "#":
         return None
@@ -55,28 +55,28 @@ def trouble(lines: Iterable[bytes]) -> str:
 
 def with_entries(text: str, entries: Sequence[MapEntry]) -> str:
     """The text for exactly these entries in this order. Raises BadValue for one that no line can hold."""
-    wanted = [MapEntry(each.key, each.value.strip(" \t")) for each in entries]
+    wanted = [MapEntry(entry.key, entry.value.strip(" \t")) for entry in entries]
     end = "\r\n" if "\r\n" in text else "\n"
     there = read(text)
     if wanted[: len(there)] == there and (wanted == there or entry_of(text.rstrip("\n").rpartition("\n")[2])):
         more = [_new(entry) + end for entry in wanted[len(there) :]]
         return text + (end if more and not text.endswith("\n") else "") + "".join(more)
     head, blocks, tail = _blocks(text)
-    kept = _matched(blocks, wanted)
-    gone = {id(block) for block in blocks} - {id(block) for block in kept if block}
+    matched = _matched(blocks, wanted)
+    gone = {id(block) for block in blocks} - {id(block) for block in matched if block}
     _pass_on(blocks, gone, tail)
     lines = head
-    for entry, block in zip(wanted, kept, strict=True):
+    for entry, block in zip(wanted, matched, strict=True):
         lines += [*block.above, _changed(block, entry)] if block else [_new(entry)]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
 
 
 def changed_keys(before: str, after: str) -> dict[str, str] | None:
     """The keys that differ, each with what becomes of its entry; None where more does: comments, the order, a key that is there twice."""
-    old, new = ({each.key: each.value for each in read(text)} for text in (before, after))
+    old, new = ({entry.key: entry.value for entry in read(text)} for text in (before, after))
     entries = read(after)
     there = [key for key in old if key in new]
-    in_order = [each.key for each in entries] == [*there, *(key for key in new if key not in old)]
+    in_order = [entry.key for entry in entries] == [*there, *(key for key in new if key not in old)]
     if not in_order or len(read(before)) != len(old) or not _is_of_entries(before, entries, after):
         return None
     gone = {key: DELETE for key in old if key not in new}
@@ -113,7 +113,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _matched(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Block | None]:
-    """For each entry the line that holds it, or else one of its key."""
+    """Returns for each entry the line that holds it, else one with its key."""
     same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         same[block.entry].append(block)

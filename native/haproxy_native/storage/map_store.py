@@ -33,7 +33,7 @@ class MapStore(ListStore[Map]):
         return name if not name or name.endswith(".map") else f"{name}.map"
 
     async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
-        return next((each for each in await maps.loaded(runtime) if _is(each, path)), None)
+        return next((map_ for map_ in await maps.loaded(runtime) if _is(map_, path)), None)
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
         verbs = map_file.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
@@ -47,7 +47,7 @@ class MapStore(ListStore[Map]):
             return Fill(loaded.name, lambda: self.entries(path)), map_file.trouble(file)
 
     def path_of(self, name: str) -> Path:
-        """Where the file of a map is that a client names, whether or not there is one. Raises NotFound."""
+        """Returns the path of a map that a client names, whether or not it exists. Raises NotFound."""
         name = self.name_of(name) if not names.is_element(name) or not self._is_ours(name) else name
         if not name:
             raise NotFound("no map name")

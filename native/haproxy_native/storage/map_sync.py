@@ -39,7 +39,7 @@ class MapSync:
     async def once(self) -> list[str]:
         """The files that were changed. Raises RuntimeFailure."""
         worker = await self._context.runtime.worker()
-        managed = [Path(each.name) for each in await maps.loaded(self._context.runtime) if self._store.manages(each)]
+        managed = [Path(map_.name) for map_ in await maps.loaded(self._context.runtime) if self._store.manages(map_)]
         return [str(path) for path in managed if await self._follow(path, worker)]
 
     async def _follow(self, path: Path, worker: Worker) -> bool:

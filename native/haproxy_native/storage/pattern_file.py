@@ -17,28 +17,28 @@ def read(text: str) -> list[str]:
 
 
 def pattern_of(line: str) -> str:
-    """That of one line; empty for comments and blank lines."""
+    """Returns the pattern of one line; empty for comments and blank lines."""
     return "" if line.startswith("#") else line.split("\r")[0].lstrip(" \t")
 
 
 def with_patterns(text: str, patterns: Sequence[str]) -> str:
     """The text for exactly these patterns: lines stay where they are, those of others go, new ones stand at the end. Raises BadValue."""
     left = Counter(patterns)
-    kept = []
+    lines = []
     for line in _LINES.findall(text):
         pattern = pattern_of(line.rstrip("\n"))
         if not pattern or left[pattern]:
-            kept.append(line)
+            lines.append(line)
             left[pattern] -= 1
     end = "\r\n" if "\r\n" in text else "\n"
     new = [_line(pattern) + end for pattern in _remaining(patterns, left)]
-    if kept and new and not kept[-1].endswith("\n"):
-        kept[-1] += end
-    return "".join(kept + new)
+    if lines and new and not lines[-1].endswith("\n"):
+        lines[-1] += end
+    return "".join(lines + new)
 
 
 def _remaining(patterns: Sequence[str], left: "Counter[str]") -> list[str]:
-    """In their order, each as often as it is left."""
+    """Returns the remaining patterns in order, each as often as it remains."""
     remaining: list[str] = []
     for pattern in reversed(patterns):
         if left[pattern] > 0:

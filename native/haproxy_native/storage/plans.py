@@ -11,8 +11,11 @@ from haproxy_native.storage.certificate_step import CertificateSeen, Certificate
 
 
 def by_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
-    """For what HAProxy reads at its start only. `used` are the lines that refer to it in what runs, `wanted` in what is committed."""
-    reasons = [Reason(each.section, each.line, each.keyword, why) for each in used[:1]]
+    """Plans a reload for what HAProxy reads only at its start.
+
+    `used` are the lines that refer to it in the running text, `wanted` in the committed one.
+    """
+    reasons = [Reason(place.section, place.line, place.keyword, why) for place in used[:1]]
     return FilePlan((), reasons, bool(used), bool(wanted))
 
 

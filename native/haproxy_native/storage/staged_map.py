@@ -30,11 +30,11 @@ class StagedMap:
         return map_file.read(await self._text())
 
     async def entry(self, key: str) -> MapEntry | None:
-        return next((each for each in await self.entries() if each.key == key), None)
+        return next((entry for entry in await self.entries() if entry.key == key), None)
 
     async def existing(self, key: str) -> MapEntry:
         """Raises NotFound."""
-        return next(each for each in _with(await self.entries(), key) if each.key == key)
+        return next(entry for entry in _with(await self.entries(), key) if entry.key == key)
 
     async def add(self, key: str, value: str, *, sync: bool = True) -> None:
         """Raises Exists for a key that is there."""
@@ -43,11 +43,11 @@ class StagedMap:
 
     async def set(self, key: str, value: str, *, sync: bool = True) -> None:
         """Raises NotFound."""
-        await self._change(lambda before: [MapEntry(key, value) if each.key == key else each for each in _with(before, key)])
+        await self._change(lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in _with(before, key)])
 
     async def delete(self, key: str, *, sync: bool = True) -> None:
         """Raises NotFound."""
-        await self._change(lambda before: [each for each in _with(before, key) if each.key != key])
+        await self._change(lambda before: [entry for entry in _with(before, key) if entry.key != key])
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = True) -> None:
         """Exactly these, in this order."""
@@ -90,12 +90,12 @@ class StagedMap:
 
 
 def _with(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
-    if not any(each.key == key for each in entries):
+    if not any(entry.key == key for entry in entries):
         raise NotFound(f"{key} not found")
     return entries
 
 
 def _without(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
-    if any(each.key == key for each in entries):
+    if any(entry.key == key for entry in entries):
         raise Exists(f"the map has the key {key}")
     return entries

@@ -39,7 +39,7 @@ class Staging:
 
     def _touches(self, rights: Rights, store: FileStore, path: Path, draft: Draft | None, *, is_there: bool) -> Sequence[Touch]:
         now = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
-        before, after = (each.read_bytes() if each else None for each in (now, draft.path if draft else None))
+        before, after = (file.read_bytes() if file else None for file in (now, draft.path if draft else None))
         return touches_of(rights, store, path, before, after)
 
 

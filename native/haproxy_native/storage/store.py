@@ -86,7 +86,7 @@ class Store:
         return self._kept.setting
 
     def recover(self) -> None:
-        """At start: no file is half written, and nothing is left over in the directory. Raises Unusable."""
+        """Recovers at the start: no file is half written, and the directory holds no leftovers. Raises Unusable."""
         for journal in self._journals():
             try:
                 Journal(journal, os).replay()
@@ -97,7 +97,7 @@ class Store:
                 remove_drafts(directory)
 
     def _journals(self) -> list[Path]:
-        """None where they cannot be read: of a directory that cannot be used, which is reported elsewhere."""
+        """Returns the journals; none if the directory cannot be read, which is reported elsewhere."""
         with suppress(OSError):
             return list(self.state.glob("*.journal"))
         return []
@@ -164,7 +164,7 @@ class Store:
         return references(context.current.document, str(path), str(context.current.path.parent))
 
     def used(self, context: CommitContext, path: Path) -> list[Reference]:
-        """Those of the configuration that the worker has loaded, or of the current one while that is unknown."""
+        """Returns the references in the configuration that the worker has loaded, or in the current one if that is unknown."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
 
@@ -178,7 +178,7 @@ class Store:
         """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
 
     def place(self, name: str) -> Path:
-        """Where a file of that name is, or would be stored. Raises Exists, BadRequest, Unusable."""
+        """Returns where a file of that name is, or would be stored. Raises Exists, BadRequest, Unusable."""
         try:
             return self.find(name)
         except Missing:
@@ -207,7 +207,10 @@ class Store:
     async def delete(
         self, context: CommitContext, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True
     ) -> Outcome:
-        """Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker. Raises Missing, InUse, WriteFailed."""
+        """Deletes a file.
+
+        Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker. Raises Missing, InUse, WriteFailed.
+        """
         path = self.find(name)
         if self.staging:
             await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
@@ -260,9 +263,9 @@ class Store:
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
         """Raises InUse for a file that the configuration in `directory` names, with all lines."""
         if lines := self.naming_lines(path, document, directory):
-            first, *others = (f"at line {each.line}: {each.text}" for each in lines)
+            first, *others = (f"at line {line.line}: {line.text}" for line in lines)
             text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
-            raise InUse("\n".join([text, *(f"and {each}" for each in others[:MOST_NAMED])]))
+            raise InUse("\n".join([text, *(f"and {other}" for other in others[:MOST_NAMED])]))
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
         """The lines with which HAProxy would not start without the file."""

@@ -41,7 +41,7 @@ class Stores(dict[str, Store]):
         return partial(maps.naming, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def of(self, path: Path) -> Store | None:
-        """That which has a file, by its absolute path: the first where several share its directory."""
+        """Returns the store of a file, by its absolute path: the first if several share its directory."""
         for store in self.values():
             try:
                 if Path(os.path.abspath(store.directory)) == path.parent and store.directory / path.name in store.files():

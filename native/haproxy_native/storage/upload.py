@@ -78,7 +78,7 @@ class Upload:
             return await self._store.plan(context, self.path, self._draft.path)
 
     async def verdict(self, context: CommitContext) -> GateVerdict | None:
-        """As the gate has it; `plan` comes first."""
+        """Returns the gate's verdict; `plan` must be called first."""
         document = context.current.document
         return await verdict(context, Candidate(document, document, {self.path: self._draft.path}))
 

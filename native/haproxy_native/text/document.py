@@ -168,11 +168,13 @@ class Document:
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
-        """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
+        """Returns the document with a new section after another (default: at the end), in its file, after one blank line (`apart`) or
+        directly.
+        """
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
-        """With a new section that so many stand before; `apart`: a blank line above it, `closed`: one below it."""
+        """Returns the document with a new section after so many others; `apart`: a blank line above it, `closed`: one below it."""
         before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
@@ -191,7 +193,7 @@ class Document:
         return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
-        """Without a section and the comment block above it; conditionals that it cuts across stay."""
+        """Returns the document without a section and the comment block above it; conditionals that it cuts across stay."""
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())
         before, preamble = list(self.sections[:place]), self.preamble

@@ -49,7 +49,7 @@ def _marked(sign: str, lines: Lines) -> Iterator[str]:
 
 
 def _place(lines: Range) -> str:
-    """As `diff` writes it: an empty range by the line in front of it."""
+    """Returns a range as `diff` writes it: an empty one by the line before it."""
     start, count = lines[0], lines[1] - lines[0]
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 

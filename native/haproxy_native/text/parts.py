@@ -55,10 +55,14 @@ def parts(document: Document) -> dict[str, Document]:
     """The document of each file, the main one's first."""
     if not is_joined(document):
         return {MAIN: document}
-    documents = {MAIN: Document(document.preamble, [each for each in document.sections if each.file is None and each.kind != BOUNDARY])}
+    documents = {
+        MAIN: Document(document.preamble, [section for section in document.sections if section.file is None and section.kind != BOUNDARY])
+    }
     for start in (section for section in document.sections if section.kind == BOUNDARY and section.file):
         preamble = start.text.removeprefix(MARK + start.name + MARK_END)
-        documents[start.name] = Document(preamble, [each for each in document.sections if each.file == start.name and each is not start])
+        documents[start.name] = Document(
+            preamble, [section for section in document.sections if section.file == start.name and section is not start]
+        )
     return documents
 
 

@@ -22,7 +22,9 @@ def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
 
 
 def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[AnyStr]]:
-    """As the pattern's own, for one whose matches begin at a line's start and hold one line end at most, their last sign."""
+    """Finds matches like the pattern's own method, for patterns whose matches start at a line's start and contain at most one line end, as
+    their last character.
+    """
     for start, end in pieces(text):
         if end - start > PIECE:
             yield from filter(None, [pattern.match(text, start, end)])

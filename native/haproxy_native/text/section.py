@@ -91,11 +91,11 @@ class Section:
 
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
         """The same section with other lines; only a last line may lack its line end."""
-        kept = list(lines)
-        for i, line in enumerate(kept[:-1]):
+        lines_ = list(lines)
+        for i, line in enumerate(lines_[:-1]):
             if not line.text.endswith("\n"):
-                kept[i] = Line(line.text + self.newline)
-        return self._like(text=None, lines=kept, name=self.name if name is None else name)
+                lines_[i] = Line(line.text + self.newline)
+        return self._like(text=None, lines=lines_, name=self.name if name is None else name)
 
     def with_usual_indent(self, indent: str) -> "Section":
         """The same section; `indent` is that of its first line."""

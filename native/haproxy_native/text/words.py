@@ -87,7 +87,7 @@ def _word_end(line: str, at: int) -> int:
 
 
 def _weak_end(text: str, at: int) -> tuple[int, bool]:
-    """Where weak quotes that begin at `at` end, and whether by a quote."""
+    """Returns where weak quotes that open at `at` end, and whether a quote closes them."""
     at += 1
     while match := _IN_WEAK_QUOTES.match(text, at):
         at = match.end()

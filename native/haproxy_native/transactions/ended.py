@@ -12,7 +12,9 @@ MOST = 1_000
 
 
 class Ended:
-    """In a file of `{id: [when, after so many seconds]}`; one that cannot be read or written only costs the reason."""
+    """Reasons of ended transactions, in a file of `{id: [when, after so many seconds]}`; if it cannot be read or written, only the reason
+    is lost.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

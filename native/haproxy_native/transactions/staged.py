@@ -33,7 +33,7 @@ class StagedFile:
 
 
 class Staged:
-    """In a directory of the transaction's own, or in a temporary one; there is none before the first file."""
+    """Staged files in a directory of the transaction, or in a temporary one; there is none before the first file."""
 
     def __init__(self, directory: Path | None) -> None:
         """Raises Unreadable."""
@@ -49,7 +49,7 @@ class Staged:
         return self._directory
 
     def content(self, path: Path) -> Path | None:
-        """Where what a file will hold stands; None where it goes. Raises KeyError for a file that is not staged."""
+        """Returns where a file's staged content is; None if the file is deleted. Raises KeyError if it is not staged."""
         name = self.files[path].content
         return None if name is None else self._place / name
 
@@ -76,7 +76,7 @@ class Staged:
                 draft.install()
             self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
             files = {**self.files, path: StagedFile(store, object_, draft.file.path.name if draft else None, before)}
-            index = json.dumps({str(each): asdict(file) for each, file in files.items()}).encode()
+            index = json.dumps({str(path): asdict(file) for path, file in files.items()}).encode()
             write_atomically(self._place / INDEX, index, durable=self._scratch is None)
         except OSError as error:
             raise WriteFailed(f"cannot write {self._place}: {error.strerror}") from error
@@ -85,13 +85,13 @@ class Staged:
             (self._place / known.content).unlink(missing_ok=True)
 
     def _check_size(self, path: Path, draft: Draft | None) -> None:
-        others = [content for each in self.files if each != path and (content := self.content(each))]
-        size = sum(each.stat().st_size for each in [*others, *([draft.path] if draft else [])])
+        others = [content for other in self.files if other != path and (content := self.content(other))]
+        size = sum(file.stat().st_size for file in [*others, *([draft.path] if draft else [])])
         if size > MOST_BYTES or len({*self.files, path}) > MOST_FILES:
             raise BadRequest(f"the stored files of a transaction may be {MOST_FILES} and have {MOST_BYTES} bytes together; commit it first")
 
     def remove(self) -> None:
-        """With all that is in it."""
+        """Removes the directory with its contents."""
         if self._scratch:
             self._scratch.remove()
         elif self._directory:
@@ -121,7 +121,7 @@ def digest(data: bytes | None) -> str | None:
 
 
 def digest_of(path: Path) -> str | None:
-    """None where there is no file. Raises Unreadable."""
+    """Returns a file's digest; None if it does not exist. Raises Unreadable."""
     try:
         return digest(path.read_bytes())
     except FileNotFoundError:

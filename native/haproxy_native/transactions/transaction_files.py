@@ -23,7 +23,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class TransactionFiles:
-    """Those of one configuration file, in the directory of `place`. What cannot be written raises Unusable."""
+    """The transactions of one configuration file, in the directory of `place`. Write failures raise Unusable."""
 
     def __init__(self, place: Directory, file: Path, outline: Outline) -> None:
         self._place, self._file, self._outline = place, file, outline

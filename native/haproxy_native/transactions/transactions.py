@@ -31,10 +31,10 @@ _LOOK_SECONDS = 60.0
 
 
 class Transactions:
-    """Those of one configuration file; `limit` holds for explicit ones, 0 is none.
+    """The transactions of one configuration file; `limit` counts explicit ones, 0 for none.
 
-    `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable. Without `make` it is only
-    read. Those in progress that nobody has used for `ttl` seconds are ended; 0 is never.
+    `setting` is the name of the directory's setting. While the directory is unusable, methods that need it raise Unusable. Without `make`
+    it is only read. Those in progress that have not been used for `ttl` seconds are ended; 0 for never.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Transactions:
         if self._files.is_empty:
             return
         self._files.check()
-        self._all, self._loaded = {each.id: each for each in self._files.all()}, True
+        self._all, self._loaded = {transaction.id: transaction for transaction in self._files.all()}, True
         self._forget_bases()
         self._files.keep_only(self._all)
 
@@ -156,7 +156,7 @@ class Transactions:
         return transaction
 
     def list(self, status: str | None = None) -> list[Transaction]:
-        """Those that the present author may read."""
+        """Returns the transactions that the present author may read."""
         self._look()
         self.end_idle()
         order = list(DIRECTORIES)

@@ -54,7 +54,7 @@ class Delivery:
         self._wake.set()
 
     async def run(self) -> None:
-        """Until it is cancelled, or the receiver is gone for good."""
+        """Delivers until it is cancelled, or the receiver is gone for good."""
         try:
             while not self.is_stopped:
                 self._wake.clear()

@@ -36,7 +36,7 @@ def cloud_event(source: str, sequence: int, event: Mapping[str, Any]) -> bytes:
 
 
 def headers(id_: str, now: float, body: bytes, keys: Sequence[bytes]) -> dict[str, str]:
-    """Of one attempt at the Unix time `now`; the keys sign id, time and body."""
+    """Returns the headers of one attempt at the Unix time `now`; the keys sign id, time and body."""
     stamp = str(int(now))
     signed = b"%b.%b.%b" % (id_.encode(), stamp.encode(), body)
     signatures = [base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode() for key in keys]
@@ -44,5 +44,5 @@ def headers(id_: str, now: float, body: bytes, keys: Sequence[bytes]) -> dict[st
         "Content-Type": CONTENT_TYPE,
         "webhook-id": id_,
         "webhook-timestamp": stamp,
-        "webhook-signature": " ".join(f"v1,{each}" for each in signatures),
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }

@@ -51,14 +51,16 @@ async def missed(history: History, seen: Collection[str], since: float, until: f
 
     def look(journal: Journal) -> list[StreamEvent]:
         entries = list(takewhile(lambda entry: entry.time >= since, journal.find()))
-        found = [each for each in reversed(entries) if each.time < until or _is_from_before(journal, each)]
-        return [event for each in found for event in _events(journal, mask, each, seen) if json.loads(event.body)["id"] not in seen]
+        missed_entries = [entry for entry in reversed(entries) if entry.time < until or _is_from_before(journal, entry)]
+        return [
+            event for entry in missed_entries for event in _events(journal, mask, entry, seen) if json.loads(event.body)["id"] not in seen
+        ]
 
     return await history.ask(look)
 
 
 def _is_from_before(journal: Journal, entry: Entry) -> bool:
-    """Of an edit: whether it was made while no server ran, which could have given it a version."""
+    """Whether an edit was made while no server ran, which could have given it a version."""
     with suppress(NotFound):
         return entry.outcome == OUTSIDE and entry.parent is not None and journal.get(entry.parent).version == entry.version
     return False
@@ -68,7 +70,7 @@ def _events(journal: Journal, mask: Mask, entry: Entry, seen: Collection[str]) -
     about = {"outcome": entry.outcome, "owner": entry.owner, "reload_id": entry.reload_id, **changes.by(entry.author)}
     if entry.kind == CONFIGURATION and (_key(entry.version, "", "") not in seen or _is_from_before(journal, entry)):
         rows = journal.effects(entry.id) or []
-        objects = list(dict.fromkeys(each["object"] for each in rows))
+        objects = list(dict.fromkeys(row["object"] for row in rows))
         name, data = changes.configuration(objects, rows, {"version": entry.version, **about}, mask)
         yield _event(entry, CONFIG, name, data, [WHOLE, *objects])
     if entry.kind == FILE and entry.author.request_id:

@@ -31,9 +31,8 @@ class Answer:
 
 
 def until_retry(failures: int, asked: float, random: Callable[[], float]) -> float:
-    """After so many failures in a row: doubled with each from a second to five minutes, and between half of it and all.
-
-    No sooner than the receiver asks for, within an hour. `random` returns from 0 to 1.
+    """Returns the seconds until a retry: doubled with each failure from a second to five minutes, of which a random part between half and
+    all; not before the receiver's Retry-After, up to an hour. `random` returns from 0 to 1.
     """
     doubled = min(FIRST * 2.0 ** min(failures - 1, 16), LONGEST)
     return max(doubled * (0.5 + random() / 2), min(asked, LONGEST_ASKED))

@@ -25,7 +25,7 @@ _PART = 0.01
 
 @dataclass(frozen=True)
 class Limits:
-    """Of each webhook: so many events, so many bytes of them, none older than `seconds`."""
+    """The limits of each webhook: events, bytes, and an age in seconds."""
 
     number: int = 20_000
     size: int = 64 << 20
@@ -70,7 +70,7 @@ class Queue:
         self._database.close()
 
     def add(self, events: Mapping[str, Sequence[bytes]], now: float, keys: Collection[str] = ()) -> None:
-        """Of each webhook by its name; what is beyond the limits goes, the oldest first. `keys` are seen from then on."""
+        """Adds events by webhook; the oldest beyond the limits are deleted. `keys` count as seen from then on."""
         with self._transaction():
             for name, bodies in events.items():
                 first = self._numbers(name, len(bodies))
@@ -82,7 +82,7 @@ class Queue:
             self._prune(name, now)
 
     def _see(self, keys: Collection[str], now: float) -> None:
-        self._database.executemany("INSERT OR IGNORE INTO seen (key, time) VALUES (?, ?)", [(each, now) for each in keys])
+        self._database.executemany("INSERT OR IGNORE INTO seen (key, time) VALUES (?, ?)", [(key, now) for key in keys])
         self._database.execute("DELETE FROM seen WHERE id <= (SELECT max(id) FROM seen) - ?", (_SEEN,))
 
     def seen(self) -> tuple[set[str], float | None]:
@@ -91,10 +91,10 @@ class Queue:
         return {key for key, _ in rows}, float(rows[0][1]) if rows else None
 
     def register(self, names: Collection[str], now: float) -> set[str]:
-        """Those of the webhooks that were there before; the others begin now."""
+        """Returns which of the webhooks were registered before; the others begin now."""
         known = {name for (name,) in self._database.execute("SELECT name FROM webhook")}
         with self._transaction():
-            self._database.executemany("INSERT OR IGNORE INTO webhook VALUES (?, 0)", [(each,) for each in names])
+            self._database.executemany("INSERT OR IGNORE INTO webhook VALUES (?, 0)", [(name,) for name in names])
             if not known:
                 self._database.execute("DELETE FROM seen")
             self._see(("",), now)
@@ -116,8 +116,8 @@ class Queue:
         """The oldest after that number."""
         self._prune(name, now)
         statement = "SELECT sequence, time, body FROM waiting WHERE webhook = ? AND sequence > ? ORDER BY sequence LIMIT 1"
-        found = self._database.execute(statement, (name, after)).fetchone()
-        return Waiting(*found) if found else None
+        row = self._database.execute(statement, (name, after)).fetchone()
+        return Waiting(*row) if row else None
 
     def remove(self, name: str, sequence: int) -> None:
         """All up to that one."""
@@ -141,8 +141,8 @@ class Queue:
 
     def oldest(self, name: str) -> float | None:
         """When the oldest came."""
-        found = self._database.execute("SELECT time FROM waiting WHERE webhook = ? ORDER BY sequence LIMIT 1", (name,)).fetchone()
-        return float(found[0]) if found else None
+        row = self._database.execute("SELECT time FROM waiting WHERE webhook = ? ORDER BY sequence LIMIT 1", (name,)).fetchone()
+        return float(row[0]) if row else None
 
     def _prune(self, name: str, now: float) -> None:
         oldest = self.oldest(name)

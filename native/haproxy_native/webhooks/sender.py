@@ -77,16 +77,16 @@ def _client(webhook: Webhook) -> "httpx2.AsyncClient":
 
 
 async def _start(parts: AsyncIterator[bytes]) -> bytes:
-    """Of a body that may be long, may not end, or may end too early: the status was answered before it."""
+    """Returns the start of a body that may be long, endless or cut short: the status came before it."""
     import httpx2
 
-    found = b""
+    head = b""
     with suppress(httpx2.HTTPError):
         async for part in parts:
-            found += part
-            if len(found) > MOST_BYTES:
+            head += part
+            if len(head) > MOST_BYTES:
                 break
-    return found[:SHOWN]
+    return head[:SHOWN]
 
 
 def _shown(text: bytes) -> str:

@@ -14,7 +14,7 @@ LEAST_BYTES, MOST_BYTES = 24, 64
 HOW = f"{PREFIX} and then {LEAST_BYTES} to {MOST_BYTES} bytes in base64: echo {PREFIX}$(openssl rand -base64 32)"
 # Counters change every second, thousands of them: Prometheus and GET /v3/sidecar/events are for these.
 UNSENDABLE = STATS
-SENDABLE = tuple(each for each in TYPES if each != UNSENDABLE)
+SENDABLE = tuple(type_ for type_ in TYPES if type_ != UNSENDABLE)
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Webhook:
     def keys(self) -> list[bytes]:
         """Blocks. Raises OSError and ValueError."""
         text = Path(self.secret_file).read_text("utf-8") if self.secret_file else self.secret
-        found = [key(line) for line in text.splitlines() if line.strip()]
-        if not found:
+        keys_ = [key(line) for line in text.splitlines() if line.strip()]
+        if not keys_:
             raise ValueError(f"{self.secret_file} holds no secret; one is {HOW}")
-        return found
+        return keys_
 
     def context(self) -> ssl.SSLContext:
         """Trusts the system's authorities, or those of its file. Blocks. Raises OSError."""

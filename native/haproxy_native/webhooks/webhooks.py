@@ -79,11 +79,11 @@ class Webhooks:
         return list(self._deliveries.values())
 
     async def waiting(self) -> dict[str, tuple[int, float]]:
-        """By webhook how many events wait, and for how many seconds the oldest has."""
+        """Returns for each webhook how many events wait, and the age of the oldest in seconds."""
         now = time.time()
 
         def look(queue: Queue) -> dict[str, tuple[int, float]]:
-            return {each.name: (queue.count(each.name), now - (queue.oldest(each.name) or now)) for each in self._webhooks}
+            return {webhook.name: (queue.count(webhook.name), now - (queue.oldest(webhook.name) or now)) for webhook in self._webhooks}
 
         with suppress(sqlite3.Error, OSError):
             return await self._ask(look) if self._webhooks else {}
@@ -95,11 +95,11 @@ class Webhooks:
 
     async def _begin(self) -> None:
         former, self._deliveries = self._deliveries, {}
-        for each in self._webhooks:
-            delivery = Delivery(each, Sender(each, self._source), self._ask)
-            if before := former.get(each.name):
+        for webhook in self._webhooks:
+            delivery = Delivery(webhook, Sender(webhook, self._source), self._ask)
+            if before := former.get(webhook.name):
                 delivery.delivered, delivery.failed, delivery.refused = before.delivered, before.failed, before.refused
-            self._deliveries[each.name] = delivery
+            self._deliveries[webhook.name] = delivery
         is_there = await asyncio.to_thread(_is_there, self._directory / "queue.db")
         if self._webhooks or is_there:
             self._sending.begin(self._forget())
@@ -123,17 +123,17 @@ class Webhooks:
 
     async def _forget(self) -> None:
         with suppress(sqlite3.Error, OSError):
-            gone = await self._ask(lambda queue: queue.keep_only([each.name for each in self._webhooks]))
+            gone = await self._ask(lambda queue: queue.keep_only([webhook.name for webhook in self._webhooks]))
             for name, count in gone.items():
                 log.warning("webhook %s is gone from the settings, and with it %d events that waited", name, count)
 
     @property
     def _wanted(self) -> Wanted:
-        """With all that may have to be found again, so that it is known what was seen."""
-        return Wanted(FOUND.union(*(each.types for each in self._webhooks)))
+        """Returns the filter of all events that may have to be found again, so that it is known which were seen."""
+        return Wanted(FOUND.union(*(webhook.types for webhook in self._webhooks)))
 
     async def _take(self, subscription: Subscription) -> None:
-        """Until the subscription is closed. Where the disk takes nothing the stream keeps the events, as long as it can."""
+        """Takes events until the subscription is closed. If the disk takes nothing, the stream keeps them as long as it can."""
         with subscription:
             await self._find_missed()
             while not subscription.is_closed:
@@ -146,7 +146,7 @@ class Webhooks:
 
     async def _find_missed(self) -> None:
         """What was changed until the start, for the webhooks that were there before."""
-        names, until, self._started = [each.name for each in self._webhooks], self._started, 0.0
+        names, until, self._started = [webhook.name for webhook in self._webhooks], self._started, 0.0
         try:
             seen, since = await self._ask(Queue.seen)
             known = await self._ask(lambda queue: queue.register(names, until or time.time()))
@@ -164,9 +164,9 @@ class Webhooks:
             await asyncio.sleep(PAUSE)
 
     async def _keep(self, events: Sequence[StreamEvent], names: Collection[str] | None = None) -> None:
-        """For the webhooks of these names, of all without them."""
-        webhooks = [each for each in self._webhooks if names is None or each.name in names]
-        wanted = {each.name: [event.body for event in events if each.wanted.holds(event)] for each in webhooks}
+        """Keeps events for the webhooks of these names, for all without names."""
+        webhooks = [webhook for webhook in self._webhooks if names is None or webhook.name in names]
+        wanted = {webhook.name: [event.body for event in events if webhook.wanted.holds(event)] for webhook in webhooks}
         rows = {name: bodies for name, bodies in wanted.items() if bodies}
         if self._is_lost:
             await self._ask(lambda queue: queue.skip(list(wanted)))

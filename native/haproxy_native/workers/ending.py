@@ -65,7 +65,7 @@ class Ending:
             running.report(**now)
 
     async def _process(self, pid: int, started: float) -> WorkerProcess | None:
-        """None when it has ended; another one with its pid is another."""
+        """Returns the worker; None if it has ended. Another process with its pid is a different one."""
         try:
             if pid not in await self._workers.former():
                 return None

@@ -25,7 +25,7 @@ class Process(Protocol):
 
 
 def sessions(text: str) -> list[Session]:
-    """Those of clients, of an answer to `show sess`."""
+    """Parses the sessions of clients in an answer to `show sess`."""
     return [session for row in _ROW.finditer(text) if (session := Session(*row.groups())).frontend != _CLI]
 
 

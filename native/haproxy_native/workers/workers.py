@@ -83,8 +83,8 @@ class Workers:
         for pid in await self.former():
             with suppress(RuntimeAbsent):
                 processes.append(await self.process(pid))
-        processes = [replace(each, memory=await asyncio.to_thread(memory, each.pid, each.started)) for each in processes]
-        return sorted(processes, key=lambda each: (not each.current, -each.started, -each.pid))
+        processes = [replace(process, memory=await asyncio.to_thread(memory, process.pid, process.started)) for process in processes]
+        return sorted(processes, key=lambda worker: (not worker.current, -worker.started, -worker.pid))
 
     async def process(self, pid: int) -> WorkerProcess:
         """One that has been replaced, without its memory. Raises RuntimeAbsent where there is no such process, or no master to ask."""
@@ -115,7 +115,9 @@ class Workers:
         )
 
     def _version(self, pid: int, started: float, *, current: bool) -> int | None:
-        """That of the file where the worker in service does what it says, else the one that a reload gave it."""
+        """Returns the version that a worker runs: the file's if the worker in service does what it says, else the one that a reload
+        recorded.
+        """
         context = self._engine.context
         if current and context.running.is_current:
             return context.current.version
@@ -146,8 +148,8 @@ class Counts:
     by_process: Mapping[str, Mapping[str, int]]
 
     def of(self, name: str) -> int:
-        """In all processes."""
-        return sum(each.get(name, 0) for each in self.by_process.values())
+        """Returns the count of a name in all processes."""
+        return sum(count.get(name, 0) for count in self.by_process.values())
 
 
 def column_of(stat: str, column: str) -> dict[str, int]:

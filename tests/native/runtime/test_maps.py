@@ -143,6 +143,10 @@ def test_what_cannot_be_a_line_of_a_payload(key: str, value: str) -> None:
 
 
 def test_what_is_said(tmp_path: Path) -> None:
-    assert Fill("/x y", list).said == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
-    assert Add("/x", "a", "").said == ["add map /x a "]
-    assert (Set("/x", "a", "b").said, Delete("/x", "a").said, Clear("/x").said) == (["set map /x a b"], ["del map /x a"], ["clear map /x"])
+    assert Fill("/x y", list).texts == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
+    assert Add("/x", "a", "").texts == ["add map /x a "]
+    assert (Set("/x", "a", "b").texts, Delete("/x", "a").texts, Clear("/x").texts) == (
+        ["set map /x a b"],
+        ["del map /x a"],
+        ["clear map /x"],
+    )

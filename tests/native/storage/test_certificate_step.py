@@ -32,8 +32,8 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
     path = tmp_path / "a.pem"
     path.write_text(ONE.pem)
-    assert CertificateStep(path, [str(path), "@site/a"]).said == [f"set ssl cert {path}", "set ssl cert @site/a"]
-    assert CertificateStep(path, [], ["/dir"]).said == [f"new ssl cert {path}", f"add ssl crt-list /dir {path}"]
+    assert CertificateStep(path, [str(path), "@site/a"]).texts == [f"set ssl cert {path}", "set ssl cert @site/a"]
+    assert CertificateStep(path, [], ["/dir"]).texts == [f"new ssl cert {path}", f"add ssl crt-list /dir {path}"]
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_nothing_is_taken_back(tmp_path: Path) -> None:
 
 
 def test_looking_is_only_looking(tmp_path: Path) -> None:
-    assert CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).said == ["show ssl cert /a.pem"]
+    assert CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
     with pytest.raises(NotLive, match="no CERTIFICATE block"):
         asyncio.run(CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).carry_out(Runtime()))

@@ -41,6 +41,6 @@ def test_a_refused_entry_takes_those_before_it_along(tmp_path: Path) -> None:
 
 def test_what_is_said_and_not_taken_back(tmp_path: Path) -> None:
     step = CrtListStep(tmp_path / "l.txt", "/l.txt", "")
-    assert step.said == ["add ssl crt-list /l.txt ...", "del ssl crt-list /l.txt ..."]
+    assert step.texts == ["add ssl crt-list /l.txt ...", "del ssl crt-list /l.txt ..."]
     with pytest.raises(RuntimeAbsent):
         asyncio.run(step.take_back(Runtime()))

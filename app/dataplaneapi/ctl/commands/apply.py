@@ -84,7 +84,7 @@ def _planned(session: Session, query: dict[str, Any], body: bytes, kind: str) ->
     given = session.given
     options = {**query, "dry_run": True, "tests": "require" if given.with_tests else None}
     plan = session.client.ask("PUT", f"{SIDECAR}/apply", options, body, kind).json()
-    session.show(plan, lambda found: described(found, colours=session.colours))
+    session.show(plan, lambda result: described(result, colours=session.colours))
     if file := getattr(given, "save", None):
         _save(file, plan.get("plan_token", ""))
     if plan["conflicts"]:
@@ -108,7 +108,7 @@ def _save(file: str, token: str) -> None:
 def _carried_out(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
     more, headers = writing(session)
     answer = session.client.ask("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
-    session.show(answer.json(), lambda found: described(found, colours=session.colours))
+    session.show(answer.json(), lambda result: described(result, colours=session.colours))
     return waiting.written(session, answer, session.given.wait)
 
 
@@ -118,15 +118,15 @@ def _differs(plan: dict[str, Any]) -> bool:
 
 def described(found: dict[str, Any], *, colours: bool = False) -> str:
     """A plan, or what was done, as lines."""
-    lines = [tables.coloured(f"+ {each}", tables.GREEN, colours=colours) for each in found["created"]]
-    for each in found["changed"]:
-        change = f"~ {each['object']}  {each['member']}: {tables.cell(each.get('old'))} -> {tables.cell(each.get('new'))}"
+    lines = [tables.coloured(f"+ {name}", tables.GREEN, colours=colours) for name in found["created"]]
+    for row in found["changed"]:
+        change = f"~ {row['object']}  {row['member']}: {tables.cell(row.get('old'))} -> {tables.cell(row.get('new'))}"
         lines.append(tables.coloured(change, tables.YELLOW, colours=colours))
-    lines += [tables.coloured(f"- {each}", tables.RED, colours=colours) for each in found["deleted"]]
-    lines += [f"taken from {', '.join(each['owners'])}: {each['object']} {each.get('member', '')}".rstrip() for each in found["taken"]]
+    lines += [tables.coloured(f"- {name}", tables.RED, colours=colours) for name in found["deleted"]]
+    lines += [f"taken from {', '.join(row['owners'])}: {row['object']} {row.get('member', '')}".rstrip() for row in found["taken"]]
     lines += [tables.coloured(line, tables.RED, colours=colours) for line in conflicts(found)]
-    lines += [f"live: {each}" for each in found.get("commands", ())]
-    lines += [f"reload: {each['reason']}" for each in found.get("reasons", ())] if found["reload"] else []
+    lines += [f"live: {command}" for command in found.get("commands", ())]
+    lines += [f"reload: {reason['reason']}" for reason in found.get("reasons", ())] if found["reload"] else []
     lines += [f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice"]
     lines += [tables.coloured(line, tables.RED, colours=colours) for line in of_tests(found.get("tests", {}))]
     lines.append(_summary(found))
@@ -135,17 +135,17 @@ def described(found: dict[str, Any], *, colours: bool = False) -> str:
 
 def of_tests(tests: dict[str, Any]) -> list[str]:
     """What tests of routing say, one a line."""
-    lines = [f"breaks test {each.get('test', '')}, {each['name']}: {each.get('reason', '')}" for each in tests.get("failed_tests", ())]
-    lines += [f"fails without it as well: test {each}" for each in tests.get("failed_before", ())]
+    lines = [f"breaks test {test.get('test', '')}, {test['name']}: {test.get('reason', '')}" for test in tests.get("failed_tests", ())]
+    lines += [f"fails without it as well: test {name}" for name in tests.get("failed_before", ())]
     return [*lines, *([tests["untested"]] if "untested" in tests else [])]
 
 
 def conflicts(found: dict[str, Any]) -> list[str]:
     """The conflicts of a plan or a refusal, one a line."""
     return [
-        f"! {'  '.join(filter(None, (each['object'], each.get('member'))))}: "
-        f"{tables.cell(each.get('theirs'))} of {', '.join(each['owners'])}, {tables.cell(each.get('mine'))} here"
-        for each in found.get("conflicts", ())
+        f"! {'  '.join(filter(None, (conflict['object'], conflict.get('member'))))}: "
+        f"{tables.cell(conflict.get('theirs'))} of {', '.join(conflict['owners'])}, {tables.cell(conflict.get('mine'))} here"
+        for conflict in found.get("conflicts", ())
     ]
 
 

@@ -28,8 +28,11 @@ def run(session: Session) -> int:
     known = operations(session.client)
     given = session.given
     if not given.operation:
-        rows = [{"id": name, **{key: each[key] for key in ("method", "path", "summary")}} for name, each in known.items()]
-        session.show(rows, lambda found: tables.table(("id", "method", "path"), [[row["id"], row["method"], row["path"]] for row in found]))
+        rows = [{"id": name, **{key: operation[key] for key in ("method", "path", "summary")}} for name, operation in known.items()]
+        session.show(
+            rows,
+            lambda operations_: tables.table(("id", "method", "path"), [[row["id"], row["method"], row["path"]] for row in operations_]),
+        )
         return 0
     operation = _operation(known, given.operation)
     values, data = _values(given.rest, operation)
@@ -126,11 +129,11 @@ def _show(session: Session, answer: Answer) -> None:
         return
     if "json" in answer.headers.get("content-type", ""):
         session.format = getattr(session.given, "output", None) or "json"
-        found = answer.json()
-        if isinstance(found, list):
-            session.show_list("value", found)
+        value = answer.json()
+        if isinstance(value, list):
+            session.show_list("value", value)
         else:
-            session.show_one(found)
+            session.show_one(value)
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(answer.body)

@@ -56,7 +56,9 @@ def run(session: Session) -> int:
     given = session.given
     if given.words is not None:
         words = given.words or [""]
-        session.write("".join(f"{each}\n" for each in candidates(session, words[:-1], words[-1]) if each.startswith(words[-1])))
+        session.write(
+            "".join(f"{candidate}\n" for candidate in candidates(session, words[:-1], words[-1]) if candidate.startswith(words[-1]))
+        )
     elif given.shell:
         session.write({"bash": BASH, "zsh": ZSH, "fish": FISH}[given.shell])
     else:
@@ -85,7 +87,7 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
 
 def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
     client = Client(_quiet(session), timeout=SECONDS)
-    command, *more = [each for each in before if not each.startswith("-")]
+    command, *more = [word for word in before if not word.startswith("-")]
     if command in OF_OBJECTS:
         return _objects(client, more, word, runtime="-r" in before or "--runtime" in before)
     if command == "call":
@@ -94,7 +96,7 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
         known = operations(client)
         return [f"--{name}" for name in known[more[0]]["parameters"]] if more and more[0] in known else known
     if command == "drain":
-        return [f"{backend}/{each}" for backend, each in _servers(client)]
+        return [f"{backend}/{server}" for backend, server in _servers(client)]
     if command == "split" and not more:
         return _names(client, parsed(["split"]))
     return ()
@@ -102,10 +104,10 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
 
 def _quiet(session: Session) -> contexts.Context:
     """A completion asks for no password."""
-    found = contexts.of(session.given)
-    if found.get("user") and not found.get("password") and not found.get("password_file"):
+    context = contexts.of(session.given)
+    if context.get("user") and not context.get("password") and not context.get("password_file"):
         raise Failure("no password")
-    return found
+    return context
 
 
 def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> Iterable[str]:
@@ -128,8 +130,8 @@ def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> It
 
 
 def _names(client: Client, asked: Object) -> list[str]:
-    found = client.get(asked.path, asked.query) if not asked.is_one else []
-    return [name_of(asked, place, each) for place, each in enumerate(found)]
+    objects = client.get(asked.path, asked.query) if not asked.is_one else []
+    return [name_of(asked, place, element) for place, element in enumerate(objects)]
 
 
 def _servers(client: Client) -> Iterable[tuple[str, str]]:

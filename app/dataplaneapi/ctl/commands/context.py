@@ -20,12 +20,12 @@ def run(session: Session) -> int:
         _use(given.name)
     elif given.action == "show":
         given.context = given.name or getattr(given, "context", None)
-        found = contexts.of(given)
-        session.show_one({"name": found.name or "-", "url": found.url, **_without_secrets(found.members)})
+        context = contexts.of(given)
+        session.show_one({"name": context.name or "-", "url": context.url, **_without_secrets(context.members)})
     else:
         current, known = contexts.read()
-        rows = [{"current": name == current, "name": name, **_without_secrets(each)} for name, each in known.items()]
-        session.show(rows, lambda found: _listed(found, colours=session.colours))
+        rows = [{"current": name == current, "name": name, **_without_secrets(context)} for name, context in known.items()]
+        session.show(rows, lambda context: _listed(context, colours=session.colours))
     return OK
 
 

@@ -52,7 +52,7 @@ class _Editing:
         self.is_changed = False
 
     def run(self) -> int:
-        """Until it is taken, or nothing is changed."""
+        """Runs the editor until the server takes the text, or nothing is changed."""
         base, tag = self._read()
         notes, shown = "", base
         while True:
@@ -123,7 +123,7 @@ class _Editing:
 
 
 def _explained(clashes: list[merging.Clash]) -> str:
-    lines = [f"{each.path}: {_shown(each.theirs)} is what others have made of it, {_shown(each.mine)} is yours" for each in clashes]
+    lines = [f"{clash.path}: {_shown(clash.theirs)} is what others have made of it, {_shown(clash.mine)} is yours" for clash in clashes]
     return _commented("\n".join(["Others have changed the same, your values stand below:", *lines]))
 
 

@@ -91,8 +91,12 @@ class Follower:
             client.ask("POST", f"{CONFIGURATION}/raw", query, state.body, TEXT)
             return {"version": client.get(f"{CONFIGURATION}/version")}
         query = {name: getattr(given, name) for name in ("owner", "force", "max_delete", "unowned")}
-        found = client.ask("PUT", f"{SIDECAR}/apply", {**query, "wait": RELOAD_TIME}, state.body, state.kind).json()
-        return {"owner": given.owner, "version": found["version"], **{name: len(found[name]) for name in ("created", "changed", "deleted")}}
+        applied = client.ask("PUT", f"{SIDECAR}/apply", {**query, "wait": RELOAD_TIME}, state.body, state.kind).json()
+        return {
+            "owner": given.owner,
+            "version": applied["version"],
+            **{name: len(applied[name]) for name in ("created", "changed", "deleted")},
+        }
 
     def _pause(self, why: str) -> None:
         """Longer from try to try, and over as soon as another state is there."""

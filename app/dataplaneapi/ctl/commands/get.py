@@ -29,24 +29,24 @@ def run(session: Session) -> int:
     elif asked.is_one:
         _show_one(session, asked, transaction)
     else:
-        found = session.client.get(asked.path, asked.query | transaction)
-        _show_list(session, asked, found if isinstance(found, list) else [found])
+        value = session.client.get(asked.path, asked.query | transaction)
+        _show_list(session, asked, value if isinstance(value, list) else [value])
     return OK
 
 
 def _show_one(session: Session, asked: Object, transaction: dict[str, str]) -> None:
     answer = session.client.ask("GET", asked.path, asked.query | transaction)
     if "json" in answer.headers.get("content-type", ""):
-        found = answer.json()
-        session.show_one(found.get("info", found) if asked.kind == "info" else found)
+        value = answer.json()
+        session.show_one(value.get("info", value) if asked.kind == "info" else value)
     else:
         session.write(answer.body.decode("utf-8", "replace"))
 
 
 def _show_list(session: Session, asked: Object, found: list[object]) -> None:
     if session.format == "name":
-        for place, each in enumerate(found):
-            session.write(f"{Object(asked.kind, asked.parent, name_of(asked, place, each), runtime=asked.runtime)}\n")
+        for place, element in enumerate(found):
+            session.write(f"{Object(asked.kind, asked.parent, name_of(asked, place, element), runtime=asked.runtime)}\n")
         return
     kind = asked.kind.rpartition("/")[2]
     kind = f"runtime {kind}" if asked.runtime and f"runtime {kind}" in COLUMNS else kind
@@ -67,9 +67,9 @@ def _text(session: Session, asked: Object, transaction: dict[str, str]) -> str:
             raise Failure(f"{asked} has no text; -o cfg is for the configuration and for stored files")
         return session.client.ask("GET", asked.path).body.decode("utf-8", "replace")
     answer = session.client.ask("GET", f"{CONFIGURATION}/raw", transaction)
-    found = lines_of(answer.body.decode("utf-8", "surrogateescape"), asked)
-    if not found:
+    texts = lines_of(answer.body.decode("utf-8", "surrogateescape"), asked)
+    if not texts:
         # The refusal of one that is not there.
         session.client.ask("GET", asked.path, asked.query | transaction)
         raise Failure(f"{asked} has no line of its own: {quoted(asked.parent or '') or asked.kind} has its section")
-    return found.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return texts.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -20,13 +20,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(session: Session) -> int:
     given = session.given
     query = {"transaction_id": given.transaction} if given.transaction else {}
-    found = session.client.get(f"{SIDECAR}/lint", query)
+    report = session.client.get(f"{SIDECAR}/lint", query)
     if given.sarif:
         session.write(session.client.ask("GET", f"{SIDECAR}/lint", query | {"format": "sarif"}).body.decode())
     else:
-        session.show(found, _lines)
+        session.show(report, _lines)
     least = SEVERITIES.index(given.fail_on) if given.fail_on else len(SEVERITIES)
-    return DIFFERS if any(SEVERITIES.index(each["severity"]) >= least for each in found) else OK
+    return DIFFERS if any(SEVERITIES.index(finding["severity"]) >= least for finding in report) else OK
 
 
 def _lines(found: list[dict[str, str]]) -> str:

@@ -33,8 +33,8 @@ def run(session: Session) -> int:
 
 
 def renaming(found: dict[str, Any]) -> str:
-    """As `places`, with what goes with it, and what tests of routing say."""
-    lines = [*(f"goes with it: {each}" for each in found["carried"]), *of_tests(found.get("tests", {}))]
+    """Returns the text of a renaming: its places, what is renamed with it, and the tests of routing."""
+    lines = [*(f"goes with it: {line}" for line in found["carried"]), *of_tests(found.get("tests", {}))]
     return places(found) + "".join(f"{line}\n" for line in lines)
 
 

@@ -112,12 +112,12 @@ def _confirm(session: Session) -> int:
         answer = session.client.ask("DELETE", path)
     else:
         answer = session.client.ask("POST", f"{path}/confirm")
-    session.show(answer.json(), lambda found: f"confirmation {found['id']} is {tables.cell(found['status'])}\n")
+    session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {tables.cell(confirmation['status'])}\n")
     return OK
 
 
 def _pending(session: Session) -> str:
-    for each in session.client.get(f"{SIDECAR}/confirmations"):
-        if each["status"] == "pending":
-            return str(each["id"])
+    for confirmation in session.client.get(f"{SIDECAR}/confirmations"):
+        if confirmation["status"] == "pending":
+            return str(confirmation["id"])
     raise Failure("no change waits for its confirmation")

@@ -48,10 +48,10 @@ def _question(given: argparse.Namespace) -> dict[str, Any]:
         name: value for name in (option.strip("-") for option in MEMBERS) if (value := getattr(given, name)) is not None
     }
     headers: dict[str, list[str]] = {}
-    for each in given.header or ():
-        name, colon, value = each.partition(":")
+    for header in given.header or ():
+        name, colon, value = header.partition(":")
         if not colon:
-            raise Failure(f"--header {each!r} is no NAME: VALUE")
+            raise Failure(f"--header {header!r} is no NAME: VALUE")
         headers.setdefault(name.strip(), []).append(value.strip())
     return question | ({"headers": headers} if headers else {})
 
@@ -76,9 +76,9 @@ def _tested(session: Session, query: dict[str, Any], body: dict[str, Any]) -> in
     if given.junit:
         answer = session.client.ask("POST", path, query | {"format": "junit"}, body)
         files.replace(given.junit, answer.body.decode(), 0o644)
-    found = session.client.ask("POST", path, query, body).json()
-    session.show(found, lambda run: reports.of_run(run, with_coverage=given.coverage))
-    return OK if reports.is_good(found, given.fail_under) else FAILED
+    test_run = session.client.ask("POST", path, query, body).json()
+    session.show(test_run, lambda run: reports.of_run(run, with_coverage=given.coverage))
+    return OK if reports.is_good(test_run, given.fail_under) else FAILED
 
 
 def _text(name: str) -> str:

@@ -52,7 +52,7 @@ def _history(session: Session) -> None:
 
 
 def _entry(entry: dict[str, object], *, colours: bool) -> str:
-    """With its difference as it is."""
+    """Returns the text of an entry, with its difference unchanged."""
     text = tables.of_one({name: value for name, value in entry.items() if name != "diff"}, colours=colours)
     lines = str(entry.get("diff", "")).splitlines()
     return text + "".join(tables.coloured(line, difference_colour(line), colours=colours) + "\n" for line in lines)

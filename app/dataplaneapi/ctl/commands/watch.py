@@ -80,11 +80,11 @@ def _top(session: Session) -> int:
 
 
 def _picture(session: Session, counters: dict[str, dict[str, Any]], *, is_screen: bool) -> None:
-    rows = sorted((row(name, found) for name, found in counters.items()), key=lambda each: _order(each[session.given.sort]))
+    rows = sorted((row(name, counter) for name, counter in counters.items()), key=lambda row: _order(row[session.given.sort]))
     if session.format in ("json", "yaml"):
         session.show(rows, str)
         return
-    text = tables.table(TOP, [[each[column] for column in TOP] for each in rows], colours=session.colours)
+    text = tables.table(TOP, [[row[column] for column in TOP] for row in rows], colours=session.colours)
     if is_screen:
         lines = text.splitlines()[: terminal.height(sys.stdout) - 1]
         text = HOME + "".join(f"{line}{LINE_END}\n" for line in lines) + BELOW

@@ -19,7 +19,7 @@ from dataplaneapi.handlers.configuration.objects import (
 
 
 async def create(call: JsonCall) -> Response:
-    """Before the element at the index of the path; a negative one appends."""
+    """Creates an element before the one at the path's index; a negative index appends."""
     return await _added(call, target(call, one=True))
 
 

@@ -51,9 +51,9 @@ async def with_places(call: Call, error: Refused) -> Refused:
     except (BadRequest, NotFound):
         return error
     may_read = reader()
-    rows = [each for each in named.places if each.object != object_ and (may_read is None or may_read(each.object))]
+    rows = [place for place in named.places if place.object != object_ and (may_read is None or may_read(place.object))]
     if not rows:
         return error
-    lines = [f"line {each.line} of {each.file}: {each.text}" for each in rows[:MOST]]
+    lines = [f"line {row.line} of {row.file}: {row.text}" for row in rows[:MOST]]
     more = [f"and {len(rows) - MOST} more"] if len(rows) > MOST else []
     return Refused("\n".join([error.detail, f"{object_} is named by", *lines, *more]), place=error.place, alerts=error.alerts)

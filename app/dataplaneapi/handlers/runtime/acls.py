@@ -44,12 +44,12 @@ async def read_entries(call: ReadCall) -> Response:
 
 
 async def read_entry(call: ReadCall) -> Response:
-    """By its reference or by the pattern itself, never by what else would match it."""
+    """Answers an entry by its reference or by the pattern itself, never by what else would match it."""
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
         there = await acls.entries(runtime, await _name(call, runtime))
-    if (value := next((pattern for each in there if entry in each for pattern in each[1:]), None)) is None:
+    if (value := next((pattern for row in there if entry in row for pattern in row[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
     return json_response(200, {"value": value})
 
@@ -66,7 +66,7 @@ async def create_entry(call: JsonCall) -> Response:
 
 
 async def delete_entry(call: JsonCall) -> Response:
-    """By its reference."""
+    """Deletes an entry by its reference."""
     parent = call.get("parent_name")
     async with _changing(call, f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
         await acl.delete(call.get("id"), sync=_sync(call))

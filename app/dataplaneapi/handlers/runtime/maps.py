@@ -26,10 +26,10 @@ async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         loaded = await maps.loaded(runtime)
-    managed = [_described(each) | {"storage_name": each.name.rpartition("/")[2]} for each in loaded if store.manages(each)]
-    others = [_described(each) for each in loaded if not store.manages(each)] if call.get("include_unmanaged") else []
-    order = {each.name: place for place, each in enumerate(loaded)}
-    return json_response(200, sorted(managed + others, key=lambda each: order[each["file"]]))
+    managed = [_described(map_) | {"storage_name": map_.name.rpartition("/")[2]} for map_ in loaded if store.manages(map_)]
+    others = [_described(map_) for map_ in loaded if not store.manages(map_)] if call.get("include_unmanaged") else []
+    order = {map_.name: place for place, map_ in enumerate(loaded)}
+    return json_response(200, sorted(managed + others, key=lambda row: order[row["file"]]))
 
 
 async def read(call: ReadCall) -> Response:
@@ -44,7 +44,7 @@ async def read(call: ReadCall) -> Response:
 async def fill(call: JsonCall) -> Response:
     """The list that is sent is the map."""
     large = len(call.body) > MEMBERS
-    entries = await beside_if(large, lambda: [MapEntry(each.get("key", ""), each.get("value", "")) for each in call.body])
+    entries = await beside_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
     async with _changing(call, "name", ALL_MISUSED, seconds=None) as live:
         await live.fill(entries, sync=_sync(call))
     return await beside_if(large, json_response, 201, call.body)
@@ -59,7 +59,7 @@ async def clear(call: JsonCall) -> Response:
 
 async def read_entries(call: ReadCall) -> Response:
     if staged := _staged(call, "parent_name"):
-        return json_response(200, [_entry(each) for each in await staged.entries()])
+        return json_response(200, [_entry(entry) for entry in await staged.entries()])
     path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
     async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
         await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)

@@ -46,7 +46,8 @@ async def stats(call: ReadCall) -> Response:
         return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
 
     counters = Counters(
-        {name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}, wanted if kind else None
+        {name: property_["type"] == "integer" for name, property_ in _properties(call, "native_stat_stats").items()},
+        wanted if kind else None,
     )
     try:
         async with asking(call, seconds=None) as runtime:

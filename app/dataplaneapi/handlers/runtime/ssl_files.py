@@ -32,7 +32,7 @@ async def certificates(call: ReadCall) -> Response:
 
 
 async def certificate(call: ReadCall) -> Response:
-    """By the name it was asked for; the configuration gives the file behind an alias."""
+    """Answers a certificate by the name that was asked for; the configuration gives the file of an alias."""
     shown = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 

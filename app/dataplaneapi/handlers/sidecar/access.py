@@ -31,10 +31,10 @@ async def check(call: JsonCall) -> Response:
     """Whether a call may be made, and else why not, without making it."""
     described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
     by, caller = _asked_about(call)
-    found = await verdict(call, described, by, caller)
-    if found.status < 400:
-        return json_response(200, present({"allowed": True, "reload": found.reloads}))
-    return json_response(200, {"allowed": False, "code": found.status, "reason": found.message})
+    verdict_ = await verdict(call, described, by, caller)
+    if verdict_.status < 400:
+        return json_response(200, present({"allowed": True, "reload": verdict_.reloads}))
+    return json_response(200, {"allowed": False, "code": verdict_.status, "reason": verdict_.message})
 
 
 def _asked_about(call: Call) -> tuple[Author, Caller]:

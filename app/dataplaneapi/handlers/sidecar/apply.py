@@ -80,36 +80,39 @@ async def _pushed(call: Call, plan: KeptPlan) -> Response:
     else:
         push = await asyncio.to_thread(Push.from_bytes, plan.body)
         outcome = await Pushes(engine).carry_out(push, plan.moves, plan.values, call.get("version"))
-    mask, kept = await _mask(call), await beside(lambda: [effect.as_dict() for effect in outcome.effects])
-    whole, former = [each for each in kept if not each["member"]], [each for each in outcome.contents if each.before is not None]
-    files = ({"object": each.object, "member": CONTENT, "old": each.before, "new": each.after} for each in former)
-    changed, come = [present(_hidden(each, mask)) for each in files], [each.object for each in outcome.contents if each.before is None]
+    mask, effects = await _mask(call), await beside(lambda: [effect.as_dict() for effect in outcome.effects])
+    whole, former = [row for row in effects if not row["member"]], [content for content in outcome.contents if content.before is not None]
+    files = ({"object": content.object, "member": CONTENT, "old": content.before, "new": content.after} for content in former)
+    changed, come = (
+        [present(_hidden(file, mask)) for file in files],
+        [content.object for content in outcome.contents if content.before is None],
+    )
     shown = {
         "version": outcome.version,
-        "created": [each["object"] for each in whole if each["old"] is None] + come,
-        "changed": [present(each) for each in kept if each["member"]] + changed,
-        "deleted": [each["object"] for each in whole if each["new"] is None],
+        "created": [row["object"] for row in whole if row["old"] is None] + come,
+        "changed": [present(row) for row in effects if row["member"]] + changed,
+        "deleted": [row["object"] for row in whole if row["new"] is None],
         "unchanged": [],
         "taken": [],
         "reload": outcome.reload_id is not None,
         "commands": outcome.commands,
-        "reasons": [reason_as_dict(each) for each in outcome.reasons],
+        "reasons": [reason_as_dict(reason) for reason in outcome.reasons],
     }
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
     return json_response(202 if headers else 200, shown, headers)
 
 
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
-    found, preview, files = await call.services.apply.plan(declaration)
-    limits.check_deleted(found)
+    planned_apply, preview, files = await call.services.apply.plan(declaration)
+    limits.check_deleted(planned_apply)
     planned, mask = await beside(lambda: with_files(as_dict(preview), files)), await _mask(call)
-    shown = await beside(_shown, call, found, mask) | {name: planned[name] for name in PLANNED if name in planned}
-    shown["conflicts"] = await _conflicts(call, found, mask)
-    if not found.conflicts and preview.valid and not call.services.settings.read_only:
+    shown = await beside(_shown, call, planned_apply, mask) | {name: planned[name] for name in PLANNED if name in planned}
+    shown["conflicts"] = await _conflicts(call, planned_apply, mask)
+    if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
-        values = await call.services.apply.values(declaration, found, preview)
-        kept = partial(call.services.plans.keep, call.body.kind, call.body.data, options, found.moves, values)
-        shown["plan_token"] = await asyncio.to_thread(kept)
+        values = await call.services.apply.values(declaration, planned_apply, preview)
+        keep = partial(call.services.plans.keep, call.body.kind, call.body.data, options, planned_apply.moves, values)
+        shown["plan_token"] = await asyncio.to_thread(keep)
     return await beside(json_response, 200, shown)
 
 
@@ -119,7 +122,7 @@ async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sen
         done = await call.services.apply.carry_out(declaration, limits, sent)
     except Contested as error:
         raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned, mask)) from None
-    reasons = [reason_as_dict(each) for each in done.outcome.reasons] if done.outcome else []
+    reasons = [reason_as_dict(reason) for reason in done.outcome.reasons] if done.outcome else []
     commands = done.outcome.commands if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
     shown = await beside(_shown, call, done.planned, mask) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
@@ -132,7 +135,7 @@ async def export(call: ReadCall) -> Response:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
     shown, mask = await beside(call.services.apply.exported, owner), await _mask(call)
     files = await asyncio.to_thread(call.services.apply.exported_files, owner)
-    rows = {collection: [_exported(collection, each, mask) for each in found] for collection, found in files.items()}
+    rows = {collection: [_exported(collection, object_, mask) for object_ in rows_] for collection, rows_ in files.items()}
     return await beside(json_response, 200, shown | rows)
 
 
@@ -190,11 +193,11 @@ def _shown(call: Call, found: Planned, mask: Mask) -> dict[str, Any]:
 
 
 async def _conflicts(call: Call, found: Planned, mask: Mask) -> list[dict[str, Any]]:
-    """Those with what is outside say who has changed the object last."""
-    outside = [_changed_object(each) for each in found.conflicts if OUTSIDE in each.owners]
+    """Returns the conflicts; those with outside changes name who changed the object last."""
+    outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
     places = await beside(_places, call, found)
-    known = [last.get(_changed_object(each), {}) if OUTSIDE in each.owners else {} for each in found.conflicts]
+    known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
     return [_conflict(each, place, mask) | more for each, place, more in zip(found.conflicts, places, known, strict=True)]
 
 
@@ -213,7 +216,7 @@ def _changed_object(conflict: Conflict) -> str:
 
 
 def _hidden(members: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
-    """With fingerprints in the place of contents of files."""
+    """Returns the members with fingerprints instead of contents of files."""
     return {name: mask.fingerprint(value) if isinstance(value, bytes) else value for name, value in members.items()}
 
 

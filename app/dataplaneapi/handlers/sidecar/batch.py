@@ -102,7 +102,7 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
         outcome = await engine.commit_private(transaction, force_reload=bool(call.get("force_reload")), merges=is_merged)
     reload_id = None if outcome.live else outcome.reload_id
     results = await beside(_results, steps, answers, is_live=reload_id is None)
-    reasons = [reason_as_dict(each) for each in outcome.reasons]
+    reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
     headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []
     return await beside(json_response, 202 if reload_id else 200, shown, headers)
@@ -128,7 +128,7 @@ async def _made(call: Call, step: Step, transaction_id: str) -> Answer:
 
 
 def _results(steps: list[Step], answers: list[Answer], *, is_live: bool) -> list[dict[str, Any]]:
-    """As each would have been answered by itself, where it is in effect or waits for a reload as all of them do."""
+    """Returns each step's result as if called alone, except that all are live or wait for the same reload."""
     return [_result(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
 
 

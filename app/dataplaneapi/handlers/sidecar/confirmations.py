@@ -18,7 +18,7 @@ ANSWER_SECONDS = 60.0
 
 
 async def read_list(call: ReadCall) -> Response:
-    return page(call, [await _shown(call, each) for each in call.services.confirmations.all()])
+    return page(call, [await _shown(call, confirmation) for confirmation in call.services.confirmations.all()])
 
 
 async def read(call: ReadCall) -> Response:
@@ -42,7 +42,7 @@ async def take_back(call: JsonCall) -> Response:
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
-    """Without its entries where the history cannot be read."""
+    """Returns a confirmation, without its entries if the history cannot be read."""
     shown = as_dict(one)
     with suppress(Unusable):
         shown["entries"] = [str(entry) for entry in await call.services.confirmations.entries(one.id)]
@@ -50,7 +50,7 @@ async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
 
 
 def as_dict(one: Confirmation) -> dict[str, Any]:
-    """Without the entries of the history."""
+    """Returns a confirmation without the entries of the history."""
     shown: dict[str, Any] = {
         "id": one.id,
         "status": one.status,
@@ -69,7 +69,7 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
 
 
 def _error(one: Confirmation) -> str:
-    """With the calls that take back what still stands."""
+    """Returns the error with the calls that take back what is still in place."""
     calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     return f"{one.error}; {calls}" if calls else one.error
 

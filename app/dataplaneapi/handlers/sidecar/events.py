@@ -53,7 +53,7 @@ def _types(text: str) -> frozenset[str]:
 
 
 def _counters(text: str) -> frozenset[str]:
-    """Of all kinds where none is named. Raises ApiError."""
+    """Returns the kinds of counters, all if none is named. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
         raise ApiError(400, f"counters in query: {unknown[0][:50]!r} has none; they are of {', '.join(sorted(COUNTED))}")
@@ -63,7 +63,7 @@ def _counters(text: str) -> frozenset[str]:
 async def _parts(
     call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
 ) -> AsyncGenerator[bytes]:
-    """Until the subscription is closed, or after so many seconds. What comes while all is sent goes by `write`."""
+    """Yields events until the subscription is closed, or after so many seconds. Once all are sent, later ones go through `write`."""
     services, sources = call.services, call.services.events
     deadline = asyncio.get_running_loop().time() + seconds
     with subscription, services.streams.opened(call.caller, services.roles, subscription.close):
@@ -95,7 +95,7 @@ def form(events: Sequence[StreamEvent]) -> bytes:
 
 
 def _frames(events: Sequence[StreamEvent]) -> Iterator[bytes]:
-    """In parts of about PIECE bytes."""
+    """Yields the frames in parts of about PIECE bytes."""
     part = bytearray()
     for event in events:
         part += _frame(event)

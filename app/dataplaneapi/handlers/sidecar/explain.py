@@ -20,8 +20,8 @@ async def explain(call: JsonCall) -> Response:
     engine = call.services.engine
     document = engine.read(transaction_id) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
     answers = await explain.answers(document, [question_of(question) for question in call.body], explain.staged(transaction_id))
-    found = [_shown(each) for each in answers]
-    return json_response(200, found[0] if isinstance(call.sent, dict) else found)
+    shown = [_shown(answer) for answer in answers]
+    return json_response(200, shown[0] if isinstance(call.sent, dict) else shown)
 
 
 def _asked_about(call: JsonCall) -> tuple[str | None, str | None]:
@@ -33,9 +33,9 @@ def _asked_about(call: JsonCall) -> tuple[str | None, str | None]:
 
 
 def _shown(value: Any) -> Any:
-    """As JSON, without what is not there."""
+    """Returns the value as JSON, without absent members."""
     if is_dataclass(value):
-        return present({each.name: _shown(getattr(value, each.name)) for each in fields(value)})
+        return present({field.name: _shown(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, Mapping):
         return dict(value)
-    return [_shown(each) for each in value] if isinstance(value, list | tuple) else value
+    return [_shown(element) for element in value] if isinstance(value, list | tuple) else value

@@ -19,13 +19,13 @@ MOST = 1_000
 async def read_list(call: ReadCall) -> Response:
     history, author, before = call.services.history, call.get("author", ""), call.get("before")
     if call.get("refused"):
-        refusals = await history.ask(lambda journal: [each for each in journal.refusals() if author in ("", each.author.name)])
-        return page(call, [_refusal(each) for each in refusals])
+        refusals = await history.ask(lambda journal: [refusal for refusal in journal.refusals() if author in ("", refusal.author.name)])
+        return page(call, [_refusal(refusal) for refusal in refusals])
     limit, since, until = min(call.get("limit") or MOST, MOST), moment(call, "since"), moment(call, "until")
 
     def find(journal: Journal) -> list[dict[str, Any]]:
-        found = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
-        return [_entry(journal, each) for each in islice(found, limit + 1)]
+        entries = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
+        return [_entry(journal, entry) for entry in islice(entries, limit + 1)]
 
     await history.settled()
     return page(call, await history.ask(find))
@@ -40,7 +40,7 @@ async def read(call: ReadCall) -> Response:
 
     await history.settled()
     shown, effects, contents = await history.ask(find)
-    shown["effects"] = [present(each) for each in (await history.mask()).value(effects)]
+    shown["effects"] = [present(effect) for effect in (await history.mask()).value(effects)]
     return json_response(200, shown | {"diff": await reading.differences(history, contents)})
 
 
@@ -64,11 +64,11 @@ async def restore(call: JsonCall) -> Response:
 
 async def read_blame(call: ReadCall) -> Response:
     services = call.services
-    return json_response(200, [_blamed(each) for each in await reading.blamed(services.history, services.editor, call.get("object"))])
+    return json_response(200, [_blamed(line) for line in await reading.blamed(services.history, services.editor, call.get("object"))])
 
 
 async def _returned(call: Call, returned: Returned) -> Response:
-    """With the newest entry, which is that of the last commit, where there was one."""
+    """Answers with the entry of the last commit, if there was one."""
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
         await call.services.history.settled()

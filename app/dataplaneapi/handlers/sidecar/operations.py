@@ -14,7 +14,7 @@ ANSWER_SECONDS = 10.0
 
 async def list_all(call: ReadCall) -> Response:
     status = call.get("status")
-    return page(call, [as_dict(each) for each in call.services.operations.all() if status in (None, each.status)])
+    return page(call, [as_dict(operation) for operation in call.services.operations.all() if status in (None, operation.status)])
 
 
 async def read(call: ReadCall) -> Response:

@@ -17,8 +17,11 @@ async def read_list(call: ReadCall) -> Response:
     overrides = call.services.overrides
     async with asking(call, seconds=None):
         outside = await overrides.outside()
-    kept = [{**as_dict(each, API), "in_new_worker": FROM_START if overrides.is_gapless(each) else AFTER_START} for each in overrides.all()]
-    return json_response(200, kept + [as_dict(each, OUTSIDE) for each in outside])
+    rows = [
+        {**as_dict(override, API), "in_new_worker": FROM_START if overrides.is_gapless(override) else AFTER_START}
+        for override in overrides.all()
+    ]
+    return json_response(200, rows + [as_dict(override, OUTSIDE) for override in outside])
 
 
 async def delete(call: JsonCall) -> Response:

@@ -29,7 +29,7 @@ from haproxy_native.storage.coming import Coming, FilePreview
 
 
 async def plan(call: TextOrFormCall) -> Response:
-    """Of a text, of a transaction, or of a form with stored files, too; nothing changes."""
+    """Plans a text, a transaction, or a form with stored files; changes nothing."""
     if isinstance(call.body, Parts):
         return await beside(json_response, 200, await _of_parts(call))
     transaction_id = call.get("transaction_id")
@@ -58,12 +58,12 @@ async def _of_parts(call: Call) -> dict[str, Any]:
         work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
         preview, plans = await while_there(call.receive, work)
         token = {} if transaction_id else await _token(call, preview, texts, files)
-    shown = as_dict(preview) | token | {"files": [_file(each) for each in plans]}
-    return shown | {"reload": shown["reload"] or any(each.plan.reasons for each in plans)}
+    shown = as_dict(preview) | token | {"files": [_file(plan) for plan in plans]}
+    return shown | {"reload": shown["reload"] or any(plan.plan.reasons for plan in plans)}
 
 
 async def _token(call: Call, preview: Preview, texts: Mapping[str, bytes], files: Sequence[Coming] = ()) -> dict[str, str]:
-    """None for what HAProxy refuses, for what is too large, and where the disk keeps no plan."""
+    """Returns a plan token; nothing if HAProxy refuses the plan, if it is too large, or if the disk does not keep it."""
     if not _may_be_carried_out(call, preview) or (push := await asyncio.to_thread(Push.of, texts, files)) is None:
         return {}
     engine, pushes = call.services.engine, Pushes(call.services.engine)
@@ -72,7 +72,7 @@ async def _token(call: Call, preview: Preview, texts: Mapping[str, bytes], files
 
 
 async def _token_of_transaction(call: Call, preview: Preview, id_: str) -> dict[str, str]:
-    """None also for one that cannot be committed any more."""
+    """Returns the plan token of a transaction; nothing if it can no longer be committed."""
     if preview.conflict or not _may_be_carried_out(call, preview):
         return {}
     engine, transactions = call.services.engine, PlannedTransactions(call.services.engine)
@@ -95,9 +95,9 @@ async def _kept(keep: Callable[[], str]) -> dict[str, str]:
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
     """The plan of a configuration and of files that are changed with it: live, or with one reload."""
-    plans = [file_plan(each.plan) for each in files]
-    reasons = [*shown["reasons"], *(reason for each in plans if not each["commands"] for reason in each["reasons"])]
-    commands = [] if reasons else [command for each in plans for command in each["commands"]] + shown["commands"]
+    plans = [file_plan(file.plan) for file in files]
+    reasons = [*shown["reasons"], *(reason for plan in plans if not plan["commands"] for reason in plan["reasons"])]
+    commands = [] if reasons else [command for plan in plans for command in plan["commands"]] + shown["commands"]
     return {**shown, "commands": commands, "reload": bool(reasons), "reasons": reasons}
 
 
@@ -107,7 +107,7 @@ def _file(preview: FilePreview) -> dict[str, Any]:
 
 
 async def plan_file(call: UploadCall) -> Response:
-    """Of other content for a stored file; it is not stored."""
+    """Plans other content of a stored file, without storing it."""
     stores, name = call.services.engine.stores, call.get("name")
     if (store := stores.get(call.get("store"))) is None:
         raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
@@ -147,7 +147,7 @@ def of_tests(verdict: GateVerdict | None) -> dict[str, Any]:
 
 
 def file_plan(plan: FilePlan) -> dict[str, Any]:
-    commands = [command for step in plan.steps for command in step.said]
+    commands = [command for step in plan.steps for command in step.texts]
     return {"commands": commands, "reload": bool(plan.reasons), "reasons": [reason_as_dict(reason) for reason in plan.reasons]}
 
 

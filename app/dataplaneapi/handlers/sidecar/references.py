@@ -44,12 +44,12 @@ async def rename(call: JsonCall) -> Response:
         foreseen = await while_there(call.receive, naming.plan(renaming))
         shown = as_dict(foreseen.preview) | _shown(renaming)
         shown["files"] = [{"object": object_, **file_plan(plan)} for object_, plan in foreseen.files.items()]
-        shown["reload"] = shown["reload"] or any(each["reload"] for each in shown["files"])
+        shown["reload"] = shown["reload"] or any(file["reload"] for file in shown["files"])
         return await beside(json_response, 200, shown)
     outcome = await naming.rename(renaming, force_reload=bool(call.get("force_reload")))
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
     shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
-    shown["reasons"] = [reason_as_dict(each) for each in outcome.reasons]
+    shown["reasons"] = [reason_as_dict(reason) for reason in outcome.reasons]
     return await beside(json_response, 202 if headers or transaction_id else 200, shown, headers)
 
 

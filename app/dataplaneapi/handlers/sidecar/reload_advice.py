@@ -10,4 +10,4 @@ from haproxy_native.reload.advice import advise
 
 async def read(call: ReadCall) -> Response:
     reloads, advice = advise(call.services.records.all())
-    return json_response(200, {"reloads": reloads, "advice": [present(asdict(each)) for each in advice]})
+    return json_response(200, {"reloads": reloads, "advice": [present(asdict(advice_)) for advice_ in advice]})

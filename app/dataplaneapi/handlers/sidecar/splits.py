@@ -11,7 +11,7 @@ from haproxy_native.splits.splits import SplitStatus
 
 
 async def read_list(call: ReadCall) -> Response:
-    return json_response(200, [as_dict(each) for each in await call.services.splits.all()])
+    return json_response(200, [as_dict(split) for split in await call.services.splits.all()])
 
 
 async def read(call: ReadCall) -> Response:

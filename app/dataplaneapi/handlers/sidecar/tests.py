@@ -20,13 +20,13 @@ XML = b"application/xml"
 
 async def read_list(call: ReadCall) -> Response:
     tests = call.services.tests.files
-    found = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
-    return await beside(json_response, 200, found)
+    tests_ = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
+    return await beside(json_response, 200, tests_)
 
 
 async def read(call: ReadCall) -> Response:
-    found = await asyncio.to_thread(call.services.tests.files.get, call.get("name"))
-    return await beside(json_response, 200, found)
+    test = await asyncio.to_thread(call.services.tests.files.get, call.get("name"))
+    return await beside(json_response, 200, test)
 
 
 async def replace(call: StrictCall) -> Response:
@@ -34,8 +34,8 @@ async def replace(call: StrictCall) -> Response:
     if (given := call.body.get("name", name)) != name:
         raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
     is_new = await tests.put(name, call.body)
-    found = await asyncio.to_thread(tests.get, name)
-    return await beside(json_response, 201 if is_new else 200, found)
+    test = await asyncio.to_thread(tests.get, name)
+    return await beside(json_response, 201 if is_new else 200, test)
 
 
 async def delete(call: JsonCall) -> Response:
@@ -52,13 +52,13 @@ async def run(call: StrictCall) -> Response:
         engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
     )
     files = call.services.explain.staged(call.get("transaction_id"))
-    found = await while_there(call.receive, call.services.tests.run(document, cases, files, check=True))
+    test_run = await while_there(call.receive, call.services.tests.run(document, cases, files, check=True))
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = author.get().rights
         with_rules = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
-        return Response(200, await beside(junit, found, with_rules=with_rules), XML)
-    return await beside(lambda: json_response(200, found.as_dict()))
+        return Response(200, await beside(junit, test_run, with_rules=with_rules), XML)
+    return await beside(lambda: json_response(200, test_run.as_dict()))
 
 
 async def _cases(call: Call) -> list[Case]:

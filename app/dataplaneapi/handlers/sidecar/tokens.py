@@ -22,7 +22,7 @@ ROLES = "role in body is the name of a role, or a list of them"
 
 async def read_list(call: ReadCall) -> Response:
     return json_response(
-        200, [_shown(call, each) for each in call.services.bearers.tokens.all() if _is_own(call, each) or _may(READ, each)]
+        200, [_shown(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may(READ, token)]
     )
 
 
@@ -34,7 +34,7 @@ async def create(call: JsonCall) -> Response:
     caller, body = call.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
-    names, networks = _roles(call, body.get("role")), [_network(each) for each in body.get("from", ())]
+    names, networks = _roles(call, body.get("role")), [_network(network) for network in body.get("from", ())]
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
@@ -66,7 +66,7 @@ def _roles(call: Call, given: Any) -> list[str]:
     if given is None:
         raise ApiError(422, "role in body is required")
     names = [given] if isinstance(given, str) else given
-    if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ApiError(422, ROLES)
     for name in names:
         if name not in roles.rules:

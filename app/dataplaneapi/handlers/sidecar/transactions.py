@@ -12,8 +12,8 @@ from haproxy_native.errors import NoTransaction
 
 async def read_list(call: ReadCall) -> Response:
     """The last used first."""
-    found = sorted(call.services.engine.transactions(), key=lambda each: each.used, reverse=True)
-    return json_response(200, [await _as_dict(call, each) for each in found])
+    transactions = sorted(call.services.engine.transactions(), key=lambda transaction: transaction.used, reverse=True)
+    return json_response(200, [await _as_dict(call, transaction) for transaction in transactions])
 
 
 async def _as_dict(call: Call, transaction: Any) -> dict[str, Any]:

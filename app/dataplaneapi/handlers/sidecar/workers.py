@@ -15,14 +15,14 @@ UNKNOWN = "unknown"
 async def read_list(call: ReadCall) -> Response:
     workers = call.services.workers
     async with asking(call, seconds=None):
-        shown = [as_dict(each) for each in await workers.all()]
+        shown = [as_dict(worker) for worker in await workers.all()]
     if note := workers.note:
         shown[0]["note"] = note
     return json_response(200, shown)
 
 
 async def end(call: JsonCall) -> Response:
-    """Of a former worker, without a signal."""
+    """Ends a former worker, without a signal."""
     below, after = call.get("when_sessions_below"), call.get("after")
     return started(await call.services.ending.begin(call.services.operations, call.get("pid"), below, after))
 

@@ -11,9 +11,9 @@ def file(call: Call) -> SpoeFile:
 
 
 async def list_all(call: ReadCall) -> Response:
-    """None is ever kept as failed."""
+    """Lists the transactions; failed ones are not kept."""
     transactions = file(call).transactions()
-    return json_response(200, [each.as_dict() for each in transactions if call.get("status") in (None, each.status)])
+    return json_response(200, [transaction.as_dict() for transaction in transactions if call.get("status") in (None, transaction.status)])
 
 
 async def start(call: JsonCall) -> Response:

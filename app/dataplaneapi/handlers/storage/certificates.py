@@ -38,7 +38,7 @@ async def replace(call: UploadCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    """Of a certificate or of a list."""
+    """Deletes a certificate or a list."""
     store, site = store_of(call), call.services.engine.context
     path = store.find(call.get("name"))
     outcome = await store.delete(site, call.get("name"), **reloading(call))

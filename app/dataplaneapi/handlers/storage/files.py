@@ -15,14 +15,14 @@ from haproxy_native.storage.upload import Upload
 
 
 def store_of(call: Call) -> Store:
-    """As the transaction sees it that the call names. Raises ApiError where no directory is set for it."""
+    """Returns the store as the call's transaction sees it. Raises ApiError if no directory is set for it."""
     stores: dict[str, Store] = call.services.engine.stores
     name = call.operation.store
     if name not in stores:
         raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
     if not (id_ := call.get("transaction_id")):
         return stores[name]
-    if given := next((each for each in ("skip_reload", "force_reload") if call.get(each)), None):
+    if given := next((flag for flag in ("skip_reload", "force_reload") if call.get(flag)), None):
         raise ApiError(400, f"{given} is for a file that changes by itself: in a transaction it changes with the commit")
     return stores[name].within(call.services.engine.context.transactions, id_)
 
