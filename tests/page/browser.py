@@ -1,10 +1,12 @@
 """A real browser: Debian's Chromium, fetched by get-program, driven by Playwright, which brings none of its own."""
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.haproxy import binaries
@@ -22,12 +24,23 @@ PATIENCE = 15_000
 def browser() -> Iterator[Browser]:
     """Skips the test where none can be had."""
     program = binaries.program("chromium")
-    with sync_playwright() as playwright:
+    with _libraries(), sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         try:
             yield running
         finally:
             running.close()
+
+
+@contextmanager
+def _libraries() -> Iterator[None]:
+    """Where Playwright's driver finds the library that it does not bring, on a machine that does not have it."""
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            ctypes.CDLL("libatomic.so.1")
+        except OSError:
+            patch.setenv("LD_LIBRARY_PATH", str(Path(binaries.program("libatomic.so.1")).parent))
+        yield
 
 
 class Operator:

@@ -1,5 +1,7 @@
 """What may be declared: what may be changed, also where it is as declared."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
@@ -13,7 +15,7 @@ CHANGE = frozenset(("change",))
 
 
 @pytest.fixture
-def team() -> None:
+def team() -> Iterator[None]:
     rules = (
         Rule("owner/team", CHANGE),
         Rule("backend/shop/server/*", CHANGE, frozenset(("weight",))),
@@ -21,7 +23,9 @@ def team() -> None:
         Rule("map/shop.map", frozenset(("create",))),
         Rule("backend/seen"),
     )
-    author.set(Author("bob", rights=Rights(("team",), rules)))
+    token = author.set(Author("bob", rights=Rights(("team",), rules)))
+    yield
+    author.reset(token)
 
 
 @pytest.mark.usefixtures("team")
