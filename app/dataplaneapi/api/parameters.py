@@ -54,7 +54,8 @@ class Parameter:
             inner.get("minimum"),
             inner.get("x-longest"),
             repeated,
-            "x-guards" in declared,
+            # An empty transaction_id, which guards what takes none, is none, as recorded.
+            declared.get("x-guards") == "here",
         )
 
 

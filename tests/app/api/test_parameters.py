@@ -49,6 +49,7 @@ def values(parameter: Parameter, query: str = "", headers: list[tuple[bytes, byt
         (REQUIRED, "resolver=", {"resolver": ""}),
         (STATUS, "status=failed", {"status": "failed"}),
         (TYPES, "type=a,b&type=a", {"type": ["a", "b", "a"]}),
+        (Parameter.of({"name": "transaction_id", "in": "query", "x-guards": "sidecar"}), "transaction_id=", {}),
     ],
 )
 def test_conversion(parameter: Parameter, query: str, found: dict[str, Any]) -> None:
