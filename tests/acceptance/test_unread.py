@@ -33,6 +33,7 @@ OTHERS = "".join(f"\n{kind} {WORD}\n" for kind in ("defaults", "frontend", "back
 MINE = "\nbackend mine from one\n  server web 127.0.0.1:1\n"
 RULES = [{"objects": each, "may": ["read", "create", "change", "delete"]} for each in ("backend/mine", "map/mine*", "owner/mine")]
 ALL = [{"objects": "**", "may": ["read", "create", "change", "delete"]}]
+DELETIONS = [("DELETE", f"{path}/{name}") for path in ("backends", "backends/one/servers", "frontends") for name in (WORD, "nosuch")]
 # Names in calls: what is there, and what is nearly called as something is.
 ASKED = f"{WORD}x"
 NAMES = (SANE_NAME, "canary", ASKED)
@@ -143,7 +144,7 @@ def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
     assert answer.status == 403
     answer = asked(client, "GET", f"{CONFIG}/backends?transaction_id={client.engine.transactions()[0].id}")
     assert answer.status == 403 and "may not read transaction/" in answer.json["message"], answer.body
-    for method, path in (("POST", "backends"), ("PUT", f"backends/{WORD}"), ("PUT", "backends/nosuch")):
+    for method, path in (("POST", "backends"), ("PUT", f"backends/{WORD}"), ("PUT", "backends/nosuch"), *DELETIONS):
         for name in (WORD, "nosuch"):
             answer = asked(client, method, f"{CONFIG}/{path}?version={client.engine.version(None)}", {"name": name})
             assert answer.status == 403 or (method, answer.status) == ("PUT", 400), (method, path, answer.body)

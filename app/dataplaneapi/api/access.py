@@ -48,7 +48,8 @@ def limited(operation: Operation, handler: Handler) -> Handler:
         try:
             response = await handler(call)
         except (ApiError, NativeError) as error:
-            response = _refusal(operation, call, rights, error)
+            response = _refusal(call, rights, error)
+        response = _without_existence(operation, rights, response)
         if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
             response = await _readable(call, rights, response)
         return response if rights.may(SECRETS, ALL) else await _masked(response, await _mask(call))
@@ -56,13 +57,23 @@ def limited(operation: Operation, handler: Handler) -> Handler:
     return serve
 
 
-def _refusal(operation: Operation, call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
-    """What HAProxy finds wrong quotes lines, and a status says what is there."""
+def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
+    """Returns the response to an error without the lines that HAProxy quotes of what the caller may not read."""
     if isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
     if isinstance(error, NativeError) and not rights.may(SECRETS, ALL):
         error = without_files(error, {str(each) for each in call.services.engine.files()})
-    response, request = response_to(error), author.get().request
+    return response_to(error)
+
+
+def _without_existence(operation: Operation, rights: Rights, response: Response) -> Response:
+    """Returns the response, or a 403 where its status would say whether there is an object of which the caller may know nothing.
+
+    A transaction is known to its author.
+    """
+    request = author.get().request
+    if response.status_code < 300 and operation.resource is None:
+        return response
     try:
         refuse_unknown(response.status_code, _verb(operation), request.object if request else "", rights)
     except Forbidden as forbidden:

@@ -9,13 +9,15 @@ from haproxy_native.check.messages import Message
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden, InUse, NativeError, Refused, ReloadFailed
 from haproxy_native.planning.effects import section_object
+from haproxy_native.planning.touches import DELETE
 
 HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 _PLACE = re.compile(r"\[([^\[\]\s]+):\d+\]")
 _OF_FILE = re.compile(r"'.*'(?= [^']* at line \d+ of file ')")
 _QUOTED = re.compile(r"'.*'")
-# The statuses that say what there is.
+# The statuses that say what there is, by verb: a deletion of nothing succeeds.
 _TELLING = (404, 409)
+_TELLING_DELETION = (404, 409, 204)
 
 
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
@@ -60,5 +62,6 @@ def _without_file(line: str, files: Collection[str]) -> str:
 
 def refuse_unknown(status: int, verb: str, object_: str, rights: Rights) -> None:
     """Raises Forbidden where a status would say whether there is an object of which the caller may know nothing."""
-    if status in _TELLING and object_ and not rights.knows(object_):
+    telling = _TELLING_DELETION if verb == DELETE else _TELLING
+    if status in telling and object_ and not rights.knows(object_):
         raise Forbidden(rights.refusal(verb, object_))

@@ -67,4 +67,7 @@ def test_a_status_says_nothing_of_what_is_not_known() -> None:
             refuse_unknown(status, "create", "backend/other", SHOP)
         refuse_unknown(status, "create", "backend/shop", SHOP)
         refuse_unknown(status, "create", "", SHOP)
-    refuse_unknown(400, "create", "backend/other", SHOP)
+    with pytest.raises(Forbidden):
+        refuse_unknown(204, "delete", "backend/other", SHOP)
+    for status, verb in ((400, "create"), (204, "change")):
+        refuse_unknown(status, verb, "backend/other", SHOP)
