@@ -34,7 +34,7 @@ class Grammar:
     def __init__(self, document: Mapping[str, Any] | None = None, *, time_suffix: str = "nearest") -> None:
         self.schemas, self.time_suffix = Schemas(document or bundle()), time_suffix
         self._lines: dict[str, LineShape] = {}
-        self._sections: dict[str, SectionShape] = {}
+        self._sections: dict[tuple[str, frozenset[str]], SectionShape] = {}
 
     def line(self, name: str) -> LineShape:
         """The shape of a schema whose objects are lines: `server`, `acl`, `http_request_rule`, ..."""
@@ -45,10 +45,11 @@ class Grammar:
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
         """The shape of a schema whose objects are sections; `embedded` are the members that hold its children."""
-        if name not in self._sections:
-            held = frozenset(embedded)
-            self._sections[name] = self._section(name, lambda member: member not in held)
-        return self._sections[name]
+        held = frozenset(embedded)
+        key = name, held
+        if key not in self._sections:
+            self._sections[key] = self._section(name, lambda member: member not in held)
+        return self._sections[key]
 
     def members(self, name: str, members: Container[str]) -> SectionShape:
         """The shape of a section of which only these members are read. It is made anew, and much sooner than the whole."""

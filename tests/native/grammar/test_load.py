@@ -14,6 +14,7 @@ def test_a_shape_is_made_once() -> None:
     spoken = small()
     assert spoken.line("host") is spoken.line("host")
     assert spoken.section("place") is spoken.section("place")
+    assert spoken.section("place", ["names"]) is not spoken.section("place")
 
 
 @pytest.mark.parametrize(
