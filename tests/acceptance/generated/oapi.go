@@ -65,9 +65,13 @@ func (api oapi) deleteServer(transaction, backend, name string) {
 	met(deleted.StatusCode() == http.StatusAccepted, deleted.Body)
 }
 
+// commit returns the status; the change is either live, or a reload brings it.
 func (api oapi) commit(transaction string) string {
 	committed, err := api.CommitTransactionWithResponse(background, transaction, nil)
 	check(err)
+	if committed.JSON200 != nil {
+		return string(*committed.JSON200.Status)
+	}
 	met(committed.JSON202 != nil, committed.Body)
 	return string(*committed.JSON202.Status)
 }

@@ -54,9 +54,13 @@ func (api swagger) deleteServer(transaction, backend, name string) {
 	check(err)
 }
 
+// commit returns the status; the change is either live, or a reload brings it.
 func (api swagger) commit(transaction string) string {
-	_, accepted, err := api.Transactions.CommitTransaction(transactions.NewCommitTransactionParams().WithID(transaction), nil)
+	live, accepted, err := api.Transactions.CommitTransaction(transactions.NewCommitTransactionParams().WithID(transaction), nil)
 	check(err)
+	if live != nil {
+		return live.Payload.Status
+	}
 	return accepted.Payload.Status
 }
 
