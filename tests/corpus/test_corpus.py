@@ -3,6 +3,7 @@
 import json
 import subprocess
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from haproxy_native.editing.children import meant
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import BadValue, Exists, NativeError, UnknownWords
@@ -81,6 +83,19 @@ def changed(old: Document, new: Document) -> tuple[list[str], list[str]]:
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
     return before[start : len(before) - end], after[start : len(after) - end]
+
+
+def deleted(document: Document, resource: Resource, parent: tuple[Resource, str], key: Any) -> int:
+    """How many lines a deletion may take: those in the branches of an `.if` that have the name."""
+    section = document.find(parent[0].section, parent[1] if parent[0].kind == "section" else "")
+    if resource.kind != "named" or section is None or ".if" not in section.text:
+        return 1
+    return sum(meant(each[resource.key]) == meant(key) for each in objects(document, resource, parent))
+
+
+def lost(gone: list[str], come: list[str]) -> list[str]:
+    """The lines that do not stand on both sides."""
+    return list((Counter(gone) - Counter(come)).elements())
 
 
 def test_there_are_enough_and_every_kind_of_section() -> None:

@@ -18,7 +18,7 @@ from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section, split_lines
-from tests.corpus.test_corpus import FILES, REFEREE, changed, editor, everything
+from tests.corpus.test_corpus import FILES, REFEREE, changed, deleted, editor, everything, lost
 from tests.haproxy import binaries
 from tests.laws.referee import furnish
 
@@ -93,9 +93,10 @@ class Chance:
     def check_lines(self, kind: str, chosen: Child, new: Document) -> None:
         """One line at most, but for members of a section, which may have several."""
         gone, come = changed(self.document, new)
-        most = {"delete": (1, 0), "create": (0, 1), "replace": (1, 1)}[kind]
         if chosen[1] is not None and gone[:1] != [split_lines(self.document.text)[-1]]:
-            assert len(gone) <= most[0] and len(come) <= most[1], (kind, chosen, gone, come)
+            most_gone = {"delete": deleted(self.document, chosen[0], chosen[1], chosen[2]), "create": 0, "replace": 1}[kind]
+            few = len(lost(gone, come)) <= most_gone and len(lost(come, gone)) <= (kind != "delete")
+            assert few, (kind, chosen, gone, come)
         section = self.section(self.document, chosen)
         assert section is not None
         outside = [each.text for each in self.document.sections if each is not section]

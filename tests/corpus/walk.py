@@ -18,7 +18,7 @@ from haproxy_native.grammar.samples import line_samples, section_samples
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import CONDITIONALS, Section, split_lines
 from tests.app.client import Client, Got
-from tests.corpus.test_corpus import changed, children, editor, keyed, objects, sections
+from tests.corpus.test_corpus import changed, children, deleted, editor, keyed, lost, objects, sections
 from tests.laws.lines import is_same
 
 HEADER = re.compile(r"# (?:_version=|_md5hash=|Dataplaneapi managed File|changing file directly can cause)")
@@ -221,7 +221,9 @@ def check_rest(expected: str, chosen: Object, before: Document, now: Document, k
     gone, come = changed(before, now)
     if chosen.parent is not None:
         last = split_lines(before.text)[-1:]
-        assert (len(gone) <= 1 and len(come) <= 1) or gone[:1] == last, f"{expected}: {gone} became {come}"
+        most = deleted(before, chosen.resource, chosen.parent, chosen.key) if kind == "delete" else 1
+        few = len(lost(gone, come)) <= most and len(lost(come, gone)) <= (kind != "delete")
+        assert few or gone[:1] == last, f"{expected}: {gone} became {come}"
     elif kind == "edit":
         old, new = ([line for line in split_lines(each.text if each else "") if _is_child(chosen.resource, line)] for each in (own, there))
         assert new == old, f"{expected}: {old} became {new}"

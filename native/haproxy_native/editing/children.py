@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.editing.placement import before_comments, line_place
+from haproxy_native.editing.placement import line_place
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import NativeError, Place, UnknownWords
-from haproxy_native.grammar.directive import Change, Found, change_rows
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.rows import Change, Found, change_rows
 from haproxy_native.grammar.section_shape import changed
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -69,10 +69,8 @@ class ChildEditor:
 
     def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
         places = self.children(section, resource).places
-        if 0 < index < len(places):
-            return places[index - 1]
         if index < len(places):
-            return before_comments(section, places[0])
+            return section.between(places[index - 1] if index else None, places[index])
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
@@ -108,10 +106,16 @@ class ChildEditor:
                 f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
                 place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
             )
-        name = (self.children(section, resource).objects[index] or {}).get(resource.key)
-        twins = self._by_name(section, resource)[meant(name)] if resource.kind == "named" else []
-        places = [place, *(twin for twin in twins if twin != place)]
+        places = [place, *(twin for twin in self._twins(section, resource, index) if twin != place)]
         return changed(section, Change(self._edited(section, resource, places, body), []))
+
+    def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
+        """The places of the lines of one object, which are several where a name stands in the branches of an `.if`."""
+        children = self.children(section, resource)
+        object_ = children.objects[index]
+        if resource.kind != "named" or object_ is None:
+            return [children.places[index]]
+        return self._by_name(section, resource)[meant(object_.get(resource.key))]
 
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
         """The places of all readable lines of named children; a name has several where they stand in the branches of an `.if`."""
@@ -138,7 +142,10 @@ class ChildEditor:
             return False
 
     def delete(self, section: Section, resource: Resource, index: int) -> Section:
-        return changed(section, Change({self.children(section, resource).places[index]: None}, []))
+        """Returns the section without an element; a name that stands in branches of an `.if` goes from all of them."""
+        place, twins = self.children(section, resource).places[index], self._twins(section, resource, index)
+        gone = twins if any(map(section.is_conditional, twins)) else [place]
+        return changed(section, Change(dict.fromkeys(gone), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
         """All children with names. They have no order of their own: those that stay keep their places, new ones go behind, by name."""
@@ -161,7 +168,7 @@ class ChildEditor:
         lines: Found = [
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None
         ]
-        change = change_rows(self.shape(resource), lines, bodies, section.indent, section.newline)
+        change = change_rows(self.shape(resource), lines, bodies, section)
         default = self._place(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
         return changed(section, change)

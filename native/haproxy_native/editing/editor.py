@@ -267,6 +267,7 @@ class Editor:
         return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
+        """Returns the document without an object; one that stands in branches of an `.if` goes from all of them."""
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
             return with_edited(document, section, self.lines.delete(section, resource, index))
@@ -274,6 +275,8 @@ class Editor:
         section_found = self.section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, "absent_delete")
+        if resource.kind == "section" and len(twins := document.branches(resource.section, name)) > 1:
+            return functools.reduce(Document.remove, twins, document)
         return without(document, section_found)
 
     # -- children

@@ -15,13 +15,6 @@ def line_place(section: Section, earlier: Sequence[int]) -> int:
     return section.outside_blocks(max(earlier, default=0))
 
 
-def before_comments(section: Section, place: int) -> int:
-    """The line behind which to insert so that the comments directly above `place` stay with it."""
-    while place > 1 and section.lines[place - 1].is_comment and place - 1 not in section.snippets:
-        place -= 1
-    return place - 1
-
-
 def usual_indent(document: Document, kind: str) -> str:
     """The indent of the neighbours: that of the last section of the kind which has lines, else of any, else two blanks."""
     near = [section for section in reversed(document.sections) if section.kind == kind]

@@ -1,74 +1,20 @@
 """One kind of line inside a section, and the members of the section's object that it holds."""
 
-import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.line_shape import LineShape
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.rows import Change, Found, change_rows
 from haproxy_native.grammar.synopsis import Values
-from haproxy_native.text import line_diff
 from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
 from haproxy_native.text.words import words_of
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The object that is not given at all; one that is given may be empty."""
-
-Found = Sequence[tuple[int, Line]]
-"""Lines of one directive with their place in the section."""
-
-
-@dataclass
-class Change:
-    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones.
-
-    A new line stands behind the place given with it; None leaves the place to the section.
-    """
-
-    replaced: dict[int, Line | None]
-    added: list[tuple[int | None, Line]]
-
-
-def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
-    """How lines that are each one element of a list become another list; equal elements keep their lines, whatever their metadata."""
-    made = [shape.new(row, indent, newline) for row in wanted]
-    if not lines:
-        return Change({}, [(None, line) for line in made])
-    old = [_words(shape.read(line)) for _, line in lines]
-    new = [_words(shape.read(line)) for line in made]
-    change = Change({}, [])
-    for is_equal, a, b, c, d in _compared(old, new):
-        if is_equal:
-            annotated = [(place, line, shape.annotated(line, row)) for (place, line), row in zip(lines[a:b], wanted[c:d], strict=True)]
-            change.replaced |= {place: new_line for place, line, new_line in annotated if new_line is not line}
-            continue
-        shared = min(b - a, d - c)
-        for i in range(shared):
-            place, line = lines[a + i]
-            change.replaced[place] = shape.onto(line, wanted[c + i])
-        for place, _ in lines[a + shared : b]:
-            change.replaced[place] = None
-        behind = lines[a + shared - 1][0] if a + shared > 0 else lines[0][0] - 1
-        change.added += [(behind, line) for line in made[c + shared : d]]
-    return change
-
-
-def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
-    """(whether they are equal, from and to in the old, from and to in the new) of each stretch."""
-    if len(old) * len(new) <= line_diff.MOST_PAIRS:
-        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            yield kind == "equal", a, b, c, d
-        return
-    at = there = 0
-    for (a, b), (c, d) in line_diff.changes(old, new):
-        yield True, at, a, there, c
-        yield False, a, b, c, d
-        at, there = b, d
-    yield True, at, len(old), there, len(new)
 
 
 @dataclass
@@ -143,15 +89,15 @@ class Directive:
         """Whether the object has any member of it."""
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
-    def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
-        """How the lines become what the object says."""
+    def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> Change:
+        """How the lines, of that section, become what the object says."""
         if self.rows:
-            return change_rows(self.shape, lines, self.wanted(holder), indent, newline)
+            return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
             return Change({place: None for place, _ in lines}, [])
         members = {name: holder[name] for name in self.shape.members if name in holder}
         if not lines:
-            return Change({}, [(None, self.shape.new(members, indent, newline))])
+            return Change({}, [(None, self.shape.new(members, section.indent, section.newline))])
         if self.repeat == "merge" and len(lines) > 1:
             return self._change_merged(lines, members)
         if self.repeat == "join" and len(lines) > 1:
@@ -184,12 +130,3 @@ class Directive:
             target = {name: members[name] for name in members if name in names}
             replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
         return Change(replaced, [])
-
-
-def _words(members: Mapping[str, Any] | None) -> str:
-    """What the words of a line say, its comment aside."""
-    return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
-
-
-def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)

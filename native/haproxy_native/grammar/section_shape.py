@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.grammar.directive import NOTHING, Change, Directive, canonical
+from haproxy_native.grammar.directive import NOTHING, Directive
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.rows import Change, canonical
 from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Values
 from haproxy_native.text.line import Line
@@ -115,7 +116,7 @@ class SectionShape:
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
         changes = [
-            (directive, directive.change(reading.lines.get(number, ()), holder, section.indent, section.newline))
+            (directive, directive.change(reading.lines.get(number, ()), holder, section))
             for number, directive in enumerate(self.directives)
             if (holder := holder_of(wanted, directive.path)) is not NOTHING or number in reading.lines
             if not self._same(directive, reading, number, holder) and (whole or not directive.is_left(holder))
@@ -155,15 +156,16 @@ class SectionShape:
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """A new section with the object's own lines."""
-        header = self.header.new(values, "", newline)
+        name = str(values.get("name") or "")
+        bare = Section(self.kind, name, lines=[self.header.new(values, "", newline)], usual_indent=indent, made=True)
         wanted = self._with_defaults(self._without_aliases(values, {}), None)
-        lines = [header]
+        lines = [bare.header]
         for directive in self.directives:
             holder = holder_of(wanted, directive.path)
             # Most sections have few of the members.
             if holder is not NOTHING and (directive.options or directive.is_about(holder)):
-                lines += [line for _, line in directive.change((), holder, indent, newline).added]
-        return Section(self.kind, str(values.get("name") or ""), lines=lines, usual_indent=indent, made=True)
+                lines += [line for _, line in directive.change((), holder, bare).added]
+        return bare.with_lines(lines)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
         """The values with defaults in objects that come into being, and in the place of values that stood."""

@@ -12,7 +12,7 @@ from typing import Any
 from haproxy_native.text.line import Line
 from haproxy_native.text.outline import Outline
 from haproxy_native.text.pieces import PIECE, decoded, encoded
-from haproxy_native.text.section import BOUNDARY, Section, split_lines
+from haproxy_native.text.section import BOUNDARY, Section, depth_behind, split_lines
 
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
@@ -149,6 +149,16 @@ class Document:
     def of_kind(self, kind: str) -> list[tuple[str, Section]]:
         """(name, section) of each section of that kind, in file order."""
         return [(name, section) for name, section in zip(self.names(), self.sections, strict=True) if section.kind == kind]
+
+    def branches(self, kind: str, name: str) -> list[Section]:
+        """All sections of that kind and name, if one of them stands in a block of conditionals; else none."""
+        found = [section for own, section in self.of_kind(kind) if own == name]
+        depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
+        is_conditional = False
+        for section in self.sections if len(found) > 1 else ():
+            is_conditional = is_conditional or (depth > 0 and section in found)
+            depth = depth_behind(section.lines, depth) if ".if" in section.text or depth else depth
+        return found if is_conditional else []
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
         """The places, in this document and in the other one, between the sections that they share at the begin and at the end."""

@@ -11,6 +11,8 @@ from haproxy_native.text.line import Line
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
 # Comments that enclose lines which other tools write as text, and the sections in which they do.
 SNIPPET, SNIPPED = "###_config-snippet_###", ("global", "defaults", "frontend", "backend")
+# What a section keeps the depths of its blocks under.
+DEPTHS = "depths"
 # The kind of what is no section but the beginning of another file: its text is a mark, and what stands there before the first section.
 BOUNDARY = ""
 
@@ -145,6 +147,39 @@ class Section:
             end += 1
         return place if depth[end + 1] > 0 else end
 
+    def between(self, previous: int | None, following: int | None) -> int:
+        """The line behind which a new one goes that is to stand behind one line (None: the header) and before another (None: the end).
+
+        It goes into a block of which both are part, and above the comments of the line that follows.
+        """
+        depths, end = self._depths(), len(self.lines) if following is None else following
+        if previous is not None:
+            return min(range(previous, max(end, previous + 1)), key=depths.__getitem__)
+        place = min(range(end - 1, -1, -1), key=depths.__getitem__)
+        return place - len(self.comments_above(place + 1))
+
+    def comments_above(self, place: int) -> list[int]:
+        """The places of the comment lines directly above a line."""
+        first = place
+        while first > 1 and self.lines[first - 1].is_comment and first - 1 not in self.snippets:
+            first -= 1
+        return list(range(first, place))
+
+    def is_conditional(self, place: int) -> bool:
+        """Whether a line stands in a block of conditionals."""
+        return self._depths()[place] > 0 and place not in self.snippets
+
+    def _depths(self) -> list[int]:
+        """In how many blocks of conditionals and snippets one is behind each line."""
+        known: list[int] | None = self.cache.get(DEPTHS)
+        if known is None:
+            snippets, depth, known = self.snippets, 0, []
+            for place, line in enumerate(self.lines):
+                depth = depth_behind([line], depth)
+                known.append(depth + (place in snippets and place + 1 in snippets))
+            self.cache[DEPTHS] = known
+        return known
+
     def open_conditionals(self) -> list[Line]:
         """The `.if` family's lines that have no partner inside this section; they belong to what surrounds it."""
         open_: list[Line] = []
@@ -163,6 +198,14 @@ class Section:
 
     def __repr__(self) -> str:
         return f"Section({self.kind} {self.name})"
+
+
+def depth_behind(lines: Iterable[Line], depth: int) -> int:
+    """In how many blocks of conditionals one is behind the lines, after so many before them."""
+    for line in lines:
+        word = line.words[0] if line.words else ""
+        depth = max(depth + (word == ".if") - (word == ".endif"), 0)
+    return depth
 
 
 def split_lines(text: str) -> list[str]:

@@ -265,6 +265,24 @@ def test_what_one_of_several_lines_of_a_name_says_already() -> None:
     assert after.text == BRANCHES.replace("192.0.2.1:80", "192.0.2.1:81")
 
 
+def test_a_name_in_branches_is_deleted_from_all() -> None:
+    """The conditionals stay. Several in plain text are several objects: the first goes."""
+    after = EDITOR.delete(document(BRANCHES), SERVERS, APP, "s1")
+    assert after.text == "".join(line for line in BRANCHES.splitlines(keepends=True) if "s1" not in line)
+    beside = BRANCHES + "    server s0 192.0.2.4:80\n    server s1 192.0.2.5:80\n"
+    assert "s1" not in EDITOR.delete(document(beside), SERVERS, APP, "s1").text, "also the one outside"
+    assert EDITOR.delete(document(beside), SERVERS, APP, "s0").text == beside.replace("    server s0 192.0.2.3:80\n", "")
+
+
+@pytest.mark.parametrize("start", ["global\n", ""])
+def test_a_section_in_branches_is_deleted_from_all(start: str) -> None:
+    one, other = "backend b\n    server a 192.0.2.1:80\n", "backend b\n    server a 192.0.2.9:80\n"
+    text = f"{start}.if defined(X)\n{one}.else\n{other}.endif\nbackend c\n"
+    assert EDITOR.delete(document(text), BACKENDS, None, "b").text == f"{start}.if defined(X)\n.else\n.endif\nbackend c\n"
+    plain = f"{start}{one}{other}"
+    assert EDITOR.delete(document(plain), BACKENDS, None, "b").text == start + other
+
+
 def test_a_section_made_anew_stands_below_its_own_comment() -> None:
     gone = EDITOR.delete(document(), BACKENDS, None, "app")
     assert "the farm" not in gone.text

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.grammar.directive import NOTHING, Directive, canonical, change_rows
-from haproxy_native.grammar.load import grammar
+from haproxy_native.grammar.directive import NOTHING, Directive
 from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
 from tests.native.grammar.language import small
 
 PLACE = small().section("place")
@@ -19,6 +19,10 @@ def directive(name: str) -> Directive:
 
 def found(*texts: str) -> list[tuple[int, Line]]:
     return [(place, Line(f"  {text}\n")) for place, text in enumerate(texts, 1)]
+
+
+def section(lines: list[tuple[int, Line]]) -> Section:
+    return Section("place", "", lines=[Line("place\r\n"), *(line for _, line in lines)], usual_indent="\t")
 
 
 @pytest.mark.parametrize(
@@ -48,34 +52,13 @@ def test_reads_its_lines(name: str, lines: list[str], values: dict[str, Any]) ->
          {1: "  host-default weight 1\n", 2: "  host-default quick\n"}, []),
         ("defaults", [], {}, {}, ["\thost-default\r\n"]),
         ("defaults", ["host-default"], NOTHING, {1: None}, []),
-        ("names", ["name a", "name b"], {"names": ["a", "c", "d"]}, {2: "  name c\n"}, ["\tname d\r\n"]),
+        ("names", ["name a", "name b"], {"names": ["a", "c", "d"]}, {2: "  name c\n"}, ["  name d\r\n"]),
         ("names", ["name a", "name b"], {"names": ["b"]}, {1: None}, []),
     ],
 )  # fmt: skip
 def test_lines_become_what_the_object_says(
     name: str, lines: list[str], holder: dict[str, Any], replaced: dict[int, str | None], added: list[str]
 ) -> None:
-    change = directive(name).change(found(*lines), holder, "\t", "\r\n")
+    change = directive(name).change(found(*lines), holder, section(found(*lines)))
     assert {place: line and line.text for place, line in change.replaced.items()} == replaced
     assert [line.text for _, line in change.added] == added
-
-
-def test_new_rows_stand_behind_the_one_before_them() -> None:
-    change = change_rows(directive("names").shape, found("name a", "name d"), [{"names": each} for each in "abcd"], "", "\n")
-    assert [(place, line.text) for place, line in change.added] == [(1, "name b\n"), (1, "name c\n")]
-    assert change.replaced == {}
-
-
-def test_the_order_of_members_makes_no_difference() -> None:
-    assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1})
-    assert canonical([1, 2]) != canonical([2, 1])
-
-
-def test_a_person_s_comment_stays_with_its_element() -> None:
-    """It is shown as metadata; only what was written as metadata goes with it."""
-    shape = grammar().line("acl")
-    lines = [(1, Line("acl a path /a # why\n")), (2, Line('acl b path /b # {"owner":"x"}\n'))]
-    sent = [{"acl_name": name, "criterion": "path", "value": f"/{name}"} for name in ("new", "a", "b")]
-    change = change_rows(shape, lines, sent, "", "\n")
-    assert {place: line and line.text for place, line in change.replaced.items()} == {2: "acl b path /b\n"}
-    assert [(place, line.text) for place, line in change.added] == [(0, "acl new path /new\n")]

@@ -1,0 +1,172 @@
+"""Lines that are each one element of a list, and how they become another list.
+
+What equals an element keeps its line, wherever it stands in the new list; of the others those most alike keep theirs. So comments and
+notation stay with what they belong to.
+"""
+
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import chain
+from typing import Any
+
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.metadata import METADATA, read_metadata
+from haproxy_native.text import line_diff
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+
+Found = Sequence[tuple[int, Line]]
+"""Lines of one directive with their place in the section."""
+Row = Mapping[str, Any]
+
+# Pairs of lines whose likeness is compared in one stretch: some ten milliseconds.
+_MOST_PAIRS = 1 << 14
+# From which on an edited line counts as the same one at another place.
+_ALIKE = 0.7
+
+
+@dataclass
+class Change:
+    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones.
+
+    A new line stands behind the place given with it; None leaves the place to the section.
+    """
+
+    replaced: dict[int, Line | None]
+    added: list[tuple[int | None, Line]]
+
+
+def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> Change:
+    """How the lines become the elements of another list. One that moves takes the comments directly above it along."""
+    made = [shape.new(row, section.indent, section.newline) for row in wanted]
+    if not lines:
+        return Change({}, [(None, line) for line in made])
+    rows = _Rows(shape, [line for _, line in lines], made, wanted)
+    staying, moving = rows.paired()
+    kept = set(staying.values())
+    change = Change({place: None for number, (place, _) in enumerate(lines) if number not in kept}, [])
+    following = _following([lines[staying[at]][0] if at in staying else None for at in range(len(made))])
+    previous = behind = None
+    for at, line in enumerate(made):
+        if at in staying:
+            (previous, old), behind = lines[staying[at]], None
+            if (edited := rows.edited(staying[at], at)) is not old:
+                change.replaced[previous] = edited
+            continue
+        behind = section.between(previous, following[at]) if behind is None else behind
+        if at in moving:
+            above = section.comments_above(lines[moving[at]][0])
+            change.replaced |= dict.fromkeys(above)
+            change.added += [(behind, section.lines[place]) for place in above]
+            line = rows.edited(moving[at], at)
+        change.added.append((behind, line))
+    return change
+
+
+def _following(places: Sequence[int | None]) -> list[int | None]:
+    """For each element the place of the next one that has any."""
+    following: list[int | None] = []
+    next_ = None
+    for place in reversed(places):
+        following.append(next_)
+        next_ = next_ if place is None else place
+    return following[::-1]
+
+
+class _Rows:
+    """Old lines and new elements, and which of the former becomes which of the latter: pairs of a new number and an old one."""
+
+    def __init__(self, shape: LineShape, lines: Sequence[Line], made: Sequence[Line], wanted: Sequence[Row]) -> None:
+        self.shape, self.lines, self.made, self.wanted = shape, lines, made, wanted
+        self.old, self.new = ([_members(shape.read(line)) for line in each] for each in (lines, made))
+        self._words = [frozenset(line.words) for line in lines], [frozenset(line.words) for line in made]
+
+    def edited(self, old: int, new: int) -> Line:
+        """The old line as the new element; one that says the same keeps its words."""
+        edit = self.shape.annotated if self.old[old] == self.new[new] else self.shape.onto
+        return edit(self.lines[old], self.wanted[new])
+
+    def paired(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Those in the same order, and those that move."""
+        staying, stretches = dict[int, int](), []
+        for is_equal, a, b, c, d in _compared(self.old, self.new):
+            if is_equal:
+                staying |= zip(range(c, d), range(a, b), strict=True)
+            else:
+                stretches.append((range(a, b), range(c, d)))
+        moving = self._moved(chain.from_iterable(old for old, _ in stretches), chain.from_iterable(new for _, new in stretches))
+        taken = set(moving.values())
+        for old, new in stretches:
+            staying |= self._most_alike([each for each in old if each not in taken], [each for each in new if each not in moving])
+        taken |= set(staying.values())
+        gone = [each for old, _ in stretches for each in old if each not in taken]
+        return staying, moving | self._alike(gone, [each for _, new in stretches for each in new if each not in moving | staying])
+
+    def _moved(self, old: Iterable[int], new: Iterable[int]) -> dict[int, int]:
+        """Those that are equal at another place."""
+        places: dict[str, list[int]] = {}
+        for number in old:
+            places.setdefault(self.old[number], []).append(number)
+        return {number: same.pop(0) for number in new if (same := places.get(self.new[number]))}
+
+    def _alike(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
+        """Those much alike at another place, the likest first; none where there are too many to compare."""
+        pairs, taken = dict[int, int](), set[int]()
+        if len(old) * len(new) > _MOST_PAIRS:
+            return pairs
+        for likeness, one, other in sorted((-self._likeness(one, other), one, other) for one in old for other in new):
+            if -likeness >= _ALIKE and one not in taken and other not in pairs:
+                pairs[other] = one
+                taken.add(one)
+        return pairs
+
+    def _most_alike(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """The pairs, in order, whose likeness is the most in all; where that is too much to compare, the first with the first."""
+        if len(old) == len(new) == 1 or len(old) * len(new) > _MOST_PAIRS:
+            yield from zip(new, old, strict=False)
+            return
+        best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+        for i in reversed(range(len(old))):
+            for j in reversed(range(len(new))):
+                best[i][j] = max(best[i + 1][j + 1] + self._likeness(old[i], new[j]), best[i + 1][j], best[i][j + 1])
+        i = j = 0
+        while i < len(old) and j < len(new):
+            if best[i][j] == best[i + 1][j + 1] + self._likeness(old[i], new[j]):
+                yield new[j], old[i]
+                i, j = i + 1, j + 1
+            elif best[i][j] == best[i + 1][j]:
+                i += 1
+            else:
+                j += 1
+
+    def _likeness(self, old: int, new: int) -> float:
+        """From 0 on: the share of words that both have, and 1 more for the same metadata."""
+        one, other = self._words[0][old], self._words[1][new]
+        metadata = self.wanted[new].get(METADATA)
+        same = bool(metadata) and metadata == read_metadata(self.lines[old].comment)
+        return 2 * len(one & other) / (len(one) + len(other)) + same
+
+
+def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
+    """(whether they are equal, from and to in the old, from and to in the new) of each stretch."""
+    if len(old) * len(new) <= line_diff.MOST_PAIRS:
+        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            yield kind == "equal", a, b, c, d
+        return
+    at = there = 0
+    for (a, b), (c, d) in line_diff.changes(old, new):
+        yield True, at, a, there, c
+        yield False, a, b, c, d
+        at, there = b, d
+    yield True, at, len(old), there, len(new)
+
+
+def _members(members: Row | None) -> str:
+    """What the words of a line say, its comment aside."""
+    return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
