@@ -33,7 +33,22 @@ def _of_content(content: bytes) -> str:
 
 def is_of(claim: str | None, value: Any) -> bool:
     """Whether a value is one that was declared: while a change is made there are two."""
-    return claim is not None and digest(value) in claim.split(",")
+    return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
+
+
+def is_same(there: Any, declared: Any) -> bool:
+    """Whether a value is as declared; comments of people behind the lines of a list do not matter where none are declared."""
+    return declared in (there, without_comments(there))
+
+
+def without_comments(value: Any) -> Any:
+    """Returns a list without what is shown of comments behind its lines."""
+    return [_without_comment(row) if isinstance(row, dict) else row for row in value] if isinstance(value, list) else value
+
+
+def _without_comment(row: dict[str, Any]) -> dict[str, Any]:
+    shown = row.get("metadata")
+    return {name: each for name, each in row.items() if name != "metadata"} if isinstance(shown, dict) and [*shown] == ["comment"] else row
 
 
 @dataclass(frozen=True)

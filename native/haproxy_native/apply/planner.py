@@ -10,7 +10,7 @@ from itertools import groupby
 
 from haproxy_native.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
 from haproxy_native.apply.moves import Moves, of_effects
-from haproxy_native.apply.owners import ITSELF, Owners
+from haproxy_native.apply.owners import ITSELF, Owners, is_same
 from haproxy_native.apply.parts import SELF, Members, Part, object_of, part_name, parts_of
 from haproxy_native.apply.rules import Conflict, Declaration, Rules, Section
 from haproxy_native.editing.bindings import DEFAULTS
@@ -195,7 +195,7 @@ class _Planner:
                     wanted[member] = value
                 continue
             self.rules.claim(object_, member, value)
-            if wanted.get(member) != value and self.rules.may(object_, member, wanted.get(member), value):
+            if not is_same(wanted.get(member), value) and self.rules.may(object_, member, wanted.get(member), value):
                 wanted[member] = value
         for member, former in self.owners.of(self.asked.owner).get(object_, {}).items():
             if member not in {*(mine or {}), *self.asked.unowned, ITSELF} and self.rules.is_mine_alone(

@@ -130,6 +130,18 @@ def test_edits_by_hand_are_conflicts(site: Site) -> None:
     assert [each.owners for each in taken.taken] == [["outside"]] and "weight 5" in site.document.text
 
 
+def test_comments_of_people_are_no_edits(site: Site) -> None:
+    """Behind the lines of a list they are shown as metadata of its elements."""
+    site.edit("{ path /a }\n", "{ path /a } # why\n")
+    site.edit("weight 5\n", "weight 5 # slow\n")
+    found = site.plan("a", SHOP)
+    assert (found.document is site.document, found.conflicts) == (True, [])
+    assert not site.apply("a", SHOP.replace("path /a", "path /b")).conflicts
+    assert "{ path /b } # why\n" in site.document.text
+    assert not site.apply("a", "").conflicts
+    assert "shop" not in site.document.text
+
+
 def test_what_was_removed_by_hand_comes_back(site: Site) -> None:
     site.edit(B, "")
     assert effects(site.apply("a", SHOP)) == [("backend/shop/server/b", "", None, "")]
