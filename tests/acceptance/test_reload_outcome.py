@@ -1,5 +1,6 @@
 """What became of a reload is what is seen: with HAProxy dead, the server killed, a command that lies, a worker that cannot load."""
 
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -90,6 +91,28 @@ def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, co
         found = record(sidecar, identity)
         assert (found["verified"], found["pid_after"]) == (True, sidecar.haproxy.worker_pid())
         check_that_all_agree(sidecar, "first", "second")
+        assert is_ready(sidecar)
+
+
+@pytest.mark.parametrize("version", ["2.6", "3.2"])
+def test_a_start_that_fails_is_told_and_can_be_mended(tmp_path: Path, version: str) -> None:
+    """HAProxy has opened its sockets and is gone again."""
+    with socket.create_server(("127.0.0.1", 0)) as other, beside(tmp_path, "true", master=True, version=version) as sidecar:
+        assert is_ready(sidecar)
+        sidecar.haproxy.kill()
+        assert sidecar.post("frontends", {"name": "taken", "from": "plain"}, version=sidecar.version()).status_code == 202
+        body = {"name": "b", "address": "127.0.0.1", "port": other.getsockname()[1]}
+        identity = sidecar.post("frontends/taken/binds", body, version=sidecar.version()).headers["Reload-Id"]
+        wait_until(lambda: "when HAProxy starts" in record(sidecar, identity).get("response", ""))
+        assert "was started" not in record(sidecar, identity)["response"]
+        with pytest.raises(AssertionError, match="HAProxy ended"):
+            sidecar.haproxy.start()
+        wait_until(lambda: "and does not answer; its own log says why" in record(sidecar, identity)["response"])
+        assert record(sidecar, identity)["status"] == "in_progress"
+        assert "HAProxy was started at " in sidecar.ask("GET", "/readyz").json()["parts"]["reload"]["reason"]
+        assert sidecar.delete("frontends/taken", version=sidecar.version()).status_code == 202, "mended through the API"
+        sidecar.haproxy.start()
+        assert sidecar.outcome(identity)["status"] == "succeeded"
         assert is_ready(sidecar)
 
 

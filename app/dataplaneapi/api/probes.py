@@ -73,8 +73,10 @@ async def _runtime(services: "Services") -> dict[str, Any]:
 
 
 def _reload(services: "Services") -> dict[str, Any]:
-    identity = services.engine.reloads.awaiting
-    return {"status": "waiting", "id": identity, "reason": WAITS} if identity else dict(_OK)
+    reloads = services.engine.reloads
+    if not reloads.awaiting:
+        return dict(_OK)
+    return {"status": "waiting", "id": reloads.awaiting, "reason": reloads.records.get(reloads.awaiting).response or WAITS}
 
 
 def _directory(trouble: str, *, is_needed: bool) -> dict[str, Any]:

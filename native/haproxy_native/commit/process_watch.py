@@ -16,6 +16,8 @@ from haproxy_native.runtime.client import Worker
 log = logging.getLogger(__name__)
 SECONDS, SECONDS_WHILE_AWAITED = 1.0, 0.2
 PATIENCE = 2.0
+# How long HAProxy may take from the opening of its sockets to an answer.
+START_SECONDS = 1.0
 # How long a worker may still come of a reload that has failed, or that a former process of this server has left open.
 LATE_SECONDS = 120.0
 LATE = Reason("", 0, "", "a worker has come late of a former reload, and nothing tells what it has read")
@@ -39,6 +41,8 @@ class ProcessWatch:
                 worker = await self._context.runtime.worker()
         except RuntimeFailure as error:
             self._note(False, f"HAProxy does not answer: {error}")
+            if (opened := self._context.runtime.last_opened()) < time.time() - START_SECONDS:
+                self._context.reloads.note_start(opened)
             return
         except TimeoutError:
             # One that starts may take a connection and lose it.

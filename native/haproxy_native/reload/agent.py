@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from haproxy_native.errors import ReloadFailed, RuntimeFailure
@@ -25,6 +26,7 @@ from haproxy_native.runtime.client import Runtime, Worker
 log = logging.getLogger(__name__)
 UNKNOWN = "it is not known whether HAProxy took it"
 WAITS = "HAProxy does not run; the configuration is loaded when HAProxy starts"
+_STARTED = "HAProxy was started at "
 
 
 class Loaded(Protocol):
@@ -141,6 +143,20 @@ class ReloadAgent:
         self._handle(Withdrawn(self._clock()))
         log.info("reload %s: HAProxy has started with version %d", record.id, version, extra=_fields(record))
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
+
+    def note_start(self, moment: float) -> None:
+        """Records a start of HAProxy at this Unix time that no worker has come of, while a reload waits for one.
+
+        What the start failed for may be nothing of the text's, such as a port that another program has, so that it is no refusal.
+        """
+        if self.awaiting is None or moment <= ((record := self.records.get(self.awaiting)).started or record.requested):
+            return
+        at = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        note = f"{_STARTED}{at} and does not answer; its own log says why"
+        if note not in record.response:
+            log.warning("reload %s: %s", record.id, note, extra=_fields(record))
+            first, *others = (line for line in record.response.splitlines() if not line.startswith(_STARTED))
+            self.records.update(replace(record, response=_joined(first, note, *others)))
 
     async def force(self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None) -> Record:
         """Reloads now, the pending one with it, and returns its record, which is still in progress where HAProxy does not run.

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
@@ -109,6 +110,14 @@ class Runtime:
     @property
     def is_configured(self) -> bool:
         return bool(self._master or self._stats)
+
+    def last_opened(self) -> float:
+        """Unix time when HAProxy last opened one of its sockets, whether it runs still or not; 0 where none is there."""
+        opened = [0.0]
+        for place in map(address.parse, filter(None, (self._master, *self._stats))):
+            with suppress(OSError, ValueError):
+                opened.append(Path(place.path).lstat().st_mtime if place and place.path else 0.0)
+        return max(opened)
 
     @property
     def stats_places(self) -> Sequence[str]:
