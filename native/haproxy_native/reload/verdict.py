@@ -15,6 +15,7 @@ from haproxy_native.runtime.responses import Processes
 _ALERT = re.compile(r"^\[ALERT\]\s*(?:\(\d+\))?[\s:]*(.*)$", re.MULTILINE)
 _LONGEST_ALERT = 500
 MASTER_FAILED = "the master reports a failed reload"
+WITHOUT_MASTER = "HAProxy's own log may say why; its master socket (setting master_runtime) would have said so at once"
 
 
 class Ending(Enum):
@@ -112,7 +113,7 @@ class Trial:
     def _given_up(self, look: Look) -> Verdict:
         if look.worker:
             text = f"after {look.at:.0f} s the worker of before (pid {look.worker.pid}) still answers"
-            return Verdict(Ending.REFUSED, look.worker, text)
+            return Verdict(Ending.REFUSED, look.worker, text if look.master or self.before.master else f"{text}; {WITHOUT_MASTER}")
         if self.before.worker and self.claim.ok is False:
             return Verdict(Ending.REFUSED, None, f"after {look.at:.0f} s no worker answers")
         return Verdict(Ending.ABSENT if self.known else Ending.UNSEEN)

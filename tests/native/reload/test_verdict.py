@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.reload.strategies import Outcome, Source
-from haproxy_native.reload.verdict import Ending, Look, Patience, Trial, first_alert
+from haproxy_native.reload.verdict import WITHOUT_MASTER, Ending, Look, Patience, Trial, first_alert
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.responses import Process, Processes
 
@@ -63,6 +63,12 @@ def test_what_is_seen(claim: Outcome, look: Look, before: Look, expected: Ending
 def test_the_claim_decides_where_no_haproxy_was_ever_seen(claim: Outcome) -> None:
     assert ending(claim, Look(2.0), NOT_HERE, known=False) == Ending.UNSEEN
     assert ending(claim, Look(0.0, visible=False), HERE) == Ending.UNSEEN, "the text has no socket any more"
+
+
+def test_where_the_reason_can_be_read_without_a_master_socket() -> None:
+    for before, named in ((HERE, True), (Look(0.0, OLD, master()), False)):
+        verdict = Trial(before, DONE, BEGAN, True, PATIENCE).judged(Look(60.0, OLD, before.master))
+        assert verdict and (WITHOUT_MASTER in verdict.why) is named
 
 
 def test_what_a_master_shows() -> None:
