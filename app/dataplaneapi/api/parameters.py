@@ -5,18 +5,22 @@ Conversion and constraints are two stages, because what is asked of `Accept` sta
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.settings.quantities import seconds
+from haproxy_native.editing import object_names
+from haproxy_native.errors import BadRequest
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 # Parameters of one request.
 MOST = 1000
 DURATION = "duration"
+# Formats of names of objects.
+_OBJECTS: Mapping[str, Callable[[str], object]] = {"object_name": object_names.parsed, "object_pattern": object_names.check_pattern}
 _INT64 = 1 << 63
 BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("0 f F FALSE false False".split(), False)
 
@@ -38,6 +42,7 @@ class Parameter:
     longest: float | None = None
     repeated: bool = False
     guards: bool = False
+    format: str = ""
 
     @classmethod
     def of(cls, declared: Mapping[str, Any]) -> "Parameter":
@@ -56,6 +61,7 @@ class Parameter:
             repeated,
             # An empty transaction_id, which guards what takes none, is none, as recorded.
             declared.get("x-guards") == "here",
+            inner.get("format", ""),
         )
 
 
@@ -158,6 +164,11 @@ def _violation(each: Parameter, value: Any) -> str | None:
         return f"number must be at least {each.minimum:g}"
     if each.longest is not None and value > each.longest:
         return f"{value:g} seconds are more than the {each.longest:g} that may be asked for"
+    if check := _OBJECTS.get(each.format):
+        try:
+            check(value)
+        except BadRequest as error:
+            return error.detail
     return None
 
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from haproxy_native.errors import BadRequest
 
-_KIND = re.compile(r"[a-z][a-z0-9_-]*")
+_KIND, _KIND_PATTERN = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[a-z*][a-z0-9_*-]*")
+_EXAMPLE = "write kind/name, as in backend/shop/server/web1"
 _ENCODED = str.maketrans({"%": "%25", "/": "%2F", "*": "%2A"})
 _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -34,17 +35,27 @@ def parsed(text: str) -> tuple[str, ...]:
     """Kinds and names in turn, decoded. Raises BadRequest where it is no name of an object, which a pattern is not either."""
     segments = text.split("/")
     for place, segment in enumerate(segments):
-        if not segment:
-            raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; write kind/name, as in backend/shop/server/web1")
-        if place % 2 == 0 and not _KIND.fullmatch(segment):
-            raise BadRequest(
-                f"{text[:100]!r} names no object: {segment[:50]!r} is no kind; write kind/name, as in backend/shop/server/web1"
-            )
+        _check(text, segment, None if place % 2 else _KIND)
         if "*" in segment:
             raise BadRequest(f"{text[:100]!r} is a pattern, and here is one object named; a * in a name is %2A")
-        if _BARE.search(segment):
-            raise BadRequest(f"{text[:100]!r} names no object: a % in a name is %25")
     return tuple(decoded(segment) for segment in segments)
+
+
+def check_pattern(text: str) -> None:
+    """Raises BadRequest where no name of an object can match; a `**` may stand for a kind or for a name."""
+    segments = text.split("/")
+    for place, segment in enumerate(segments):
+        _check(text, segment, None if place % 2 or "**" in segments[:place] else _KIND_PATTERN)
+
+
+def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
+    """One segment, a name where no kind is expected. Raises BadRequest."""
+    if not segment:
+        raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
+    if kind and not kind.fullmatch(segment):
+        raise BadRequest(f"{text[:100]!r} names no object: {segment[:50]!r} is no kind; {_EXAMPLE}")
+    if _BARE.search(segment):
+        raise BadRequest(f"{text[:100]!r} names no object: a % in a name is %25")
 
 
 def within(name: str, object_: str) -> bool:
@@ -60,6 +71,11 @@ def renamed(name: str, object_: str, to: str) -> str:
 def matches(pattern: str, name: str) -> bool:
     """Whether a name, as `spelled` writes it, is what the pattern stands for. A pattern may encode more than a name has to."""
     return _compiled(pattern).fullmatch(name) is not None
+
+
+def beginning(pattern: str) -> str:
+    """How all names begin that a pattern matches."""
+    return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
 def covers(pattern: str, name: str) -> bool:

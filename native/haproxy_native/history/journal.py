@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.commit.change import Content, Member
-from haproxy_native.editing.object_names import covers
+from haproxy_native.editing.object_names import beginning, covers
 from haproxy_native.errors import Missing, NoEntry, NotFound
 from haproxy_native.history import contents
 from haproxy_native.history.entries import Entry, Record, Refusal, ReloadOutcome
@@ -183,7 +183,7 @@ class Journal:
                 conditions.append(condition)
                 values.append(value)
         if pattern:
-            start = pattern.partition("*")[0]
+            start = beginning(pattern)
             conditions.append(f"id IN (SELECT entry FROM touched WHERE object IN ({_NAMED}))")
             values += [start, start + "\U0010ffff", pattern]
         return self._entries(f"WHERE {' AND '.join(conditions)} ORDER BY id DESC", values)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haproxy_native.editing.object_names import matches, parsed, renamed, spelled, within
+from haproxy_native.editing.object_names import beginning, check_pattern, matches, parsed, renamed, spelled, within
 from haproxy_native.errors import BadRequest
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1)
@@ -51,7 +51,8 @@ def test_what_is_encoded() -> None:
     ],
 )
 def test_patterns(pattern: str, yes: list[str], no: list[str]) -> None:
-    assert [name for name in yes if not matches(pattern, name)] == []
+    check_pattern(pattern)
+    assert [name for name in yes if not matches(pattern, name) or not name.startswith(beginning(pattern))] == []
     assert [name for name in no if matches(pattern, name)] == []
 
 
@@ -61,3 +62,11 @@ def test_patterns(pattern: str, yes: list[str], no: list[str]) -> None:
 def test_what_names_no_object(text: str) -> None:
     with pytest.raises(BadRequest):
         parsed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "/", "backend/", "/shop", "backend//x", "Backend/shop", "50%", "backend/50%", "*/shop/ server", "**//x"]
+)
+def test_what_matches_no_object(text: str) -> None:
+    with pytest.raises(BadRequest, match="names no object"):
+        check_pattern(text)

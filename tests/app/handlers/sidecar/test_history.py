@@ -73,8 +73,30 @@ def test_finding(client: Client) -> None:
 
 def test_queries_that_find_nothing(client: Client) -> None:
     """A byte that is no UTF-8, and numbers beyond those of entries."""
-    for query, status in (("object=%FF", 200), ("author=%ED%A0%80", 200), ("before=9" + "0" * 20, 400), ("before=9" + "0" * 17, 200)):
+    for query, status in (
+        ("object=backend/%FF", 200),
+        ("author=%ED%A0%80", 200),
+        ("before=9" + "0" * 20, 400),
+        ("before=9" + "0" * 17, 200),
+    ):
         assert client.get(f"{HISTORY}?{query}").status == status
+
+
+@pytest.mark.parametrize(
+    "place",
+    [HISTORY, f"{HISTORY}/1/diff", "/v3/sidecar/blame", "/v3/sidecar/events", "/v3/sidecar/references"],
+    ids=lambda place: place[12:],
+)
+@pytest.mark.parametrize("name", ["%FF", "backend%2F", "Backend/app", "backend//server/a", "backend/50%25"])
+def test_a_name_that_no_object_has(client: Client, place: str, name: str) -> None:
+    answer = client.get(f"{place}?object={name}")
+    assert answer.status == 400
+    assert "object in query: " in answer.message and "names no object" in answer.message, answer.message
+
+
+def test_a_name_that_encodes_more_than_it_has_to(client: Client) -> None:
+    assert client.post(f"{CONFIG}/backends?version=1", {"name": "one"}).status == 202
+    assert [entry["id"] for entry in client.get(f"{HISTORY}?object=backend/%256fne").json] == ["1"]
 
 
 def test_what_was_refused(client: Client) -> None:
@@ -187,3 +209,37 @@ def test_a_text_that_is_sent_back_has_its_secrets(client: Client) -> None:
     refused = client.post(f"{CONFIG}/raw?skip_version=true", shown, headers=plain)
     assert refused.status == 422 and "userlist u: <masked:...> stands for the secret" in refused.message
     assert b"hunter3" in client.get(f"{CONFIG}/raw").body
+
+
+def test_an_object_that_is_sent_back_has_its_secrets(client: Client) -> None:
+    """A caller without roles sees fingerprints in the history."""
+    text = client.get(f"{CONFIG}/raw").body + USERS.replace("  user", "  group g\n  user").encode()
+    assert client.post(f"{CONFIG}/raw?skip_version=true", text, headers={"Content-Type": "text/plain"}).status == 202
+    shown = next(each for each in client.get(f"{HISTORY}/1").json["effects"] if each["object"] == "userlist/u")["new"]
+    (user,) = [{**each, "groups": "g"} for each in shown["users"].values()]
+    assert user["password"].startswith("<masked:")
+    one = "/v3/services/haproxy/configuration/users/ann?userlist=u&version=1"
+    assert client.put(one, user).status == 202
+    assert b"insecure-password hunter2 groups g" in client.get(f"{CONFIG}/raw").body
+    for answer in (
+        client.put(one.replace("version=1", "version=2"), {**user, "password": "<masked:0123456789ab>"}),
+        client.post(one.replace("/ann", "").replace("version=1", "version=2"), {**user, "username": "bob"}),
+    ):
+        assert answer.status == 422 and "password: <masked:...> stands for the secret" in answer.message, answer.body
+    assert b"masked" not in client.get(f"{CONFIG}/raw").body
+
+
+def test_what_is_declared_or_planned_has_its_secrets(client: Client) -> None:
+    text = client.get(f"{CONFIG}/raw").body + USERS.encode()
+    plain = {"Content-Type": "text/plain"}
+    assert client.post(f"{CONFIG}/raw?skip_version=true", text, headers=plain).status == 202
+    shown = client.get(f"{HISTORY}/1/raw").body
+    assert client.post("/v3/sidecar/plan", shown, headers=plain).json["diff"] == ""
+    apply = "/v3/sidecar/apply?owner=a&dry_run=true"
+    effects = client.get(f"{HISTORY}/1").json["effects"]
+    (section,) = [each["new"] for each in effects if each["object"] == "userlist/u"]
+    declared = client.put(apply, {"userlists": [section]})
+    assert declared.status == 200 and declared.json["changed"] == [], declared.body
+    assert client.put(apply, shown[shown.index(b"userlist u") :], headers=plain).json["changed"] == []
+    refused = client.put(apply, {"userlists": [{**section, "name": "v"}]})
+    assert refused.status == 422 and "userlists, 'v': users.ann.password: <masked:...> stands for" in refused.message, refused.body
