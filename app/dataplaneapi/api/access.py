@@ -39,10 +39,10 @@ def limited(operation: Operation, handler: Handler) -> Handler:
             _require(operation, call, rights)
         if not operation.rehearsed:
             would_change()
-        if not isinstance(rights, Rights):
-            return await handler(call)
         if not operation.asks and not operation.calls:
             await _restore(call)
+        if not isinstance(rights, Rights):
+            return await handler(call)
         if IF_MATCH in call.values:
             call.view = await _view(call, rights)
         try:
@@ -104,14 +104,19 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
 async def _restore(call: Call) -> None:
     """Puts secrets in the place of fingerprints that are sent back. Raises Incomplete, and what reading the object raises."""
     if isinstance(call.body, bytes):
-        if MARK in call.body:
-            now = call.services.engine.read(call.get("transaction_id"))
-            call.body = await beside(restored_text, call.body, now, await _mask(call))
+        call.body = await with_secrets(call, call.body)
         return
-    if call.body is None or MARK not in await beside(to_json, call.sent):
+    if not call.may_be_masked or MARK not in await beside(to_json, [call.body, call.sent]):
         return
     now, mask = await beside(_now, call), await _mask(call)
     call.body, call.sent = restored(call.body, now, mask), restored(call.sent, now, mask)
+
+
+async def with_secrets(call: Call, text: bytes) -> bytes:
+    """A configuration with secrets in the place of fingerprints, as texts of the history have them. Raises Incomplete."""
+    if MARK not in text:
+        return text
+    return await beside(restored_text, text, call.services.engine.read(call.get("transaction_id")), await _mask(call))
 
 
 async def _mask(call: Call) -> Mask:

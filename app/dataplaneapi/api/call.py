@@ -38,7 +38,7 @@ def _all_of(answer: bytes) -> bytes:
 class Call:
     """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
 
-    `sent` is the JSON that the body was made of.
+    `sent` is the JSON that the body was made of; with `may_be_masked` there may be fingerprints of secrets in it.
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
@@ -53,6 +53,7 @@ class Call:
     body: Any = None
     scheme: str = "http"
     sent: Any = None
+    may_be_masked: bool = False
     answer_within: Callable[[float], None] = _no_deadline
     strict: bool = False
     ignored: list[Header] = field(default_factory=list)
@@ -122,7 +123,7 @@ async def json_call(request: Request) -> Call:
     if JSON not in declared.media_types:
         call.body = data
         return call
-    large = len(data) > LARGE
+    large, call.may_be_masked = len(data) > LARGE, b"masked" in data
     call.sent = value = await beside_if(large, body.decode, data)
     if isinstance(value, dict) and declared.takes_one:
         value = [value]

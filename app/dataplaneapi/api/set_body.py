@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from dataplaneapi.api.access import with_secrets
 from dataplaneapi.api.bodies import WHOLE_BYTES
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
@@ -76,7 +77,7 @@ class SetForm:
     async def _keep(self) -> None:
         pieces, self._pieces = bytes(self._pieces), bytearray()
         if self._text is not None:
-            self.texts[self._text] = pieces
+            self.texts[self._text] = await with_secrets(self._call, pieces)
             self._held += len(pieces)
             self._text = None
         elif self.files:

@@ -32,6 +32,7 @@ async def strict_call(request: Request) -> Call:
     check_content_encoding(header(headers, b"content-encoding"))
     check_content_type(kind, declared.media_types)
     is_yaml = kind.partition(";")[0].strip().lower() == YAML_TYPE
+    call.may_be_masked = b"masked" in data
     call.body = await beside_if(len(data) > LARGE, strict, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
     return call
 

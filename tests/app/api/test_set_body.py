@@ -9,6 +9,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.set_body import SetForm
 from dataplaneapi.api.upload import Part
+from haproxy_native.errors import Incomplete
 from haproxy_native.storage.upload import PIECE
 from haproxy_native.text.parts import MAIN
 from tests.app.client import Client
@@ -37,6 +38,16 @@ def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:
     assert (second.path.name, second.content.read_bytes()) == ("empty", b"")
     assert form.texts == {MAIN: b"global\n"}
     assert not first.path.exists()
+
+
+def test_a_fingerprint_is_no_secret(client: Client, form: SetForm) -> None:
+    async def receive() -> None:
+        await form.begin(Part("configuration", None))
+        await form.append(b"userlist u\n  user a insecure-password <masked:0123456789ab>\n")
+        await form.end()
+
+    with pytest.raises(Incomplete, match="userlist u: <masked:...> stands for the secret"):
+        client.runner.run(receive())
 
 
 def test_texts_have_a_limit_and_files_another(client: Client, form: SetForm) -> None:

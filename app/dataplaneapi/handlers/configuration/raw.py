@@ -13,8 +13,6 @@ from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
 from haproxy_native.beside import beside
-from haproxy_native.editing.masked import restored_text
-from haproxy_native.editing.secrets import MARK
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
@@ -34,14 +32,13 @@ async def replace(call: JsonCall) -> Response:
     engine, file = call.services.engine, call.get("file", "")
     if b"\n" not in call.body:
         raise ApiError(400, "invalid configuration: no newline character found")
-    body = await _restored(call)
     if call.get("only_validate"):
-        await while_there(call.receive, engine.validate(body, file=file, limited=reader() is not None))
+        await while_there(call.receive, engine.validate(call.body, file=file, limited=reader() is not None))
         return _text(202, await _readable(call, file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
     outcome = await engine.push_raw(
-        body,
+        call.body,
         version=call.get("version"),
         instead_of=await _matched(call, file) if IF_MATCH in call.values else None,
         skip_version=bool(call.get("skip_version")),
@@ -60,14 +57,6 @@ async def replace(call: JsonCall) -> Response:
 async def _readable(call: Call, file: str) -> bytes:
     """The configuration as it stands; nothing of it for a caller who may not read everything."""
     return b"" if reader() else await beside(call.services.engine.raw, file=file)
-
-
-async def _restored(call: Call) -> bytes:
-    """With secrets for fingerprints, as texts of the history show them, which would become passwords else. Raises Incomplete."""
-    body: bytes = call.body
-    if MARK not in body:
-        return body
-    return await beside(restored_text, body, call.services.engine.read(), await call.services.history.mask())
 
 
 async def _matched(call: Call, file: str) -> Callable[[Document], None]:
