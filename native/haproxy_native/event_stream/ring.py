@@ -10,10 +10,14 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 
 from haproxy_native.editing.bindings import DEFAULTS, all_sources
+from haproxy_native.editing.placement import insert_section, line_place
+from haproxy_native.editing.shape_file import joined, parted
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 
 log = logging.getLogger(__name__)
@@ -60,6 +64,40 @@ def lines_to_add(document: Document) -> dict[str, str]:
     if ring(document) and len(_rings(document)[ring(document)]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
+
+
+def with_lines(document: Document) -> Document:
+    """Returns the document with the lines of `lines_to_add` where they are missing; nothing else of it changes.
+
+    A proxy without a defaults section, or with `log` lines of its own, gets the line itself.
+    """
+    others, shapes = parted(document)
+    last_global = max((place for place, section in enumerate(others.sections) if section.kind == _INHERITED), default=None)
+    sections = list(others.sections)
+    for place, (section, source) in enumerate(zip(others.sections, all_sources(others), strict=True)):
+        is_own = section.kind in _PROXIES and (source is None or any(line.words[:1] == ("log",) for line in section.lines))
+        if section.kind == DEFAULTS or is_own:
+            sections[place] = _with_line(section, _PROXY)
+        elif place == last_global:
+            sections[place] = _with_line(section, _GLOBAL)
+    added = joined(Document(others.preamble, sections, others.leads), shapes)
+    if last_global is None:
+        added = insert_section(added, Section(_INHERITED, "", f"{_INHERITED}\n{_GLOBAL}"))
+    return added if added.find("ring", NAME) else insert_section(added, Section("ring", NAME, _DECLARED))
+
+
+def texts_with_lines(document: Document) -> dict[str, bytes]:
+    """Returns, by name, the files of the configuration that `with_lines` changes."""
+    now = parts.parts(document)
+    return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != now[name].data}
+
+
+def _with_line(section: Section, text: str) -> Section:
+    wanted = Line(section.indent + text.strip() + section.newline)
+    if any(line.words[:2] == wanted.words[:2] for line in section.lines):
+        return section
+    place = line_place(section, [place for place, line in enumerate(section.lines) if line.words])
+    return section.with_lines([*section.lines[: place + 1], wanted, *section.lines[place + 1 :]])
 
 
 async def lines(runtime: Runtime, name: str) -> AsyncIterator[str]:

@@ -23,13 +23,16 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit.gate import GateVerdict
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import Collided, Missing, Unusable
+from haproxy_native.event_stream import ring
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import Coming, FilePreview
 
 
 async def plan(call: TextOrFormCall) -> Response:
-    """Plans a text, a transaction, or a form with stored files; changes nothing."""
+    """Plans a text, a transaction, a form with stored files, or lines that are added; changes nothing."""
+    if call.get("add"):
+        return await _of_lines(call)
     if isinstance(call.body, Parts):
         return await beside(json_response, 200, await _of_parts(call))
     transaction_id = call.get("transaction_id")
@@ -48,6 +51,17 @@ async def plan(call: TextOrFormCall) -> Response:
         shown |= await _token_of_transaction(call, preview, transaction_id)
     # One of all servers has a megabyte for 10,000 of them.
     return await beside(json_response, 200, shown)
+
+
+async def _of_lines(call: Call) -> Response:
+    """The plan of the current configuration with the lines that let HAProxy push the states of servers."""
+    if named := [name for name in ("transaction_id", "file") if call.get(name)] or ["body"] * (call.body is not None):
+        raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
+    engine = call.services.engine
+    await engine.notice()
+    texts = await beside(ring.texts_with_lines, engine.document)
+    preview = await while_there(call.receive, engine.plan_document(await beside(engine.with_texts, texts), sent=True))
+    return await beside(json_response, 200, as_dict(preview) | await _token(call, preview, texts))
 
 
 async def _of_parts(call: Call) -> dict[str, Any]:

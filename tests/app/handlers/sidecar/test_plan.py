@@ -53,6 +53,23 @@ def test_of_a_text(client: Client) -> None:
     assert client.file.read_text() == CONFIGURATION
 
 
+def test_of_lines_that_are_added(client: Client) -> None:
+    """A plan as any other, with a token that adds them."""
+    shown = client.post(f"{PLAN}?add=ring").json
+    assert "+ring state-events" in shown["diff"] and "log ring@state-events" in shown["diff"] and shown["valid"] and shown["reload"]
+    assert client.file.read_text() == CONFIGURATION
+    assert client.put(f"/v3/sidecar/apply?plan={shown['plan_token']}", None).status == 202
+    assert "ring state-events" in client.file.read_text()
+    again = client.post(f"{PLAN}?add=ring").json
+    assert again["diff"] == ""
+
+
+def test_lines_are_added_to_nothing_else(client: Client) -> None:
+    for query, body in (("&transaction_id=x", None), ("&file=a", None), ("", b"global\n")):
+        refused = client.post(f"{PLAN}?add=ring{query}", body, headers={"Content-Type": "text/plain"})
+        assert refused.status == 400 and "add in query plans the present configuration" in refused.message, refused.body
+
+
 def test_of_a_transaction(client: Client) -> None:
     id_ = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
     client.post(f"{CONFIG}/backends?transaction_id={id_}", {"name": "be1"})
