@@ -29,6 +29,8 @@ class ProcessWatch:
     def __init__(self, context: CommitContext) -> None:
         self._context = context
         self._answers: bool | None = None
+        # The worker that was seen last, and whether it was known what it had loaded.
+        self._seen: tuple[Worker | None, bool] = None, False
 
     async def run(self) -> None:
         while True:
@@ -49,17 +51,21 @@ class ProcessWatch:
             self._note(False, f"HAProxy does not answer: {self._context.runtime.address}: no answer within {PATIENCE:g} s")
             return
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
-        known = self._context.state_file.value
-        if self._context.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
+        known, running = self._context.state_file.value, self._context.running
+        is_new = (worker.pid, worker.started) != (known.pid, known.started)
+        # A request may have met it first, and found that it is not known.
+        is_unknown = worker != self._seen[0] and running.document is None
+        if self._context.reloads.awaiting or is_new or is_unknown:
             async with self._context.settled(), self._context.process_lock:
                 await (self._context.observe() if self._context.read_only else self._settle(worker))
+        self._seen = worker, running.document is not None
         if not self._context.running.is_copied:
             async with self._context.lock:
                 await asyncio.to_thread(self._context.running.save_copy)
 
     async def _settle(self, worker: Worker) -> None:
         context = self._context
-        known = context.running.document
+        was_known = self._seen[1] or context.running.document is not None
         await context.observe()
         context.ledger.loaded_by(worker)
         aftermath.settle(context)
@@ -69,7 +75,7 @@ class ProcessWatch:
         if context.reloads.awaiting:
             loaded = context.running.is_current and not context.ledger.waits
             context.reloads.has_started(worker, context.current.version if loaded else None)
-        elif known and context.running.document is None and time.time() - context.reloads.left_at < LATE_SECONDS:
+        elif was_known and context.running.document is None and time.time() - context.reloads.left_at < LATE_SECONDS:
             log.warning("a worker (pid %d) has come late of a reload that had been given up or left open; HAProxy is reloaded", worker.pid)
             context.state_file.owe("", context.current.fingerprint)
             context.reloads.schedule([LATE])

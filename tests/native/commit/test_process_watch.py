@@ -52,6 +52,23 @@ def test_a_worker_that_comes_late_of_a_failed_reload_is_replaced(tmp_path: Path,
     beside(tmp_path, work)
 
 
+def test_a_late_worker_that_a_request_meets_first_is_replaced_as_well(tmp_path: Path) -> None:
+    async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
+        await watch.look()
+        renew(haproxy)
+        haproxy.file.touch()
+        engine.reloads.left_at = time.time()
+        await engine.context.observe()
+        assert engine.running is None and engine.reloads.pending is None
+        await watch.look()
+        assert engine.reloads.pending is not None
+        assert (await reload(engine)).status == "succeeded"
+        await watch.look()
+        assert engine.reloads.pending is None
+
+    beside(tmp_path, work)
+
+
 def test_a_worker_that_has_read_the_file_is_taken_over(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
         renew(haproxy)
