@@ -101,8 +101,11 @@ class Caller:
 
 
 def is_haproxys(operation: Operation, status: int, text: bytes) -> bool:
-    """What HAProxy refuses at runtime is 500 in the protocol, a text at which it crashes 503; a failure of ours is seen in the log."""
-    return "/runtime/" in operation.path or (status == 503 and b"validation error: signal: " in text)
+    """What HAProxy refuses at runtime is 500 in the protocol, a text at which it crashes 503, one that passes `haproxy -c` and of which no
+    shadow starts 501; a failure of ours is seen in the log.
+    """
+    crashes, starts_none = b"validation error: signal: ", b"HAProxy does not start with it: [ALERT]"
+    return "/runtime/" in operation.path or (status == 503 and crashes in text) or (status == 501 and starts_none in text)
 
 
 def no_http(port: int, data: bytes) -> None:

@@ -5,6 +5,7 @@ A step either changes its own object alone or, when it is refused, nothing. Line
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -87,7 +88,7 @@ class Walk:
     def step(self) -> None:
         before = Document.parse(self.text)
         chosen = self.random.choice(list(_objects(before)) or [Object(editor().resources["backends"], None, "none")])
-        kind = self.random.choice(["same", "same", "whole", "list", "edit", "edit", "create", "delete", "members"])
+        kind = self.random.choice(["same", "same", "whole", "list", "edit", "edit", "create", "delete", "members", "reorder"])
         sent = getattr(self, kind)(chosen, before)
         if sent is None:
             return
@@ -100,6 +101,8 @@ class Walk:
         self.steps[kind] = self.steps.get(kind, 0) + 1
         if kind in ("same", "whole", "list"):
             assert now.text == before.text, f"{expected}: {changed(before, now)}"
+        elif kind == "reorder":
+            check_reordered(expected, chosen, before, now)
         else:
             check_people(expected, before, now, may_go=kind in ("delete", "members") or chosen.parent is None, own=kind == "edit")
             check_rest(expected, chosen, before, now, kind)
@@ -119,6 +122,25 @@ class Walk:
     def list(self, chosen: Object, before: Document) -> Got | None:
         got = self.call(chosen, "list") if chosen.resource.kind == "indexed" else None
         return self.call(chosen, "replace_all", got.json) if got and got.json else None
+
+    def reorder(self, chosen: Object, before: Document) -> Got | None:
+        """The whole list with one element elsewhere, and perhaps a new one."""
+        got = self.call(chosen, "list") if chosen.resource.kind == "indexed" else None
+        if not got or not got.json:
+            return None
+        rows = list(got.json)
+        rows.insert(self.random.randrange(len(rows)), rows.pop(self.random.randrange(len(rows))))
+        if self.random.random() < 0.5:
+            rows.insert(self.random.randrange(len(rows) + 1), self.sample(chosen.resource))
+        sent = self.call(chosen, "replace_all", rows)
+        if sent and sent.status < 400:
+            now = self.call(chosen, "list")
+            assert now is not None
+            assert len(now.json) == len(rows), (now.json, rows)
+            for old, new in zip(rows, now.json, strict=True):
+                lost = {name: value for name, value in old.items() if value != new.get(name) and not is_same(value, new.get(name))}
+                assert not lost, f"{chosen}: {lost} of {old} in {new}"
+        return sent
 
     def edit(self, chosen: Object, before: Document) -> Got | None:
         body = self.sample(chosen.resource) | ({chosen.resource.key: chosen.key} if chosen.resource.kind != "indexed" else {})
@@ -199,6 +221,17 @@ def check_people(expected: str, before: Document, now: Document, *, may_go: bool
     assert new == old or (may_go and not own and is_part(new, old)), f"{expected}: {old} became {new}"
     lost = set(PERSON.findall(before.text)) - set(PERSON.findall(now.text))
     assert not lost or may_go, f"{expected}: {lost} went"
+
+
+def check_reordered(expected: str, chosen: Object, before: Document, now: Document) -> None:
+    """No line of people goes, and none of other sections changes."""
+    assert Counter(people(now)) == Counter(people(before)), f"{expected}: {changed(before, now)}"
+    assert set(PERSON.findall(now.text)) == set(PERSON.findall(before.text)), f"{expected}: {changed(before, now)}"
+    own, there = chosen.section(before), chosen.section(now)
+    united = {chosen.resource.section, *([chosen.parent[0].section] if chosen.parent and not chosen.parent[1] else [])}
+    old = [each.text for each in before.sections if each is not own and each.kind not in united]
+    new = [each.text for each in now.sections if each is not there and each.kind not in united]
+    assert new == old, expected
 
 
 def is_part(short: list[str], long: list[str]) -> bool:
