@@ -29,8 +29,8 @@ from tests.native.engines import reload, run, running_engine
 VERSIONS = (*binaries.EACH, "3.4")
 STEPS = int(os.environ.get("WALK_STEPS", "12"))
 SEED = int(os.environ.get("WALK_SEED", "0"))
-# Longer than any interval of the checks.
-WINDOW = 0.25
+# Longer than any interval of the checks; an agent of many may take longer between two visits, so that later looks last up to the second.
+WINDOW, LONGEST_WINDOW = 0.25, 1.0
 PATIENCE = float(os.environ.get("WALK_PATIENCE", "20"))
 
 
@@ -101,9 +101,10 @@ async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Co
 
 def compare(stage: Stage, configuration: Configuration, what: str) -> None:
     with fresh(stage.haproxy.directory / "fresh", stage.haproxy.binary, stage.fresh_text(configuration)) as send:
-        deadline = time.monotonic() + PATIENCE
-        while found := [*fields(stage, configuration, send), *visits(stage)]:
+        deadline, window = time.monotonic() + PATIENCE, WINDOW
+        while found := [*fields(stage, configuration, send), *visits(stage, window)]:
             assert time.monotonic() < deadline, "\n".join([f"seed {stage.seed}, {what}:", *found, configuration.text])
+            window = min(2 * window, LONGEST_WINDOW)
 
 
 def fields(stage: Stage, configuration: Configuration, send: Callable[[str], str]) -> list[str]:
@@ -113,9 +114,9 @@ def fields(stage: Stage, configuration: Configuration, send: Callable[[str], str
     return differences(*({name: value for name, value in each.items() if name not in unused} for each in shown))
 
 
-def visits(stage: Stage) -> list[str]:
+def visits(stage: Stage, seconds: float) -> list[str]:
     """What checks do in one process and not in the other."""
-    live, other = stage.servers.seen(WINDOW), stage.other.seen(WINDOW)
+    live, other = stage.servers.seen(seconds), stage.other.seen(seconds)
     return [f"checks: live {sorted(live - other)}, fresh {sorted(other - live)}"] if live != other else []
 
 
