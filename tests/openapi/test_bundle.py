@@ -23,6 +23,7 @@ def test_every_operation_says_who_answers_it():
         "source",
         "unwritable",
         "access",
+        "above_object",
         "rows",
         "writes",
         "rehearsed",

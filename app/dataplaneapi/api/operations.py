@@ -63,6 +63,7 @@ class Operation:
     text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
     is checked by its commit, READING for what a GET needs, SECTION for the section that the query's `object` is or stands in, all without
     one, ANY for nothing beside a role, ANYONE for not even that, or the name of an object; empty where it needs the right to everything.
+    `above_object`: the beginning of a path that goes on with an object, which may be encoded as one segment.
     `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py. `writes`: whether a server that is read-only refuses it.
     `rehearsed`: whether its handler comes to `would_change`
     (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made; `calls`:
@@ -83,6 +84,7 @@ class Operation:
         self.unwritable: int = about.get("unwritable", 422)
         self.access: str = about.get("access", EFFECTS if self.resource else "")
         self.rows: str = about.get("rows", "")
+        self.above_object: str = about.get("above_object", "")
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         self.asks: bool = about.get("asks", False)
         self.secret: bool = about.get("secret", False)

@@ -31,6 +31,8 @@ class RouteIndex:
         self.root = Node()
         self.operations = tuple(operations)
         self._guide = guide
+        # Paths that an object follows.
+        self._above_objects = tuple({operation.above_object for operation in self.operations if operation.above_object})
         for operation in self.operations:
             self._plant(operation)
 
@@ -50,6 +52,9 @@ class RouteIndex:
             return (self.root, []) if raw_path == BASE else None
         node, names = self.root, []
         rest = raw_path[len(BASE) + 1 :]
+        if rest.startswith(self._above_objects):
+            # Names in an object hold no slash, so that an encoded one parts them, too.
+            rest = rest.replace("%2F", "/").replace("%2f", "/")
         for segment in (rest.removesuffix("/")).split("/") if rest else ():
             following = node.fixed.get(segment)
             if following is None:

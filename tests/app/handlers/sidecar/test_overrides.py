@@ -1,5 +1,7 @@
 """`/v3/sidecar/overrides`: what answers hold; reloads are in tests/acceptance/test_overrides.py."""
 
+import pytest
+
 from tests.app.handlers.conftest import RUNTIME, Beside
 
 PATH = "/v3/sidecar/overrides"
@@ -16,3 +18,12 @@ def test_listed_and_deleted(beside: Beside) -> None:
     assert override == shown
     assert client.delete(f"{PATH}/backend/app/server/plain").status == 204 and client.get(PATH).json == []
     assert client.delete(f"{PATH}/backend/app/server/plain").status == 404
+
+
+@pytest.mark.parametrize("object_", ["backend%2Fapp%2Fserver%2Fplain", "backend%2fapp/server%2Fplain/", "backend/app/server/plain"])
+def test_an_object_in_the_path_may_be_one_segment(beside: Beside, object_: str) -> None:
+    client = beside.client
+    assert client.put(f"{RUNTIME}/backends/app/servers/plain", {"weight": 3}).status == 200
+    assert client.delete(f"{PATH}/{object_}").status == 204 and client.get(PATH).json == []
+    assert client.delete("/v3/sidecar%2Foverrides/backend/app/server/plain").status == 404
+    assert client.delete(f"{PATH}/backend%2F%2Fserver%2Fplain").status == 404
