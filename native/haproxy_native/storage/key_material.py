@@ -6,6 +6,7 @@ Certificates, lists and general files may share a directory. What is recognised 
 import base64
 import binascii
 import re
+from contextlib import suppress
 from itertools import islice
 
 # PEM with or without a byte order mark, indented or not; JSON Web Keys; keys of PuTTY, of SSH and of WireGuard.
@@ -15,6 +16,12 @@ _BINARY = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
 # What is searched in one call of C code, for which all other threads wait; so much of a piece is searched again with the next one.
 _PIECE, _OVERLAP = 1 << 17, 1 << 10
 _WORD = re.compile(rb"\S+")
+_COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
+# A key written in base64 or in hexadecimal digits has so many letters in all, and so many at least in its first line.
+_ENCODED, _LEAST_LINE = range(64, 1 << 17), 40
+_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
+# What a sequence of ASN.1 of more than 127 bytes begins with: keys in DER and PKCS#12.
+_SEQUENCE = (b"\x30\x81", b"\x30\x82", b"\x30\x83")
 # HAProxy Configuration Manual, section 5.1, tls-ticket-keys.
 _TICKET_BYTES = (48, 80)
 
@@ -24,12 +31,28 @@ def is_secret(data: bytes) -> bool:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or any(_is_named(data, start) for start in range(0, len(data), _PIECE)):
         return True
     words = (match[0] for match in _WORD.finditer(data))
-    return any(map(_is_ticket_key, islice(words, 1))) and all(map(_is_ticket_key, words))
+    if any(map(_is_ticket_key, islice(words, 1))) and all(map(_is_ticket_key, words)):
+        return True
+    return len(data) in _ENCODED and _is_encoded_key(_COMMENT.sub(b"", data).split())
 
 
 def _is_named(data: bytes, start: int) -> bool:
     end = start + _PIECE + _OVERLAP
     return bool(_BINARY.search(data, start, end) or _NAMED.search(data, start, end))
+
+
+def _is_encoded_key(words: list[bytes]) -> bool:
+    """Whether it is nothing but a key in DER or PEM, written in base64 or in hexadecimal digits; or keys of tickets below a comment."""
+    if not words or len(words[0]) < _LEAST_LINE or not all(map(_LETTERS.fullmatch, words)):
+        return False
+    letters = b"".join(words)
+    padding = b"=" * (-len(letters) % 4)
+    for decode in (bytes.fromhex, lambda text: base64.urlsafe_b64decode(text + padding.decode())):
+        with suppress(ValueError):
+            decoded = decode(letters.decode())
+            if decoded.startswith(_SEQUENCE) or _NAMED.search(decoded):
+                return True
+    return all(map(_is_ticket_key, words))
 
 
 def _is_ticket_key(word: bytes) -> bool:

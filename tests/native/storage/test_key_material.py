@@ -22,6 +22,12 @@ from tests.tls.pems import authority, made
         base64.b64encode(bytes(80)) + b"\r\n" + base64.b64encode(bytes(80)),
         b"\x30\x82\x01\x00",
         "text".encode("utf-16"),
+        b"# keys\n" + base64.b64encode(bytes(48)) + b"\n",
+        made("x").private.replace("PRIVATE KEY", "KEY").encode().partition(b"\n")[2].rpartition(b"-----END")[0],
+        base64.b64encode(made("x").private.encode()),
+        base64.encodebytes(b"\x30\x82\x04\x00" + bytes(1024)),
+        (b"\x30\x82\x04\x00" + bytes(1024)).hex().encode(),
+        base64.urlsafe_b64encode(b"\x30\x82\xfb\xff" + bytes(1023)).rstrip(b"="),
     ],
 )
 def test_secrets(data: bytes) -> None:
@@ -34,6 +40,9 @@ def test_secrets(data: bytes) -> None:
         b"",
         b"/etc/haproxy/ssl/a.pem [alpn h2] example.com\n",
         b"a.pem\nb.pem\n",
+        b"site" * 40 + b"\n",
+        b"30820400" * 10 + b" example.com.pem\n",
+        b"# nothing but a comment, and a long one: it has more letters than the shortest key\n",
         b"key value\n\tindented\r\n",
         "größe 1\n".encode(),
         b"\xff latin\n",
