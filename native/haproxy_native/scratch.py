@@ -12,6 +12,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from haproxy_native.errors import Unusable
+
 _NAME = re.compile(r"haproxy-(?:check|set|shadow)-[a-z0-9_]{8}")
 
 
@@ -20,6 +22,17 @@ class Scratch:
 
     def __init__(self, kind: str, parent: Path | None = None) -> None:
         self.path, self._lock = _new(f"haproxy-{kind}-", parent)
+
+    @classmethod
+    def needed(cls, kind: str) -> "Scratch":
+        """One without which nothing can be done. Raises Unusable."""
+        try:
+            return cls(kind)
+        except OSError as error:
+            places = "TMPDIR, /tmp and /var/tmp"
+            raise Unusable(
+                f"this needs a directory for temporary files ({places}): {error.strerror}; PrivateTmp=yes in the unit is one"
+            ) from error
 
     def remove(self) -> None:
         """Removes the directory with its contents."""

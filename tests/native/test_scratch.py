@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.errors import Unusable
 from haproxy_native.scratch import Scratch, remove_leftovers
+from haproxy_native.shadow.launch import new_scratch
+from haproxy_native.transactions.staged import Staged
 
 HOLD = """
 import sys
+from haproxy_native.errors import Unusable
 from haproxy_native.scratch import Scratch
 made = Scratch("set")
 (made.path / "root").mkdir()
@@ -96,3 +100,15 @@ def test_what_was_started_in_it_is_ended(other: tuple[subprocess.Popen[str], Pat
         assert remove_leftovers() == [path]
         assert left.wait(10) == -signal.SIGKILL and alike.poll() is None
         alike.kill()
+
+
+def test_where_nothing_temporary_can_be_written(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module `tempfile` finds no directory, or the one that it has found is gone."""
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(directory / "missing")])
+    for _ in range(2):
+        with pytest.raises(Unusable, match=r"^this needs a directory for temporary files \(TMPDIR, /tmp and /var/tmp\): No "):
+            Scratch.needed("set")
+        monkeypatch.setattr(tempfile, "tempdir", str(directory / "gone"))
+    for use in (lambda: Staged(None).draft(), new_scratch):
+        with pytest.raises(Unusable):
+            use()

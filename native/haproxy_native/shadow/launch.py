@@ -41,11 +41,11 @@ class Launched(Protocol):
 
 
 def new_scratch() -> Scratch:
-    """Returns a directory in which HAProxy may write. Raises OSError."""
+    """Returns a directory in which HAProxy may write. Raises Unusable."""
     if without_network() is None:
         with suppress(OSError):
             return Scratch("shadow", UNIT_DIRECTORY)
-    return Scratch("shadow")
+    return Scratch.needed("shadow")
 
 
 async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None, text: str) -> Launched:

@@ -216,7 +216,7 @@ class ShadowProcess:
 async def start(document: Document, binary: str, home: Path, environ: Mapping[str, str] = os.environ, files: Files = NONE) -> ShadowProcess:
     """`files`: where those stand now that are to be looked for at these paths, None for those that are gone.
 
-    Raises NoShadow where HAProxy does not start with it, and OSError where nothing temporary can be written.
+    Raises NoShadow where HAProxy does not start with it, and Unusable where nothing temporary can be written.
     """
     scratch = await asyncio.to_thread(new_scratch)
     try:

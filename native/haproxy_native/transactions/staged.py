@@ -44,7 +44,7 @@ class Staged:
     @property
     def _place(self) -> Path:
         if self._directory is None:
-            self._scratch = Scratch("set")
+            self._scratch = Scratch.needed("set")
             self._directory = self._scratch.path
         return self._directory
 
