@@ -18,21 +18,15 @@ _NAME = re.compile(r"haproxy-(?:check|set|shadow)-[a-z0-9_]{8}")
 
 
 class Scratch:
-    """A new directory, `haproxy-KIND-` and eight letters, in `parent`. Raises OSError where nothing temporary can be written."""
+    """A new directory, `haproxy-KIND-` and eight letters, in `parent`. Raises Unusable where nothing temporary can be written."""
 
     def __init__(self, kind: str, parent: Path | None = None) -> None:
-        self.path, self._lock = _new(f"haproxy-{kind}-", parent)
-
-    @classmethod
-    def needed(cls, kind: str) -> "Scratch":
-        """One without which nothing can be done. Raises Unusable."""
         try:
-            return cls(kind)
+            self.path, self._lock = _new(f"haproxy-{kind}-", parent)
         except OSError as error:
-            places = "TMPDIR, /tmp and /var/tmp"
-            raise Unusable(
-                f"this needs a directory for temporary files ({places}): {error.strerror}; PrivateTmp=yes in the unit is one"
-            ) from error
+            places = parent or "TMPDIR, /tmp, /var/tmp"
+            detail = f"this needs a directory for temporary files ({places}): {error.strerror}; PrivateTmp=yes in the unit is one"
+            raise Unusable(detail) from error
 
     def remove(self) -> None:
         """Removes the directory with its contents."""

@@ -21,7 +21,7 @@ from haproxy_native.check.account_keys import not_made, with_keys_in
 from haproxy_native.check.environment import for_a_command, for_haproxy
 from haproxy_native.check.messages import Message, Origin, as_sent, explained, messages, recorded
 from haproxy_native.check.run import Confinement, Ended, run
-from haproxy_native.errors import BadRequest, CheckImpossible, Refused
+from haproxy_native.errors import BadRequest, CheckImpossible, Refused, Unusable
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
 
@@ -137,7 +137,7 @@ def _variables(files: Sequence[Checked]) -> dict[str, str]:
 
 def _scratch() -> Scratch | None:
     """Returns a scratch directory; None if nothing temporary can be written."""
-    with suppress(OSError):
+    with suppress(Unusable):
         return Scratch("check")
     return None
 

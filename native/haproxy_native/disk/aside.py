@@ -13,7 +13,7 @@ place: ContextVar[Path | None] = ContextVar("place", default=None)
 
 @asynccontextmanager
 async def drafts_aside(*, wanted: bool = True) -> AsyncIterator[None]:
-    """Within it drafts are written elsewhere, and cannot be installed. Raises OSError where nothing temporary can be written."""
+    """Within it drafts are written elsewhere, and cannot be installed. Raises Unusable where nothing temporary can be written."""
     if not wanted or place.get():
         yield
         return

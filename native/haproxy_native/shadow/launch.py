@@ -15,7 +15,7 @@ from typing import Protocol
 
 from haproxy_native.check.run import Confinement
 from haproxy_native.child import Child, read
-from haproxy_native.errors import NoShadow
+from haproxy_native.errors import NoShadow, Unusable
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
 
@@ -43,9 +43,9 @@ class Launched(Protocol):
 def new_scratch() -> Scratch:
     """Returns a directory in which HAProxy may write. Raises Unusable."""
     if without_network() is None:
-        with suppress(OSError):
+        with suppress(Unusable):
             return Scratch("shadow", UNIT_DIRECTORY)
-    return Scratch.needed("shadow")
+    return Scratch("shadow")
 
 
 async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None, text: str) -> Launched:

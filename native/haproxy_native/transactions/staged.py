@@ -44,7 +44,7 @@ class Staged:
     @property
     def _place(self) -> Path:
         if self._directory is None:
-            self._scratch = Scratch.needed("set")
+            self._scratch = Scratch("set")
             self._directory = self._scratch.path
         return self._directory
 
@@ -58,7 +58,7 @@ class Staged:
         return {path: self.content(path) for path in self.files}
 
     def draft(self) -> Draft:
-        """What is to become the content of a file. Raises WriteFailed."""
+        """What is to become the content of a file. Raises WriteFailed and Unusable."""
         if not aside.place.get():
             try:
                 self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
