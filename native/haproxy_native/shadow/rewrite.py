@@ -30,6 +30,7 @@ from haproxy_native.shadow.words import (
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_lines
+from haproxy_native.text.words import unquoted
 
 # Bytes of a request, of the marks that it leaves, and of the line that says so.
 BUFFER = 65_536
@@ -39,6 +40,9 @@ MOST_VARIABLES = 64
 MOST_WORDS = 64
 _NOTHING = {SESSION: "set-var(sess.__none)", STREAM: "set-var(txn.__none)"}
 _SET = re.compile(r"set-var(?:-fmt)?\(((?:txn|sess)\.[A-Za-z0-9_.]+)")
+_KEYWORD = re.compile(r"[\w.-]+")
+# What keeps a first word from being known: quotes with variables in them.
+_QUOTING = re.compile(r"[\"'\\$]")
 # How that line begins: programs in Lua write others.
 OWN = "shadow"
 _FIELDS = (OWN, "%f", "%b", "%s", "%ST", "%ts", f"%[var({SESSION})]", f"%[var({STREAM})]", "%[last_rule_line]")
@@ -117,7 +121,7 @@ def identifiers(marks: str) -> list[str]:
 
 class _Rewriter:
     def __init__(self, document: Document, directory: Path, home: Path) -> None:
-        self.shadow = Shadow(has_programs=re.search(words()["lua"]["begins"], document.text, re.MULTILINE) is not None)
+        self.shadow = Shadow(has_programs=_has_programs(document))
         self._directory, self._home = directory, home
         self._lines: list[str] = []
         self._modes = _Modes(document)
@@ -195,11 +199,14 @@ class _Rewriter:
         self._add(*own.get(section.kind, ()))
 
     def _line(self, section: Section, line: Line, place: Place) -> str:
-        own = list(line.words)
+        own = [_bare(word) for word in line.words]
         if not own:
             return ""
         if line is section.header or own[0].startswith("."):
             return " ".join(own)
+        if _QUOTING.search(own[0]):
+            self.shadow.doubt(place, f"what {own[0]} is")
+            return ""
         if section.kind == "global":
             return self._of_process(own)
         if section.kind in words()["proxies"]:
@@ -302,6 +309,16 @@ class _Rewriter:
         return new
 
 
+def _bare(word: str) -> str:
+    """The word without quotes, where these say nothing: keywords are known by their letters."""
+    return bare if "$" not in word and _KEYWORD.fullmatch(bare := unquoted(word)) else word
+
+
+def _has_programs(document: Document) -> bool:
+    lines = (line for section in document.sections if section.kind == "global" for line in section.lines if line.words)
+    return any(_bare(line.words[0]).startswith(words()["lua"]["begins"]) for line in lines)
+
+
 class _Modes:
     """The mode of each proxy, which it may have of its defaults section."""
 
@@ -326,7 +343,7 @@ class _Modes:
 
 
 def _own_modes(section: Section) -> Iterator[str]:
-    return (line.words[1] for line in reversed(section.lines) if len(line.words) > 1 and line.words[0] == "mode")
+    return (_bare(line.words[1]) for line in reversed(section.lines) if len(line.words) > 1 and _bare(line.words[0]) == "mode")
 
 
 def _conditional(line: Line) -> str:

@@ -102,12 +102,15 @@ class Document:
 
     def place(self, section: Section) -> int:
         """How many sections stand before this one; the number of all where the document does not have it."""
-        # Counted out only where several have its name.
         self.find(section.kind, section.name)
         place = (self._index or {}).get((section.kind, section.name), 0)
         if place < len(self.sections) and self.sections[place] is section:
             return place
-        return next((place for place, other in enumerate(self.sections) if other is section), len(self.sections))
+        # Only where several have its name.
+        places: dict[int, int] | None = self.cache.get(Document.place)
+        if places is None:
+            places = self.cache[Document.place] = {id(other): place for place, other in enumerate(self.sections)}
+        return places.get(id(section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
         """Characters to look through for a section of that kind and name: those of all sections until `find` has made an index of them."""

@@ -179,3 +179,25 @@ def test_lines_of_several_files_are_counted_in_each() -> None:
 
 def test_identifiers_are_each_once_and_in_order() -> None:
     assert identifiers(".b.a.b.-") == ["b", "a"]
+
+
+def test_quotes_hide_no_keyword() -> None:
+    shadow = shadow_of("""\
+global
+    "lua-load" /x.lua
+    l'og' 10.0.0.1:514 local0
+resolvers dns
+    "nameserver" a 10.0.0.1:53
+frontend site
+    "mode" "http"
+    "log" 10.0.0.1:514 local0
+    b"ind" 10.0.0.1:80
+    "${NOPE}log" 10.0.0.1:514 local0
+    "http-request" "deny" if TRUE
+backend b
+    "server" s 10.0.0.1:80 "check"
+    option "httpchk"
+""")
+    assert shadow.has_programs and len(shadow.listeners) == 1 and shadow.rules
+    assert "10.0.0.1" not in shadow.text and "check" not in shadow.text
+    assert [place.line for place, _ in shadow.doubtful["frontend site"]] == [10]
