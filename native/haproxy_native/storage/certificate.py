@@ -4,6 +4,7 @@ Errors quote nothing of the file, so that a private key shows up in no response 
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate, Name
 
 # Indented ones are none for OpenSSL.
-_BLOCK = re.compile(rb"^-----BEGIN ([A-Z0-9 ]+)-----.*?^-----END \1-----", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(rb"^-----(BEGIN|END) ([A-Z0-9 ]+)-----", re.MULTILINE)
 _CERTIFICATES = (b"CERTIFICATE", b"X509 CERTIFICATE")
 _KEYS = (b"PRIVATE KEY", b"RSA PRIVATE KEY", b"EC PRIVATE KEY", b"DSA PRIVATE KEY", b"ENCRYPTED PRIVATE KEY")
 _UNREADABLE = "failed to parse certificate"
@@ -133,7 +134,20 @@ def holds_key(data: bytes) -> bool:
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    return ((match[1], match[0]) for match in _BLOCK.finditer(data))
+    """The label and the text of each block: what begins and does not end is none, and what it holds is looked at."""
+    begins, ends = list[re.Match[bytes]](), dict[bytes, list[int]]()
+    for mark in _MARK.finditer(data):
+        if mark[1] == b"BEGIN":
+            begins.append(mark)
+        else:
+            ends.setdefault(mark[2], []).append(mark.end())
+    at = 0
+    for begin in begins:
+        its_ends = ends.get(begin[2], ())
+        following = bisect_right(its_ends, begin.end())
+        if begin.start() >= at and following < len(its_ends):
+            at = its_ends[following]
+            yield begin[2], data[begin.start() : at]
 
 
 def _private_key(text: bytes) -> Any:

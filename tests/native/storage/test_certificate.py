@@ -1,5 +1,6 @@
 """What of a certificate file is shown, and what is refused before it is stored."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -132,3 +133,14 @@ def test_certificates_and_key_apart() -> None:
 def test_what_stands_beside_certificates_is_none() -> None:
     assert not certificate.holds_certificate(b"/etc/haproxy/ssl/a.pem a.example.com\n")
     assert not certificate.holds_certificate(ROOT.cert.encode())
+
+
+@pytest.mark.parametrize("unit", [b"-----BEGIN A-----\n", b"-----BEGIN A-----\n-----END B-----\n", b"-----BEGIN CERTIFICATE-----\nAA\n"])
+def test_marks_without_an_end_are_read_in_linear_time(unit: bytes) -> None:
+    def seconds(size: int) -> float:
+        began = time.process_time()
+        with pytest.raises(BadRequest):
+            certificate.read(unit * (size // len(unit)))
+        return time.process_time() - began
+
+    assert seconds(1 << 21) < 24 * seconds(1 << 18) + 0.5
