@@ -13,7 +13,7 @@ from haproxy_native.planning.touches import DELETE
 
 HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 _PLACE = re.compile(r"\[([^\[\]\s]+):\d+\]")
-_OF_FILE = re.compile(r"'.*'(?= [^']* at line \d+ of file ')")
+_OF_FILE = re.compile(r"'(?= [^']* at line \d+ of file ')")
 _QUOTED = re.compile(r"'.*'")
 # The statuses that say what there is, by verb: a deletion of nothing succeeds.
 _TELLING = (404, 409)
@@ -54,7 +54,8 @@ def without_files(error: NativeError, files: Collection[str]) -> NativeError:
 
 
 def _without_file(line: str, files: Collection[str]) -> str:
-    line = _OF_FILE.sub("'...'", line)
+    if ends := [match.end() for match in _OF_FILE.finditer(line)]:
+        line = line.partition("'")[0] + "'...'" + line[ends[-1] :]
     if (place := _PLACE.search(line)) and place[1] not in files:
         return _QUOTED.sub("'...'", line)
     return line

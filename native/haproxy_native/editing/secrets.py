@@ -33,7 +33,7 @@ _AUTH = "(?-i:A(?<![A-Z]A)UTH)"
 _IN_QUOTES = rf"(?P<quote>[\"'])(?:\\.|(?!(?P=quote))[^\\\n])*?(?:{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\?[ \t])+)"
 # At the start of a line, of a configuration or a difference, or where an error quotes one. What is sent by a check may end with \r\n.
 LINE = re.compile(
-    rf"(?P<before>(?:^[ +-]?[ \t]*|: )(?:user[ \t]+{_WORD}[^\n]*?[ \t](?:insecure-)?password|cluster-secret"
+    rf"(?P<before>(?:^[ +-]?[ \t]*|: )(?:user[ \t]+{_WORD}(?:(?!: user)[^\n])*?[ \t](?:insecure-)?password|cluster-secret"
     rf"|dynamic-cookie-key|acme-vars|stats[ \t]+auth|(?:pre)?setenv[ \t]+{_VARIABLE})[ \t]+"
     rf"|\b(?=[hsa])(?:hdr|(?:set|add)-header)[ \t]+[\"']?{_NAMES}[\"']?[ \t]+|{_IN_QUOTES}"
     rf"|{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\[ \t])+)(?P<secret>(?(quote)(?:\\[^rn\n]|(?!(?P=quote))[^\\\n])+|{_WORD}))",

@@ -18,7 +18,7 @@ from haproxy_native.text.words import unquoted
 # From a path to what the file holds; None where it cannot be read.
 Read = Callable[[str], str | None]
 MAP, PREFIX = "map", re.compile(r"(?:opt|virt|file)@")
-_EXPRESSION = re.compile(r"%\[((?:[^\]\"']|\"[^\"]*\"|'[^']*')*)\]")
+_EXPRESSION = re.compile(r"%\[((?:(?!%\[)[^\]\"']|\"[^\"]*\"|'[^']*')*)\]")
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 _BLANKS = " \t\r\n"
 

@@ -13,7 +13,7 @@ from haproxy_native.text.words import unquoted
 NAME, ONE_OF, PARENT, MANY = "<>", "<,>", "<parent>", "..."
 _SIGNS = re.compile(r"<>|<,>|<parent>|\*|\|")
 # A call of a sample fetch, a converter or an action, with its arguments.
-_CALL = re.compile(r"([A-Za-z_][\w.-]*)\(([^()]*)\)")
+_CALL = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(([^()]*)\)")
 # What an argument may have around it.
 _AROUND = " \t\"'\\"
 # What ends the patterns of a criterion.

@@ -1,0 +1,37 @@
+"""Patterns that search in what clients send take linear time, whatever stands there: a search holds up everybody."""
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dataplaneapi.api.quotations import without_files
+from haproxy_native.editing.secrets import LINE
+from haproxy_native.errors import Refused
+from haproxy_native.references import lookups, pattern
+from haproxy_native.shadow.words import words
+from haproxy_native.storage.key_material import is_secret
+
+# Beginnings without an end.
+UNITS = ["\n", " ", "a", "a(", "'", '"', "' ", "%[", '%["', "%['", ": user a ", "user a ", "' x at line 1 of file '", "\\", "setenv a "]
+SEARCHES: dict[str, Callable[[str], object]] = {
+    "secrets of lines": lambda text: LINE.sub("", text),
+    "expressions": lookups._EXPRESSION.findall,
+    "calls": lambda text: list(pattern._CALL.finditer(text)),
+    "programs": lambda text: re.search(words()["reaches_out"], text, re.MULTILINE),
+    "files in refusals": lambda text: without_files(Refused(text), ()),
+    "keys": lambda text: is_secret(text.encode()),
+}
+
+
+@pytest.mark.parametrize("what", SEARCHES)
+@pytest.mark.parametrize("unit", UNITS)
+def test_it_takes_linear_time(what: str, unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        began = time.process_time()
+        SEARCHES[what](text)
+        return time.process_time() - began
+
+    assert seconds(1 << 18) < 24 * seconds(1 << 15) + 0.3
