@@ -31,11 +31,17 @@ PATIENCE = 60
 MANY = 10_000
 SERVERS = {f"s{i}": {"name": f"s{i}", "address": "127.0.0.1", "port": 1 + i, "weight": 10} for i in range(MANY)}
 RULES = [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{i} }}"} for i in range(MANY)]
+MILLION = 1_000_000
+ALIKE = "backend b\n    server s 127.0.0.1:1\n\n" * MANY
 BACKENDS = "".join(f"backend b{i}\n    server s 127.0.0.1:1\n\n" for i in range(MANY))
 
 
 TIMES_OUT = "".join(f"    timeout {side} 1s\n" for side in ("connect", "client", "server"))
 SECTIONS = f"defaults plain\n    mode http\n{TIMES_OUT}\nfrontend f from plain\n    bind 127.0.0.1:1\n\n"
+
+
+def _asked(config: str) -> dict[str, str]:
+    return {"config": config, "method": "GET", "url": "http://127.0.0.1:1/"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class Large:
 
     @property
     def kind(self) -> str:
-        return "text/plain" if self.path.endswith(("raw", "plan")) else "application/json"
+        return "text/plain" if self.path.endswith(("raw", "plan", "apply")) else "application/json"
 
 
 LARGE = [
@@ -88,6 +94,12 @@ LARGE = [
     Large("no characters", "POST", "raw", b"\xff" * 5_000_000 + b"\n", (400,), "only_validate=true"),
     Large("many sections", "POST", "raw", (SECTIONS + BACKENDS).encode(), (202,), "only_validate=true"),
     Large("a plan", "POST", "/v3/sidecar/plan", (SECTIONS + BACKENDS).encode(), (200,), ""),
+    Large("a plan of backends of one name", "POST", "/v3/sidecar/plan", (SECTIONS + ALIKE).encode(), (200,), ""),
+    Large("a plan of empty lines", "POST", "/v3/sidecar/plan", (SECTIONS + "\n" * MILLION).encode(), (200,), ""),
+    Large("backends applied", "PUT", "/v3/sidecar/apply", (SECTIONS + BACKENDS).encode(), (200,), "owner=x&dry_run=true"),
+    Large("empty lines applied", "PUT", "/v3/sidecar/apply", (SECTIONS + "\n" * MILLION).encode(), (200,), "owner=x&dry_run=true"),
+    Large("backends explained", "POST", "/v3/sidecar/explain", _asked(SECTIONS + BACKENDS), (200,), ""),
+    Large("empty lines explained", "POST", "/v3/sidecar/explain", _asked(SECTIONS + "\n" * MILLION), (200,), ""),
     Large("a long query", "GET", "backends", b"", (400,), "a=b&" * 15_000),
     Large("a long path", "GET", "/" + "a/" * 30_000, b"", (404,), ""),
 ]

@@ -17,7 +17,7 @@ from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import BadValue, Exists, NativeError, UnknownWords
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.document import CONFIGURATION, Document
-from haproxy_native.text.section import split_lines
+from haproxy_native.text.pieces import split_lines
 from openapi import bundle
 from tests.haproxy import binaries
 from tests.laws.referee import furnish

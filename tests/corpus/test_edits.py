@@ -17,7 +17,8 @@ import pytest
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import Section, split_lines
+from haproxy_native.text.pieces import split_lines
+from haproxy_native.text.section import Section
 from tests.corpus.test_corpus import FILES, REFEREE, changed, deleted, editor, everything, lost
 from tests.haproxy import binaries
 from tests.laws.referee import furnish

@@ -1,6 +1,5 @@
 """Transactions that were planned, committed as they were shown, or not at all."""
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ class PlannedTransactions:
         """What its commit changes now; None where it cannot be committed."""
         with suppress(Conflict):
             change = await change_of(self.engine.context, id_, self.engine.stores, merges=options[MERGES])
-            return await asyncio.to_thread(moves_now, self.engine, change)
+            return await beside(moves_now, self.engine, change)
         return None
 
     def files(self, id_: str) -> Files:

@@ -1,6 +1,5 @@
 """Whole texts and files that were planned, carried out as they were shown: one commit, or none where anything of it has moved."""
 
-import asyncio
 import base64
 import json
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from haproxy_native.apply import live_values
 from haproxy_native.apply.expected_changes import moves_now, unmoved
 from haproxy_native.apply.live_values import Files
 from haproxy_native.apply.moves import Moves, Values
+from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, FileEdits, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.editing import header, patches
@@ -58,7 +58,7 @@ class Pushes:
     async def moves(self, push: Push) -> Moves:
         """What a push changes now. Raises Missing for a store that there is no more."""
         change = self._change(push, None)
-        return await asyncio.to_thread(moves_now, self.engine, change)
+        return await beside(moves_now, self.engine, change)
 
     def files(self, push: Push) -> Files:
         """Returns the files by object. Raises Missing."""

@@ -1,6 +1,5 @@
 """What a configuration would change, without changing it: a unified difference, the plan, and HAProxy's words."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from haproxy_native.runtime.verification import Check as VerifiedBy
 from haproxy_native.runtime.verification import Gone, Limit, Shows
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import split_lines
+from haproxy_native.text.pieces import joined, split_lines
 
 Check = Callable[[Document], Awaitable[Sequence[Message]]]
 FUTURE, PAST = ("now", "then"), ("before", "after")
@@ -64,7 +63,7 @@ async def preview(
     if running.document is not None and not reasons:
         plan = await beside(context.plan, running.document, new, context.runtime.capabilities)
         reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
-    diff = await asyncio.to_thread(difference, context.current.document, new, context.current.path.name)
+    diff = await beside(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, Editor(), current, new)
     tests = await verdict(context, Candidate(current, new, files)) if valid else None
     return Preview(diff, touched, [command.text for command in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
@@ -87,7 +86,7 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
 async def preview_of_former(context: CommitContext, before: Document, document: Document, check: Check, conflict: Conflict) -> Preview:
     """What differs between a former configuration and a document that cannot be made on the current one. Raises as `preview` does."""
     valid, messages = await _judged(document, check)
-    diff = await asyncio.to_thread(difference, before, document, context.current.path.name, PAST)
+    diff = await beside(difference, before, document, context.current.path.name, PAST)
     return Preview(diff, await beside(effects, Editor(), before, document), (), (), valid, messages, conflict)
 
 
@@ -110,4 +109,4 @@ def difference(old: Document, new: Document, name: str, moments: tuple[str, str]
 
 def difference_of_texts(old: str, new: str, name: str, moments: tuple[str, str] = FUTURE) -> str:
     """`moments` are words for when the file is like the one and like the other."""
-    return "".join(line_diff.unified(split_lines(old), split_lines(new), *(f"{name} ({moment})" for moment in moments)))
+    return joined(line_diff.unified(split_lines(old), split_lines(new), *(f"{name} ({moment})" for moment in moments)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from haproxy_native.beside import beside
+from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.commit.state_file import fingerprint
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
@@ -17,9 +17,10 @@ from haproxy_native.explain.question import Question, asked, offers_http_2, othe
 from haproxy_native.models import model
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import NONE, Files
-from haproxy_native.shadow.likeness import Conditions, conditions
+from haproxy_native.shadow.likeness import MANY, Conditions, conditions
 from haproxy_native.shadow.named_files import stamps
-from haproxy_native.shadow.rewrite import Listener
+from haproxy_native.shadow.process import Seen
+from haproxy_native.shadow.rewrite import Listener, Shadow
 from haproxy_native.shadow.shadows import MOST, Asker, Shadows
 from haproxy_native.text.document import Document
 
@@ -76,8 +77,11 @@ class Explain:
         await self._look()
         request = asked(question, asker.shadow.listeners)
         seen = await asker.ask(request, self._conditions)
-        explanation = explained(document, asker.shadow, request.listener, seen, has_states=bool(self._states))
-        explanation = replace(explanation, unknown=[*_left_open(question, request.listener, asker.shadow.listeners), *explanation.unknown])
+        return await beside_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, seen)
+
+    def _explained(self, document: Document, shadow: Shadow, question: Question, listener: Listener, seen: Seen) -> Explanation:
+        explanation = explained(document, shadow, listener, seen, has_states=bool(self._states))
+        explanation = replace(explanation, unknown=[*_left_open(question, listener, shadow.listeners), *explanation.unknown])
         return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
 
     async def _look(self) -> None:
@@ -87,7 +91,8 @@ class Explain:
             states: list[ServerState] = []
             with suppress(NativeError):
                 states = await self._engine.context.runtime.servers()
-            self._states, self._conditions, self._looked = states, conditions(states), now()
+            self._states, self._looked = states, now()
+            self._conditions = await beside_if(len(states) > MANY, conditions, states)
 
     def _servers(self, document: Document, backend: str) -> list[Server]:
         """Returns the servers that a backend may choose, with their states in the running worker."""

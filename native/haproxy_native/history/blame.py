@@ -7,7 +7,7 @@ from haproxy_native.history.entries import Entry
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.line_diff import changes
 from haproxy_native.text.parts import first_lines
-from haproxy_native.text.section import split_lines
+from haproxy_native.text.pieces import split_lines
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Returning:
 
     async def _without(self, main: Content, mask: Mask) -> Edit | None:
         """Returns the edit that takes the change back; None if the configuration does not have it."""
-        before, after = await asyncio.to_thread(lambda: [_document(data) for data in (main.before, main.after)])
+        before, after = await beside(lambda: [_document(data) for data in (main.before, main.after)])
         edit = partial(without, self.editor, before=before, after=after, mask=mask)
         return None if header.same_text(await beside(edit, self.engine.document), self.engine.document) else edit
 
@@ -114,7 +114,7 @@ class Returning:
 
     async def _as_it_was(self, data: bytes) -> Edit | None:
         """Returns the edit to this text; None if the configuration already has it."""
-        edit = partial(_under_head, await asyncio.to_thread(_document, data))
+        edit = partial(_under_head, await beside(_document, data))
         return None if header.same_text(edit(self.engine.document), self.engine.document) else edit
 
     async def _return(self, edit: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:

@@ -42,7 +42,7 @@ from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.responses import refusal
-from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState, server_states
+from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ class Overrides:
 
     async def outside(self) -> list[Override]:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
-        return await self._set_by_others(server_states(await self._engine.runtime.read("show servers state", r"1\n")))
+        return await self._set_by_others(await self._engine.runtime.servers())
 
     async def _set_by_others(self, states: Iterable[ServerState]) -> list[Override]:
         differing = [each for state in states for each in _differing(state) if self._ledger.get(each.object, each.member) is None]

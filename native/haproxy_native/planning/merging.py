@@ -9,8 +9,8 @@ from haproxy_native.errors import Conflict
 from haproxy_native.planning.effects import effects, inverse, is_there, with_effects
 from haproxy_native.text.document import Document
 from haproxy_native.text.merge import Collision, Lines, merged
-from haproxy_native.text.pieces import decoded, encoded
-from haproxy_native.text.section import Section, split_lines
+from haproxy_native.text.pieces import decoded, encoded, split_lines
+from haproxy_native.text.section import Section
 
 
 def without(editor: Editor, now: Document, before: Document, after: Document, mask: Mask = BLANK) -> Document:

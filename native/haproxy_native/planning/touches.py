@@ -14,7 +14,8 @@ from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, kind_of, section_object, with_effects
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import BOUNDARY, Section, split_lines
+from haproxy_native.text.pieces import split_lines
+from haproxy_native.text.section import BOUNDARY, Section
 
 Sections = list[tuple[Key, Section]]
 CREATE, CHANGE, DELETE = "create", "change", "delete"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
 from haproxy_native.runtime import address
 from haproxy_native.runtime import responses as answers
@@ -176,7 +177,8 @@ class Runtime:
 
     async def servers(self, backend: str = "") -> list[ServerState]:
         """Returns the servers of a backend, or all. Raises RuntimeRefused if the worker does not have the backend."""
-        return server_states(await self.read(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n"))
+        text = await self.read(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n")
+        return await beside_if(len(text) > LARGE, server_states, text)
 
     async def refresh(self) -> Capabilities:
         """Chooses the socket again after a reload, the master's first, and asks anew what the worker in service can do."""

@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.runtime import commands as runtime_commands
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import Socket
 
 _USED = re.compile(r"^# table: (\S+), .*\bused:[1-9]", re.MULTILINE)
+# Servers whose comparison takes a millisecond or more.
+MANY = 1000
 # By the names of backend and server: state and weight.
 Conditions = Mapping[tuple[str, str], tuple[str, int]]
 
@@ -47,10 +50,14 @@ class Likeness:
     async def of_servers(self, wanted: Conditions) -> None:
         """Sets the servers' states; those without a wanted state are as declared. Raises RuntimeAbsent."""
         if not self._there:
-            self._declared = self._there = conditions(server_states(await self.socket.send("show servers state")))
-        for command in commands(self._there, {**self._declared, **wanted}):
+            shown = await self.socket.send("show servers state")
+            self._declared = self._there = await beside_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
+        for command in await beside_if(len(self._declared) > MANY, self._missing, wanted):
             await self.socket.send(command)
-        self._there = {name: wanted.get(name, state) for name, state in self._declared.items()}
+
+    def _missing(self, wanted: Conditions) -> list[str]:
+        there, self._there = self._there, {name: wanted.get(name, state) for name, state in self._declared.items()}
+        return list(commands(there, {**self._declared, **wanted}))
 
     async def forget(self) -> bool:
         """Whether all tables are empty: an entry is kept while a stream holds it. Raises RuntimeAbsent."""

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
+from haproxy_native.beside import beside
 from haproxy_native.check.environment import for_haproxy
 from haproxy_native.errors import NoShadow, RuntimeAbsent
 from haproxy_native.runtime.socket import Socket
@@ -220,9 +221,10 @@ async def start(document: Document, binary: str, home: Path, environ: Mapping[st
     """
     scratch = await asyncio.to_thread(new_scratch)
     try:
-        shadow, directory = await asyncio.to_thread(_written, document, scratch.path, home, files)
+        shadow, directory = await beside(_written, document, scratch.path, home, files)
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
-        haproxy = await launch(command, for_haproxy(environ, [document.data]), scratch.path, directory, shadow.text)
+        environment = await beside(lambda: for_haproxy(environ, [document.data]))
+        haproxy = await launch(command, environment, scratch.path, directory, shadow.text)
     except BaseException:
         scratch.remove()
         raise

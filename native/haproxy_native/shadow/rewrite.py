@@ -29,7 +29,8 @@ from haproxy_native.shadow.words import (
 )
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_lines
+from haproxy_native.text.pieces import split_lines
+from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
 from haproxy_native.text.words import unquoted
 
 # Bytes of a request, of the marks that it leaves, and of the line that says so.
@@ -123,6 +124,7 @@ class _Rewriter:
     def __init__(self, document: Document, directory: Path, home: Path) -> None:
         self.shadow = Shadow(has_programs=_has_programs(document))
         self._directory, self._home = directory, home
+        self._echo = f"unix@{directory / ECHO}"
         self._lines: list[str] = []
         self._modes = _Modes(document)
         self._variables = sorted(set(_SET.findall(document.text)))[:MOST_VARIABLES]
@@ -251,7 +253,7 @@ class _Rewriter:
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
     def _server(self, own: list[str], before: int | str) -> str:
-        echo = f"unix@{self._directory / ECHO}"
+        echo = self._echo
         if isinstance(before, str):
             return before.format(echo=echo)
         words = only(own[before + 1 :], server_words())

@@ -11,8 +11,8 @@ from typing import Any
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.outline import Outline
-from haproxy_native.text.pieces import PIECE, decoded, encoded
-from haproxy_native.text.section import BOUNDARY, Section, depth_behind, split_lines
+from haproxy_native.text.pieces import PIECE, decoded, encoded, split_lines
+from haproxy_native.text.section import BOUNDARY, Section, depth_behind
 
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "

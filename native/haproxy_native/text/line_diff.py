@@ -14,6 +14,7 @@ CONTEXT = 3
 _UNENDED = "\n\\ No newline at end of file\n"
 # Pairs of lines that `difflib` may compare in one difference: a second of work at the most.
 MOST_PAIRS = 1 << 20
+_MANY = 1 << 14
 Lines = Sequence[str]
 # Lines of the old text from a place on are those of the new one from another on, so many.
 Same = tuple[int, int, int]
@@ -109,9 +110,16 @@ def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Ra
 
 def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
     """The places of lines that stand once in each."""
-    counts, places = Counter(old), dict(zip(new, range(len(new)), strict=True))
-    new_counts = Counter(new)
+    counts, new_counts, places = _counted(old), _counted(new), {line: place for place, line in enumerate(new)}
     return [(place, places[line]) for place, line in enumerate(old) if counts[line] == new_counts[line] == 1]
+
+
+def _counted(lines: Sequence[Hashable]) -> Counter[Hashable]:
+    """How often each stands there; counted in pieces, so that other threads can run."""
+    counts = Counter[Hashable]()
+    for start in range(0, len(lines), _MANY):
+        counts.update(lines[start : start + _MANY])
+    return counts
 
 
 def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -1,12 +1,13 @@
-"""Iterates over the lines of long texts in pieces, so that other threads can run."""
+"""Goes through long texts in pieces, so that other threads can run."""
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import AnyStr
 
 PIECE = 1 << 16
+_MANY = 1 << 14
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
@@ -44,6 +45,28 @@ def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
         return text
     starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
     return text[:0].join(text[start:end] for start, end in zip(starts, ends, strict=True))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """What `"".join` makes of them, however many they are."""
+    parts = iter(parts)
+    texts = list[str]()
+    while some := list(islice(parts, _MANY)):
+        texts.append("".join(some))
+    return texts[0] if len(texts) == 1 else "".join(texts)
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their line ends; only `\\n` ends one, as in HAProxy."""
+    if len(text) <= PIECE:
+        return _lines(text)
+    return [line for start, end in pieces(text) for line in _lines(text[start:end])]
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 def decoded(data: bytes) -> str:

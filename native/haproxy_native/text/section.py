@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from haproxy_native.text.line import Line
+from haproxy_native.text.pieces import joined, split_lines
 
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
 # Comments that enclose lines which other tools write as text, and the sections in which they do.
@@ -46,7 +47,7 @@ class Section:
     def text(self) -> str:
         """Header line and body, without the comment block above."""
         if self._text is None:
-            self._text = "".join(line.text for line in self._lines or ())
+            self._text = joined(line.text for line in self._lines or ())
         return self._text
 
     @property
@@ -206,10 +207,3 @@ def depth_behind(lines: Iterable[Line], depth: int) -> int:
         word = line.words[0] if line.words else ""
         depth = max(depth + (word == ".if") - (word == ".endif"), 0)
     return depth
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines with their line ends; only `\\n` ends one, as in HAProxy."""
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import Section, split_lines
+from haproxy_native.text.pieces import split_lines
+from haproxy_native.text.section import Section
 from tests.laws.settings import law
 
 
