@@ -67,6 +67,7 @@ from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.storage.process_returns import returns
 from haproxy_native.webhooks.message import source
 from haproxy_native.webhooks.missed import missed
 from haproxy_native.webhooks.webhooks import Webhooks
@@ -123,7 +124,9 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     history = History(engine.context, editor, own_directory(settings) / "history", _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
-    returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.take_back)
+    returning = Returning(
+        history, engine, editor, {SPOE: spoe, KIND: tests}, {"backend/": overrides.take_back, **returns(engine.context, engine.stores)}
+    )
     events = EventSources(engine, editor, history.mask)
     watch = Watch(Traffic(lambda: workers.statistics(FRONTENDS | BACKENDS)))
 

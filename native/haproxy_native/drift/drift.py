@@ -1,5 +1,5 @@
 """`Drift`: compares the file with what the worker in service has loaded, and that with what was changed in the process alone; and maps,
-ACLs and certificates with what the worker has of them.
+ACLs, certificates, authorities, revocation lists and crt-lists with what the worker has of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ class Drift:
         return Found(differences, running is not None and not context.running.doubt, answers, notes)
 
     async def _of_files(self) -> list[Difference]:
-        """Of maps, ACLs and certificates that the worker has loaded. Raises RuntimeFailure."""
+        """Of stored files that the worker has loaded, and shows. Raises RuntimeFailure."""
         context = self._engine.context
         cause = PENDING if context.pending else OUTSIDE
         found = [each for store in self._engine.stores.values() for each in await store.differing(context)]

@@ -29,6 +29,7 @@ from haproxy_native.text.document import Document
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # From what a file holds to what it is to hold; None is no file.
 Wanted = Callable[[bytes | None], bytes | None]
+TakeBack = Callable[[Sequence[Member]], Awaitable[Outcome | None]]
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,14 @@ class OtherFiles(Protocol):
 
 @dataclass(frozen=True)
 class Returning:
-    """`others` by their kind as objects. `take_back` sets members of a server in the process to what they were; it returns None where they
-    are so already."""
+    """`others` by their kind as objects. `take_back`, by how the name of what changed begins: sets members of the process to what they
+    were; it returns None where they are so already."""
 
     history: History
     engine: Engine
     editor: Editor
     others: Mapping[str, OtherFiles]
-    take_back: Callable[[Sequence[Member]], Awaitable[Outcome | None]]
+    take_back: Mapping[str, TakeBack]
 
     async def revert(self, id_: int, cause: str = "") -> Returned:
         """Takes back what one entry did, and nothing else. Raises NotFound, Conflict with both sides, and what a commit raises."""
@@ -89,9 +90,15 @@ class Returning:
             return BLANK
 
     async def _revert_process(self, entry: Entry) -> Returned:
-        if not (members := await self.history.ask(Journal.members, entry.id)):
-            raise Conflict(f"of entry {entry.id} nothing is known that could be put back: it changed more than members of a server")
-        outcome = await self.take_back(members)
+        members = await self.history.ask(Journal.members, entry.id)
+        take_back = next((each for start, each in self.take_back.items() if members and members[0].object.startswith(start)), None)
+        if take_back is None:
+            touched = ", ".join(await self.history.ask(Journal.objects, entry.id)) or "the process"
+            raise Conflict(
+                f"of entry {entry.id} nothing is known that could be put back: it changed {touched} in the running process alone, and "
+                "HAProxy does not show what stood there; make the change again as it was, or reload, which brings back what the files say"
+            )
+        outcome = await take_back(members)
         return Returned([outcome] if outcome else [])
 
     async def restore(self, id_: int) -> Returned:

@@ -101,6 +101,20 @@ def revocation_lists(text: str) -> list[dict[str, Any]]:
     return [_revocation_list(part) | about for part in parts]
 
 
+def authorities(text: str) -> list[tuple[str, str, str]]:
+    """Serial number and dates of each certificate of `show ssl ca-file NAME`."""
+    parts = re.split(r"^Certificate #\d+:$", text, flags=re.MULTILINE)[1:]
+    return [(_value(part, "Serial"), _date_time(_value(part, "notBefore")), _date_time(_value(part, "notAfter"))) for part in parts]
+
+
+def revocations(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Dates and serial numbers of each list of `show ssl crl-file NAME`."""
+    parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)[1:]
+    serials = [tuple(sorted(re.findall(r"^\s*Serial Number: (\S+)", part, re.MULTILINE))) for part in parts]
+    dates = [[_value(part, "Last Update") or _value(part, "This Update"), _value(part, "Next Update")] for part in parts]
+    return [(_date_time(last), _date_time(following), each) for (last, following), each in zip(dates, serials, strict=True)]
+
+
 def _revocation_list(text: str) -> dict[str, Any]:
     version = re.search(r"^Version (\S+)", text, re.MULTILINE)
     members = {

@@ -3,7 +3,7 @@
 A file whose ACL is loaded changes live, as a whole or not at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os.path import normpath
 from pathlib import Path
 
@@ -26,8 +26,8 @@ class AclStore(ListStore[Acl]):
     # HAProxy takes one command for each pattern.
     largest = 16 << 20
 
-    async def loaded(self, runtime: Runtime, path: Path) -> Acl | None:
-        return next((acl for acl in await acls.loaded(runtime) if acl.file and path_of(acl) == path), None)
+    async def all_loaded(self, runtime: Runtime) -> Mapping[Path, Acl]:
+        return {path_of(acl): acl for acl in reversed(await acls.loaded(runtime)) if acl.file}
 
     def showing(self, loaded: Acl) -> str:
         return f"show acl #{loaded.id}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MARK = re.compile(rb"^-----(BEGIN|END) ([A-Z0-9 ]+)-----", re.MULTILINE)
 _CERTIFICATES = (b"CERTIFICATE", b"X509 CERTIFICATE")
 _KEYS = (b"PRIVATE KEY", b"RSA PRIVATE KEY", b"EC PRIVATE KEY", b"DSA PRIVATE KEY", b"ENCRYPTED PRIVATE KEY")
+_REVOCATIONS = b"X509 CRL"
 _UNREADABLE = "failed to parse certificate"
 _INCOMPLETE = "file should contain both certificate and private key"
 
@@ -74,10 +75,12 @@ class CertificateFile:
         """Whether `show ssl cert` shows this certificate; of Ed25519 keys HAProxy shows no fingerprint."""
         if fingerprint := shown.get("sha1_finger_print"):
             return bool(fingerprint == self.fingerprint)
-        served = self.served
-        number = served.serial_number.to_bytes((served.serial_number.bit_length() + 7) // 8 or 1, "big").hex().upper()
-        wanted = number, _time(served.not_valid_before_utc), _time(served.not_valid_after_utc)
-        return (shown.get("serial"), shown.get("not_before"), shown.get("not_after")) == wanted
+        return (shown.get("serial"), shown.get("not_before"), shown.get("not_after")) == self.identities()[0]
+
+    def identities(self) -> list[tuple[str, str, str]]:
+        """Serial number, as HAProxy prints it, and dates of each certificate."""
+        certificates = self.certificates
+        return [(_hex(each.serial_number), _time(each.not_valid_before_utc), _time(each.not_valid_after_utc)) for each in certificates]
 
     @property
     def fingerprint(self) -> str:
@@ -98,6 +101,21 @@ def read(data: bytes) -> CertificateFile:
     if not certificates:
         raise BadRequest(f"{_UNREADABLE}: no CERTIFICATE block found")
     return CertificateFile(certificates)
+
+
+def revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Dates and serial numbers, as HAProxy prints them, of each revocation list in a PEM text. Raises BadRequest."""
+    from cryptography import x509
+
+    try:
+        lists = [x509.load_pem_x509_crl(text) for kind, text in _blocks(data) if kind == _REVOCATIONS]
+    except ValueError as error:
+        raise BadRequest("an X509 CRL block is damaged") from error
+    if not lists:
+        raise BadRequest("no X509 CRL block found")
+    serials = [tuple(sorted(_hex(revoked.serial_number) for revoked in each)) for each in lists]
+    dates = [(_time(each.last_update_utc), (each.next_update_utc and _time(each.next_update_utc)) or "") for each in lists]
+    return [(*two, each) for two, each in zip(dates, serials, strict=True)]
 
 
 def accepted(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
@@ -206,6 +224,10 @@ def _joined(names: Iterable[str]) -> str:
 
 def _called(certificate: "Certificate") -> str:
     return ", ".join(_common_names(certificate.subject)) or f"serial {certificate.serial_number}"
+
+
+def _hex(serial: int) -> str:
+    return serial.to_bytes((serial.bit_length() + 7) // 8 or 1, "big").hex().upper()
 
 
 def _time(moment: datetime) -> str:

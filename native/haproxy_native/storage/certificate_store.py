@@ -15,7 +15,7 @@ from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
-from haproxy_native.storage import certificate
+from haproxy_native.storage import certificate, ssl_shown
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_step import CertificateStep, key_beside
 from haproxy_native.storage.list_references import listed
@@ -59,7 +59,7 @@ class CertificateStore(Store):
                     if not held.is_shown(shown):
                         served = str(shown.get("sha1_finger_print", shown.get("serial", "")))
                         found.append((spelled(self.kind, path.name), held.fingerprint, served))
-        return found
+        return found + [each for kind in (CA_FILES, CRL_FILES) for each in await ssl_shown.differing(context, self, kind)]
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)

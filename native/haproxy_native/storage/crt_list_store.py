@@ -11,7 +11,7 @@ from haproxy_native.editing.file_references import Reference
 from haproxy_native.errors import BadRequest, Conflict, Missing, RuntimeFailure, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists
-from haproxy_native.storage import crt_list
+from haproxy_native.storage import crt_list, ssl_shown
 from haproxy_native.storage.certificate_store import means
 from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.crt_list_step import CrtListStep
@@ -74,6 +74,9 @@ class CrtListStore(Store):
             return path.read_text("utf-8", "surrogateescape")
         except OSError as error:
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
+
+    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
+        return await ssl_shown.differing(context, self, ssl_shown.CRT_LISTS)
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)

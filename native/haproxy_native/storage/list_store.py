@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -28,8 +28,12 @@ class ListStore(Store, Generic[Loaded]):
     largest: int
 
     @abstractmethod
+    async def all_loaded(self, runtime: Runtime) -> Mapping[Path, Loaded]:
+        """The lists that the worker has made, by their files. Raises RuntimeFailure."""
+
     async def loaded(self, runtime: Runtime, path: Path) -> Loaded | None:
         """The list that the worker has made of a file. Raises RuntimeFailure."""
+        return (await self.all_loaded(runtime)).get(path)
 
     @abstractmethod
     def filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
@@ -55,7 +59,8 @@ class ListStore(Store, Generic[Loaded]):
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found = list[tuple[str, str, str]]()
-        for path in await asyncio.to_thread(self.files):
+        loaded = await self.all_loaded(context.runtime)
+        for path in [path for path in await asyncio.to_thread(self.files) if path in loaded]:
             worker = await self.in_process(context.runtime, path)
             with suppress(OSError, Unusable):
                 if worker is not None and (held := await asyncio.to_thread(self._digest, path)) != worker:

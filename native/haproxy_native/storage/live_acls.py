@@ -1,8 +1,11 @@
 """Changes of the ACLs that HAProxy has loaded, in the process alone or, with `sync`, in the ACL's file as well."""
 
+import dataclasses
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import encoded
@@ -14,8 +17,11 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.acl_store import path_of
+from haproxy_native.storage.list_returns import lines_without, pattern_without, whole
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
+
+PATTERN = "pattern"
 
 
 @dataclass(frozen=True)
@@ -48,18 +54,15 @@ class LiveAcl:
         """Raises Exists."""
 
         async def check() -> None:
-            # A missing ACL is reported by the command that would change it.
-            try:
-                there = [row for _, row in await acls.entries(self.context.runtime, self.name)]
-            except RuntimeRefused:
-                return
-            if pattern in there:
+            if pattern in [row for _, row in await self._there()]:
                 raise Exists(pattern)
 
-        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, [self._touch(pattern, CREATE)], check=check)
+        touched = self._touch(pattern, CREATE)
+        added = Member(touched.object, PATTERN, None, pattern)
+        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, member=added)
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
-        gone = dict(await acls.entries(self.context.runtime, self.name)).get(reference) if sync else None
+        gone = dict(await self._there()).get(reference)
 
         def edit(before: Sequence[str]) -> list[str]:
             left = list(before)
@@ -67,34 +70,72 @@ class LiveAcl:
                 left.remove(gone)
             return left
 
-        await self._change(Delete(self.name, reference), edit, sync, [self._touch(reference, DELETE)])
+        deleted = Member(self._touch(gone or reference, DELETE).object, PATTERN, gone, None)
+        await self._change(Delete(self.name, reference), edit, sync, self._touch(reference, DELETE), member=deleted)
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
-        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, whole=True)
+        before = [] if sync else [pattern for _, pattern in await self._there()]
+        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, member=whole(self._object, before, patterns))
+
+    async def take_back(self, change: Member) -> Outcome | None:
+        """Takes back a change of the process alone, among later ones: all patterns anew, at once. None where nothing of it is left.
+
+        Raises RuntimeFailure, and Conflict with both sides.
+        """
+        if await self._without(change) is None:
+            return None
+
+        async def apply() -> Sequence[Member]:
+            if (wanted := await self._without(change)) is not None:
+                await Replace(self.name, wanted).carry_out(self.context.runtime)
+            return [dataclasses.replace(change, old=change.new, new=change.old)]
+
+        verb = CREATE if change.new is None else DELETE
+        touched = [Touch(change.object, verb)] if change.member == PATTERN else ()
+        return await change_process(self.context, self._object, apply, touched)
+
+    async def _there(self) -> list[tuple[str, str]]:
+        """References and patterns; none of a missing ACL, which is reported by the command that would change it."""
+        with suppress(RuntimeRefused):
+            return await acls.entries(self.context.runtime, self.name)
+        return []
+
+    async def _without(self, change: Member) -> list[str] | None:
+        """The patterns without a change; None where they are so."""
+        now = [pattern for _, pattern in await acls.entries(self.context.runtime, self.name)]
+        left = (pattern_without if change.member == PATTERN else lines_without)(self.name, now, change)
+        return None if left == now else left
+
+    @property
+    def _object(self) -> str:
+        return f"acl/{encoded(self.name)}"
 
     def _touch(self, entry: str, verb: str) -> Touch:
         """`entry`: a new pattern, or the reference of one that is there."""
-        return Touch(f"acl/{encoded(self.name)}/entry/{encoded(entry)}", verb)
+        return Touch(f"{self._object}/entry/{encoded(entry)}", verb)
 
     async def _change(
         self,
         step: Step,
         edit: EntriesEdit[str],
         sync: bool,
-        touched: Sequence[Touch] = (),
+        touched: Touch | None = None,
         *,
-        whole: bool = False,
+        member: Member,
         check: Callable[[], Awaitable[None]] = unchecked,
     ) -> None:
+        """`touched`: the entry that changes, all of them without it. `member`: what the change does."""
+        touches = [touched] if touched else ()
         if sync:
-            await (await self._file()).change(step, edit, whole=whole, check=check, touched=touched)
+            await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
             return
 
-        async def apply() -> None:
+        async def apply() -> Sequence[Member]:
             await check()
             await step.carry_out(self.context.runtime)
+            return [member]
 
-        await change_process(self.context, f"acl/{encoded(self.name)}", apply, touched)
+        await change_process(self.context, self._object, apply, touches)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""

@@ -2,18 +2,25 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 
+from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
-from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadValue, Exists
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.errors import BadValue, Conflict, Exists, NativeError, RuntimeRefused
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
+from haproxy_native.storage.list_returns import VALUE, entries_without, lines_without, whole
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
+
+# For all entries of a map that is to be filled or emptied.
+KEEP_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,27 +42,26 @@ class LiveMap(LiveFile[MapEntry]):
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
         """Raises Exists for a key that is there."""
         check_key(key)
-        await self._change(
-            Add(self.name, key, value), lambda before: [*before, MapEntry(key, value)], sync, [self._touch(key, CREATE)], new=key
-        )
+        edit = lambda before: [*before, MapEntry(key, value)]  # noqa: E731
+        await self._change(Add(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> None:
         step = Set(self.name, key, value)
         edit = lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in before]  # noqa: E731
-        await self._change(step, edit, sync, [self._touch(key, CHANGE)])
+        await self._change(step, edit, sync, self._touch(key, CHANGE), value=value)
 
     async def delete(self, key: str, *, sync: bool = False) -> None:
         edit = lambda before: [entry for entry in before if entry.key != key]  # noqa: E731
-        await self._change(Delete(self.name, key), edit, sync, [self._touch(key, DELETE)])
+        await self._change(Delete(self.name, key), edit, sync, self._touch(key, DELETE))
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:
         """Exactly these, in this order."""
         for entry in entries:
             maps.payload_line(entry)
-        await self._change(Fill(self.name, lambda: entries), lambda before: list(entries), sync, whole=True)
+        await self._change(Fill(self.name, lambda: entries), lambda before: list(entries), sync)
 
     async def clear(self, *, sync: bool = False) -> None:
-        await self._change(Clear(self.name), lambda before: [], sync, whole=True)
+        await self._change(Clear(self.name), lambda before: [], sync)
 
     async def remove(self) -> None:
         """Empties the map and deletes its file, even if the configuration refers to it. Raises Missing."""
@@ -82,26 +88,78 @@ class LiveMap(LiveFile[MapEntry]):
         text = self.text()
         return self.written(text, entries) == text
 
+    async def take_back(self, change: Member) -> Outcome | None:
+        """Takes back a change of the process alone, among later ones: all entries anew, at once. None where nothing of it is left.
+
+        Raises RuntimeFailure, and Conflict with both sides.
+        """
+        now, file = await self.entries(), await asyncio.to_thread(self._filed)
+        if self._without(now, change, file) == now:
+            return None
+
+        async def apply() -> Sequence[Member]:
+            wanted = self._without(await self.entries(), change, file)
+            try:
+                list(maps.payloads(wanted))
+            except BadValue as error:
+                raise Conflict(f"{self.path.name} cannot be put back as a whole: {error.detail}; a reload reads its file again") from None
+            await Fill(self.name, lambda: wanted).carry_out(self.context.runtime)
+            return [replace(change, old=change.new, new=change.old)]
+
+        touched = Touch(change.object, CREATE if change.new is None else DELETE if change.old is None else CHANGE)
+        is_entry = change.member == VALUE
+        return await change_process(self.context, spelled("map", self.path.name), apply, [touched] if is_entry else ())
+
+    def _without(self, now: list[MapEntry], change: Member, file: Sequence[MapEntry]) -> list[MapEntry]:
+        if change.member == VALUE:
+            return entries_without(self.path.name, now, change, parsed(change.object)[3], file)
+        left = lines_without(self.path.name, _lines(now), change)
+        return now if left == _lines(now) else [MapEntry(*line.split(" ", 1)) for line in left]
+
+    def _filed(self) -> list[MapEntry]:
+        with suppress(NativeError):
+            return self.read(self.text())
+        return []
+
     def _touch(self, key: str, verb: str) -> Touch:
         return Touch(spelled("map", self.path.name, "entry", key), verb)
 
     async def _change(
-        self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Sequence[Touch] = (), *, whole: bool = False, new: str = ""
+        self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Touch | None = None, *, value: str | None = None
     ) -> None:
-        """`new`: a key that must not be there yet."""
+        """`touched`: the entry that changes, which must not be there where it is created; all of them without it. `value`: its new one."""
+        key = parsed(touched.object)[3] if touched else ""
+        check = partial(self._refuse_taken, key if touched and touched.verb == CREATE else "")
         if sync:
-            await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new), touched=touched)
+            await self.change(step, edit, whole=touched is None, check=check, touched=[touched] if touched else ())
             return
 
-        async def apply() -> None:
-            await self._refuse_taken(new)
+        async def apply() -> Sequence[Member]:
+            await check()
+            if touched is None:
+                before, after = await self._kept(), edit(())
+                await step.carry_out(self.context.runtime)
+                return [whole(spelled("map", self.path.name), before, _lines(after))]
+            old = None if touched.verb == CREATE else await self.entry(key)
             await step.carry_out(self.context.runtime)
+            return [Member(touched.object, VALUE, old.value if old else None, value)]
 
-        await change_process(self.context, spelled("map", self.path.name), apply, touched)
+        await change_process(self.context, spelled("map", self.path.name), apply, [touched] if touched else ())
+
+    async def _kept(self) -> list[str] | None:
+        """All entries, None where they take long. A map that is not loaded is reported by the command that would change it."""
+        with suppress(TimeoutError, RuntimeRefused):
+            async with asyncio.timeout(KEEP_SECONDS):
+                return _lines(await self.entries())
+        return None
 
     async def _refuse_taken(self, key: str) -> None:
         if key and await self.entry(key):
             raise Exists(f"{self.path.name} has the key {key}")
+
+
+def _lines(entries: Sequence[MapEntry]) -> list[str]:
+    return [f"{entry.key} {entry.value}" for entry in entries]
 
 
 def check_key(key: str) -> None:

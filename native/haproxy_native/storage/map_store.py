@@ -3,7 +3,7 @@
 A file whose map is loaded changes live. The worker is asked which are: a configuration alone does not tell.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os.path import normpath
 from pathlib import Path
 
@@ -32,8 +32,8 @@ class MapStore(ListStore[Map]):
         name = names.uploaded(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
-        return next((map_ for map_ in await maps.loaded(runtime) if _is(map_, path)), None)
+    async def all_loaded(self, runtime: Runtime) -> Mapping[Path, Map]:
+        return {_path_of(map_): map_ for map_ in reversed(await maps.loaded(runtime))}
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
         verbs = map_file.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
@@ -78,5 +78,5 @@ class MapStore(ListStore[Map]):
         return Path(loaded.name).parent == self.directory
 
 
-def _is(loaded: Map, path: Path) -> bool:
-    return normpath(loaded.name) == str(path)
+def _path_of(loaded: Map) -> Path:
+    return Path(normpath(loaded.name))

@@ -47,7 +47,7 @@ async def returning(directory: Path):
 
     kept = {"general": Directory(directory / "general", "general_storage_dir")}
     async with recorded(directory, directories=kept) as (engine, history):
-        yield engine, history, Returning(history, engine, Editor(), {SPOE: Texts(directory / "spoe")}, take_back), taken
+        yield engine, history, Returning(history, engine, Editor(), {SPOE: Texts(directory / "spoe")}, {"backend/": take_back}), taken
 
 
 async def put(engine: Engine, name: str, data: bytes | None) -> None:

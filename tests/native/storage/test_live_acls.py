@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from tests.app.client import Client, settings
+from tests.app.handlers.sidecar.test_history import entered
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import reload
@@ -161,3 +162,25 @@ def test_a_file_in_the_directory_of_acls(beside: Beside) -> None:
     own = beside.haproxy.directory / "acls" / "own.acl"
     assert beside.client.post(f"{ACLS}/own.acl/entries?force_sync=1", {"value": "/new"}).status == 201
     assert (own.read_text(), beside.listed("/new")) == ("/own\n/new\n", True)
+
+
+def test_a_change_of_the_process_alone_is_taken_back(beside: Beside) -> None:
+    """By its entry in the history, which names the pattern; what was changed later stays."""
+    history = "/v3/sidecar/history"
+    with entered(beside.client) as client:
+        assert client.post(beside.entries(), {"value": "/three"}).status == 201
+        (added,) = client.get(f"{history}?limit=1").json
+        assert client.delete(f"{beside.entries()}/{beside.shown()['/one']}").status == 204
+        (deleted,) = client.get(f"{history}?limit=1").json
+        for entry, old, new in ((added, None, "/three"), (deleted, "/one", None)):
+            (effect,) = client.get(f"{history}/{entry['id']}").json["effects"]
+            assert (effect["member"], effect.get("old"), effect.get("new")) == ("pattern", old, new), effect
+        assert client.post(f"{history}/{added['id']}/revert", None).json["changes"] == 1
+        assert sorted(beside.shown()) == ["/two"] and not beside.listed("/three")
+        assert client.post(f"{history}/{deleted['id']}/revert", None).json["changes"] == 1
+        assert sorted(beside.shown()) == ["/one", "/two"] and beside.listed("/one")
+        assert client.post(f"{history}/{added['id']}/revert", None).json["changes"] == 0
+        assert client.put(beside.entries(), [{"value": "/all"}]).status == 201
+        (whole,) = client.get(f"{history}?limit=1").json
+        assert client.post(f"{history}/{whole['id']}/revert", None).json["changes"] == 1
+        assert sorted(beside.shown()) == ["/one", "/two"] and beside.file.read_text() == OWN

@@ -2,11 +2,13 @@
 
 import pytest
 
+from haproxy_native.commit.change import AnyChange, Member, Outcome
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import BadValue, Conflict, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Add, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.process_returns import returns
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 
@@ -23,6 +25,44 @@ def test_the_process_alone(maps: Beside) -> None:
         await live.clear()
         assert maps.shown() == []
         assert maps.file.read_text() == OWN
+
+    maps.with_engine(work)
+
+
+def test_changes_of_the_process_alone_are_taken_back(maps: Beside) -> None:
+    """Each names what it changed, and goes back among later ones, at its place."""
+
+    async def work(engine: Engine, live: LiveMap) -> None:
+        members: list[Member] = []
+
+        async def enter(change: AnyChange, outcome: Outcome) -> None:
+            members.extend(outcome.members)
+
+        engine.context.journal, back = enter, returns(engine.context, engine.stores)["map/"]
+        await live.set("one", "eins")
+        await live.add("/three", "3 x")
+        await live.delete("two")
+        prefix = f"map/{maps.file.name}/entry/"
+        changed = [(each.object.removeprefix(prefix), each.old, each.new) for each in members]
+        assert changed == [("one", "1", "eins"), ("%2Fthree", None, "3 x"), ("two", "two words", None)]
+        one, three, two = members[:3]
+        await live.set("/three", "other")
+        with pytest.raises(Conflict, match="'other' by now, not '3 x'"):
+            await back([three])
+        await live.set("/three", "3 x")
+        for each, shown in (
+            (one, ["one 1", "/three 3 x"]),
+            (two, ["one 1", "/three 3 x", "two two words"]),
+            (three, ["one 1", "two two words"]),
+        ):
+            assert await back([each])
+            assert maps.shown() == shown
+            assert await back([each]) is None
+        await live.clear()
+        (emptied,) = members[-1:]
+        assert await back([emptied]) and maps.shown() == ["one 1", "two two words"]
+        assert (members[-1].old, members[-1].new) == ([], ["one 1", "two two words"]) and maps.file.read_text() == OWN
+        engine.context.journal = None
 
     maps.with_engine(work)
 
