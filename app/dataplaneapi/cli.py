@@ -4,6 +4,7 @@ Only what `--help` and `--version` need is imported at the top; the server is im
 """
 
 import argparse
+import contextlib
 import functools
 import gc
 import os
@@ -29,6 +30,8 @@ COMMANDS = {
     "check": "Says whether settings and configuration can be used. Changes nothing.",
     "doctor": "Says what would keep this installation from working, each finding with its remedy. Changes nothing.",
 }
+# What dataplaneapi.command runs, where it is the first word.
+FIRST_WORDS = ("ctl", "lint", "test")
 CLOSED_PIPE = 128 + signal.SIGPIPE
 FORMER_HELP = "accepted for old unit files, without effect"
 
@@ -52,6 +55,7 @@ def refuse(message: str) -> NoReturn:
 @functools.cache
 def parser() -> Parser:
     made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description="A REST sidecar for HAProxy.")
+    made.epilog = f"Commands with a help of their own: {', '.join(f'dataplaneapi {word} --help' for word in FIRST_WORDS)}."
     made.add_argument("-h", "--help", action="help", help="show this and exit")
     made.add_argument("-v", "--version", action="store_true", help="show the version and exit")
     text = "check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy"
@@ -129,12 +133,16 @@ def _unusable_values(made: Parser, given: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown_words(made: Parser, command: str | None, rest: Sequence[str]) -> Iterator[str]:
     """Unknown flags; where there are none, since one may have a value, also words that are no commands."""
-    known = [flag for flag in made._option_string_actions if flag not in FORMER]
+    known_flags = [flag for flag in made._option_string_actions if flag not in FORMER]
     flags = [word for word in rest if word.startswith("-") and word not in ("-", "--")]
     for word in flags:
-        yield f"unknown flag `{word.lstrip('-').partition('=')[0]}'" + _meant(word.partition("=")[0], known)
+        yield f"unknown flag `{word.lstrip('-').partition('=')[0]}'" + _meant(word.partition("=")[0], known_flags)
     for word in () if flags else rest if command is None or command in COMMANDS else [command, *rest]:
-        yield f"unknown command `{word}'" + (_meant(word, COMMANDS) or f"; there are {' and '.join(COMMANDS)}")
+        if word in FIRST_WORDS:
+            yield f"`{word}' must be the first word: dataplaneapi {word} ..."
+        else:
+            known = sorted((*COMMANDS, *FIRST_WORDS))
+            yield f"unknown command `{word}'" + (_meant(word, known) or f"; there are {', '.join(known[:-1])} and {known[-1]}")
 
 
 def _meant(word: str, known: Iterable[str]) -> str:
@@ -166,7 +174,12 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
         data = {}
     warnings += settings_file.unknown_keys(data)
     warnings += [f"flag {FORMER_HELP}: {', '.join(former)}" for former in [flags.pop("former", [])] if former]
-    result = combine(flags, environ, data, file=file)
+    try:
+        result = combine(flags, environ, data, file=file)
+    except SettingsError as error:
+        for warning in warnings:
+            error.add_note(warning)
+        raise
     if settings_file.is_settings_file(result.config_file):
         raise SettingsError(f"haproxy.config_file: {result.config_file} is a settings file of this server, not a configuration of HAProxy")
     return _with_warnings(mworker.adapted(result, environ), warnings)
@@ -212,6 +225,18 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(CLOSED_PIPE)
 
 
+def _refuse_settings(error: SettingsError, asked: Mapping[str, Any]) -> NoReturn:
+    """Prints the errors, then the warnings; `doctor --fix` corrects what it can in a file with errors, too."""
+    if "fix" in asked and "as_json" not in asked:
+        from dataplaneapi.doctor import checks as doctor
+
+        # A file that cannot be read is what `error` is about.
+        with contextlib.suppress(SettingsError):
+            print(doctor.fixed(asked.get("settings_file", SETTINGS_FILE)))
+    errors = [f"configuration error: {line}" for line in str(error).splitlines()]
+    refuse("\n".join([*errors, *(f"configuration warning: {line}" for line in getattr(error, "__notes__", ()))]))
+
+
 def _main(argv: Sequence[str] | None) -> None:
     argv = sys.argv[1:] if argv is None else argv
     asked = arguments(argv)
@@ -224,7 +249,7 @@ def _main(argv: Sequence[str] | None) -> None:
     try:
         given = settings(argv, os.environ)
     except SettingsError as error:
-        refuse("\n".join(f"configuration error: {line}" for line in str(error).splitlines()))
+        _refuse_settings(error, asked)
     if "command" in asked:
         from dataplaneapi.doctor import checks as doctor
 

@@ -47,7 +47,9 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["--show-system-info=yes"], "ignored explicit argument"),
         (["doctr"], "unknown command `doctr'; did you mean doctor?"),
         (["chek", "-f", ""], "unknown command `chek'; did you mean check?"),
-        (["serve"], "unknown command `serve'; there are check and doctor"),
+        (["serve"], "unknown command `serve'; there are check, ctl, doctor, lint and test"),
+        (["clt"], "unknown command `clt'; did you mean ctl?"),
+        (["-f", "", "ctl"], "`ctl' must be the first word: dataplaneapi ctl ..."),
         (["doctor", "all"], "unknown command `all'"),
         (["--fix"], "--fix belongs to doctor"),
         (["check", "--fix"], "--fix belongs to doctor"),
@@ -60,6 +62,17 @@ def test_what_is_refused_is_said_once(argv: list[str], message: str, capsys: pyt
     said = capsys.readouterr()
     assert said.err.count(message) == 1
     assert said.out == ""
+
+
+def test_errors_hide_no_unknown_key_and_keep_nothing_from_being_corrected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = settings_file(tmp_path, "dataplaneapi: {port: many}\ntransaction: {transaction_dir: /x}\n")
+    with pytest.raises(SystemExit):
+        cli.main(["doctor", "--fix", "-f", file])
+    out, err = capsys.readouterr()
+    assert "configuration error: dataplaneapi.port" in err
+    assert "configuration warning: unknown key transaction in the settings file; did you mean dataplaneapi.transaction?" in err
+    assert f"corrected settings are in {file}.fixed" in out
+    assert "transaction_dir" in Path(f"{file}.fixed").read_text()
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
     """Prints the findings; the exit status, 1 with an error among them. `fix` writes corrected settings beside the file."""
     rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
-        rows.append(_fixed(settings))
+        rows.append(fixed(settings.file))
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
     else:
@@ -59,15 +59,16 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
     return int(any(row.level == ERROR for row in rows))
 
 
-def _fixed(settings: Settings) -> Finding:
+def fixed(file: str) -> Finding:
+    """Writes corrected settings beside `file`, whether or not the server can use the old ones."""
     try:
-        written = settings_repair.write_beside(Path(settings.file))
+        written = settings_repair.write_beside(Path(file))
     except OSError as error:
-        return Finding(ERROR, "fix", f"{error.filename or settings.file}: {error.strerror}")
+        return Finding(ERROR, "fix", f"{error.filename or file}: {error.strerror}")
     if written is None:
-        return Finding(OK, "fix", f"nothing in {settings.file} can be corrected without you")
+        return Finding(OK, "fix", f"nothing in {file} can be corrected without you")
     beside, difference = written
-    return Finding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {settings.file}")
+    return Finding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {file}")
 
 
 def essentials(settings: Settings) -> Iterator[Finding]:
