@@ -188,6 +188,21 @@ def test_what_a_role_does_not_allow(browser: Browser, tmp_path: Path) -> None:
             each.context.close()
 
 
+def test_a_view_that_fails_leaves_the_others(farm: Farm, operator: Callable[..., Operator]) -> None:
+    """An answer without what the view needs, as of a server that is newer or older than the page."""
+    anna = operator().open().sign_in()
+    anna.page.route("**/v3/sidecar/drift*", lambda route: route.fulfill(json={}))
+    show(anna, "drift")
+    failure = anna.page.get_by_role("alert").filter(has_text="Cannot show this view")
+    expect(failure).to_be_visible()
+    assert findings(anna.page) == []
+    anna.page.unroute("**/v3/sidecar/drift*")
+    failure.get_by_role("button", name="Try again").click()
+    expect(failure).to_be_hidden()
+    show(anna, "servers")
+    expect(anna.page.get_by_role("row").filter(has_text="web1").first).to_be_visible()
+
+
 def test_a_reload_that_fails_is_shown_at_its_line(farm: Farm, operator: Callable[..., Operator]) -> None:
     anna = operator().open("#/reloads").sign_in()
     sidecar, port = farm.sidecar, free_port()

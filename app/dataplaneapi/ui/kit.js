@@ -34,6 +34,16 @@ export const Loading = ({ what }) => html`<div class="nothing" role="status"><sp
 
 export const Problem = ({ title, text, children }) => html`<div class="problem" role="alert"><p class="problem-title">${title}</p>${text && html`<pre>${text}</pre>`}${children}</div>`;
 
+/** Shows what fails while its children are rendered, in their place, below their heading; the rest of the page stays as it is. */
+export function Boundary({ what, heading, children }) {
+  const [error, setError] = useState(null);
+  // As `useErrorBoundary` of preact/hooks does.
+  this.componentDidCatch = setError;
+  useEffect(() => error && console.error(error), [error]);
+  if (error === null) return children;
+  return html`${heading && html`<h1>${heading}</h1>`}<${Problem} title=${`Cannot show ${what}`} text=${String(error)}><button type="button" onClick=${() => setError(null)}>Try again</button><//>`;
+}
+
 /** A refusal of rights, in the server's words: they name the rule that would allow it. */
 export const Forbidden = ({ what, text }) => html`<div class="nothing forbidden"><p class="nothing-title">You may not see ${what}</p><p>${text}</p></div>`;
 

@@ -2,7 +2,7 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { currentSession, whenSignedOut } from "./api.js";
-import { Forbidden, Problem } from "./kit.js";
+import { Boundary, Forbidden, Problem } from "./kit.js";
 import { Announcement, PlanDialog } from "./plan-dialog.js";
 import { SignIn } from "./sign-in.js";
 import { begin, end, touch, useStore } from "./store.js";
@@ -45,13 +45,13 @@ function Signed() {
 
   return html`
     <${TopBar} views=${VIEWS.map((each) => [each.name, each.title])} view=${view.name} />
-    <${Strips} />
+    <${Boundary} what="what is pending"><${Strips} /><//>
     <main id="main" tabindex="-1" ref=${main} class=${`view view-${view.name}`}>
       ${failure
         ? failure.status === 403
           ? html`<${Forbidden} what="this server" text=${failure.message} />`
           : html`<${Problem} title="The server refuses to answer" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
-        : html`<${view.component} route=${route} />`}
+        : html`<${Boundary} key=${view.name} what="this view" heading=${view.title}><${view.component} route=${route} /><//>`}
     </main>
     <${PlanDialog} />
     <${Help} views=${VIEWS} />
