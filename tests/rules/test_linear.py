@@ -14,7 +14,25 @@ from haproxy_native.shadow.words import words
 from haproxy_native.storage.key_material import is_secret
 
 # Beginnings without an end.
-UNITS = ["\n", " ", "a", "a(", "'", '"', "' ", "%[", '%["', "%['", ": user a ", "user a ", "' x at line 1 of file '", "\\", "setenv a "]
+UNITS = [
+    "\n",
+    " ",
+    "a",
+    "a(",
+    "'",
+    '"',
+    "' ",
+    "%[",
+    '%["',
+    "%['",
+    ": user a ",
+    "user a ",
+    "' x at line 1 of file '",
+    "\\",
+    "setenv a ",
+    "hmac(",
+    "hmac(a,",
+]
 SEARCHES: dict[str, Callable[[str], object]] = {
     "secrets of lines": lambda text: LINE.sub("", text),
     "expressions": lookups._EXPRESSION.findall,

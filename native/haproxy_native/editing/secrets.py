@@ -31,12 +31,18 @@ _VARIABLE = r"\w*(?:PASSW|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY)\w*"
 # The command of Redis and others, which a check sends.
 _AUTH = "(?-i:A(?<![A-Z]A)UTH)"
 _IN_QUOTES = rf"(?P<quote>[\"'])(?:\\.|(?!(?P=quote))[^\\\n])*?(?:{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\?[ \t])+)"
+# A key that is an argument of a converter, and not the name of a variable (sections 2.8 and 7.3.1).
+_ARGUMENT = (
+    r"\b(?:jwt_verify\([^,()\n]*|hmac\([^,()\n]*|aes_(?:gcm|cbc)_(?:enc|dec)\([^,()\n]*,[^,()\n]*),[ \t]*(?:\\?[\"'])?(?P<argument>)"
+    r"(?!(?:proc|sess|txn|req|res|check)\.)"
+)
 # At the start of a line, of a configuration or a difference, or where an error quotes one. What is sent by a check may end with \r\n.
 LINE = re.compile(
     rf"(?P<before>(?:^[ +-]?[ \t]*|: )(?:user[ \t]+{_WORD}(?:(?!: user)[^\n])*?[ \t](?:insecure-)?password|cluster-secret"
     rf"|dynamic-cookie-key|acme-vars|stats[ \t]+auth|(?:pre)?setenv[ \t]+{_VARIABLE})[ \t]+"
     rf"|\b(?=[hsa])(?:hdr|(?:set|add)-header)[ \t]+[\"']?{_NAMES}[\"']?[ \t]+|{_IN_QUOTES}"
-    rf"|{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\[ \t])+)(?P<secret>(?(quote)(?:\\[^rn\n]|(?!(?P=quote))[^\\\n])+|{_WORD}))",
+    rf"|{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\[ \t])+|{_ARGUMENT})"
+    rf"(?P<secret>(?(quote)(?:\\[^rn\n]|(?!(?P=quote))[^\\\n])+|(?(argument)[^\s,()\"'\\]+|{_WORD})))",
     re.MULTILINE | re.IGNORECASE,
 )
 _FINGERPRINT = re.compile(r"<masked:[0-9a-f]{12}>")

@@ -31,6 +31,10 @@ PRINT = re.compile(r"<masked:[0-9a-f]{12}>")
         r'  tcp-check send "AUTH hunter2\r\n"',
         "  setenv DB_PASSWORD hunter2",
         "  presetenv github_token hunter2",
+        '  http-request deny unless { http_auth_bearer,jwt_verify(txn.alg,"hunter2") -m int 1 }',
+        "  http-request set-var(txn.x) path,hmac( sha256 , hunter2 ),hex",
+        "  http-request set-var(txn.x) req.hdr(a),aes_gcm_dec(128,txn.nonce,hunter2,txn.tag)",
+        r'  http-request set-header X "%[path,hmac(sha256,\"hunter2\")]"',
     ],
 )
 def test_a_secret_is_a_fingerprint(line: str) -> None:
@@ -57,6 +61,7 @@ def test_a_text_with_secrets_is_shown_without_its_checksum() -> None:
         "# user a password b",
         "http-request set-header X-User password",
         "acl user path /password x",
+        "http-request set-var(txn.x) path,hmac(sha256,txn.key),jwt_verify(alg,proc.key)",
     ],
 )
 def test_all_else_stays(line: str) -> None:
