@@ -23,9 +23,11 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled, within
 from haproxy_native.engine import Engine
-from haproxy_native.errors import READ_ONLY, Conflict, NativeError, NotFound
+from haproxy_native.errors import READ_ONLY, Conflict, Forbidden, NativeError, NotFound
 from haproxy_native.request_context import Author
 
+NOBODY = Initiator()
+UNKNOWN = "it is not known who has defined this, and there are roles: it acts with the rights of the caller that replaces it (PUT)"
 log = logging.getLogger(__name__)
 
 
@@ -39,7 +41,10 @@ class Acting:
 
     def standing(self, identity: str) -> Author:
         """Whose rights a definition has. Raises Forbidden."""
-        return self.creators.of(identity).author(self.rights_of)
+        creator = self.creators.of(identity)
+        if creator == NOBODY and self.rights_of(creator.group, creator.name) is not None:
+            raise Forbidden(UNKNOWN)
+        return creator.author(self.rights_of)
 
 
 class Definitions:

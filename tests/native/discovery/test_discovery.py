@@ -2,14 +2,19 @@
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from haproxy_native.access.initiator import RightsOf
+from haproxy_native.access.rights import ALL, VERBS, Rights, Rule
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Conflict, NotFound, Unreadable
+from haproxy_native.request_context import Author, author
 from tests.haproxy.process import free_port
 from tests.native.engines import running_engine
 
@@ -26,8 +31,44 @@ def at_work(directory: Path, work) -> None:
     asyncio.run(run())
 
 
-def discovery(directory: Path, engine) -> Discovery:
-    return Discovery(engine, Editor(), Directory(directory / "storage", "dataplane_storage_dir"), directory / "discovered.json")
+def discovery(directory: Path, engine, rights_of: RightsOf = lambda group, name: None) -> Discovery:
+    return Discovery(engine, Editor(), Directory(directory / "storage", "dataplane_storage_dir"), rights_of)
+
+
+def test_without_a_known_creator_one_stops_where_there_are_roles(tmp_path: Path) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+    source = {**OFF, "port": free_port(), "enabled": True, "retry_timeout": 1}
+
+    async def run() -> None:
+        roles: list[Rights] = []
+        async with running_engine(tmp_path) as engine, discovery(tmp_path, engine, lambda group, name: next(iter(roles), None)) as each:
+            consuls = each.kinds["consul"]
+            made = consuls.create(source)
+            await states(consuls, made["id"], "failing")
+            roles.append(Rights())
+            await states(consuls, made["id"], "stopped")
+            assert "not known who has defined this" in consuls.get(made["id"])["status"]["last_error"]
+            with as_author(Author("ann", group="users", rights=Rights())):
+                await consuls.replace(made["id"], source)
+            roles[:] = [Rights(("admin",), (Rule(ALL, frozenset(VERBS)),))]
+            await states(consuls, made["id"], "failing")
+
+    asyncio.run(run())
+
+
+async def states(consuls, identity: str, state: str) -> None:
+    async with asyncio.timeout(30):
+        while consuls.get(identity).get("status", {}).get("state") != state:
+            await asyncio.sleep(0.05)
+
+
+@contextmanager
+def as_author(by: Author) -> Iterator[None]:
+    token = author.set(by)
+    try:
+        yield
+    finally:
+        author.reset(token)
 
 
 def test_ids_are_given_and_last(tmp_path: Path) -> None:
