@@ -6,7 +6,10 @@ from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import page, present, timestamp
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
+from haproxy_native.access.rights import Rights
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.operations.operations import Operation
+from haproxy_native.request_context import author
 
 # Beyond the time that is waited for the end.
 ANSWER_SECONDS = 10.0
@@ -21,7 +24,18 @@ async def read(call: ReadCall) -> Response:
     seconds = call.get("wait", 0.0)
     call.answer_within(seconds + ANSWER_SECONDS)
     operation = await while_there(call.receive, call.services.operations.ended(call.get("id"), seconds))
-    return json_response(200, as_dict(operation))
+    shown = as_dict(operation)
+    if not _is_open_to_caller(operation):
+        shown = {name: value for name, value in shown.items() if name not in ("progress", "error")}
+    return json_response(200, shown)
+
+
+def _is_open_to_caller(one: Operation) -> bool:
+    """Whether the caller may see what the operation works on: its initiator may, and who may read operations."""
+    by = author.get()
+    if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", one.id)):
+        return True
+    return bool(by.name) and (one.by.get("group"), one.by.get("name")) == (by.group, by.name)
 
 
 async def cancel(call: JsonCall) -> Response:

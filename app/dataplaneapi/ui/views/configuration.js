@@ -43,7 +43,8 @@ function placeOf({ text, sections }, id) {
   return { first: sections[0]?.first ?? count - 1, last: sections.at(-1)?.last ?? count - 1, title: "All sections" };
 }
 
-/** A draft is {base, mine}: what was there when it began, and the text of the section. It stays while other views are looked at. */
+/** A draft is {base, mine, own}: what was there when it began, the text of the section, and what of it is committed and not yet read again.
+ * It stays while other views are looked at. */
 function useDraft(id, now) {
   const [, render] = useState(0);
   const draft = state.drafts.get(id) ?? { base: now, mine: null };
@@ -57,9 +58,9 @@ function useDraft(id, now) {
 
 function Section({ id, now }) {
   // What others change elsewhere is taken over, what they change in this section is asked about.
-  const [{ base, mine }, setDraft] = useDraft(id, now);
+  const [{ base, mine, own }, setDraft] = useDraft(id, now);
   const place = useMemo(() => placeOf(now, id), [now]), was = useMemo(() => placeOf(base, id), [base]);
-  const theirs = useMemo(() => place && textOf(now.text, place), [now]), before = useMemo(() => was && textOf(base.text, was), [base]);
+  const theirs = useMemo(() => place && textOf(now.text, place), [now]), before = useMemo(() => own ?? (was && textOf(base.text, was)), [base, own]);
   const isMade = mine !== null && trimmed(mine) === theirs, collides = mine !== null && !isMade && theirs !== before;
   useEffect(() => {
     if (isMade) setDraft(null);
@@ -70,7 +71,8 @@ function Section({ id, now }) {
   const drop = () => setDraft(null);
   return html`${collides && html`<div class="problem" role="alert"><p class="problem-title">Others have changed this section meanwhile</p>
       <${Diff} text=${changed(before ?? "", theirs)} /><div class="buttons start"><button type="button" onClick=${drop}>Take theirs, drop mine</button><button type="button" onClick=${() => setDraft({ base: now, mine })}>Go on with mine</button></div></div>`}
-    <${Editing} place=${place} now=${now} text=${mine ?? theirs} isChanged=${mine !== null && !isMade} collides=${collides} onInput=${(text) => setDraft({ base, mine: text })} onDrop=${drop} />`;
+    <${Editing} place=${place} now=${now} text=${mine ?? theirs} isChanged=${mine !== null && !isMade} collides=${collides} onInput=${(text) => setDraft({ base, mine: text, own })} onDrop=${drop}
+      onCommitted=${(text) => state.drafts.has(id) && setDraft({ ...state.drafts.get(id), own: trimmed(text) })} />`;
 }
 
 /** Lines that came and went, without their places. */
@@ -79,12 +81,15 @@ function changed(before, after) {
   return [...old.filter((line) => !now.includes(line)).map((line) => `-${line}`), ...now.filter((line) => !old.includes(line)).map((line) => `+${line}`)].join("\n");
 }
 
-function Editing({ place, now, text, isChanged, collides, onInput, onDrop }) {
+function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCommitted }) {
   const [jump, setJump] = useState(null), readOnly = Boolean(state.caller?.read_only);
   const whole = useMemo(() => (isChanged ? replaced(now.text, place, text) : now.text), [now, text, isChanged]);
   const { plan, error, asking } = usePlan(whole, isChanged, now);
   const problems = useMemo(() => problemsOf(plan, place, text), [plan]);
-  const commit = () => propose(commitText(place.title, whole, now.version));
+  const commit = () => {
+    const action = commitText(place.title, whole, now.version);
+    propose({ ...action, done: (answer) => { onCommitted(text); return action.done(answer); } });
+  };
   return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span></header>
     <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
     <div class="edit-foot">
