@@ -6,6 +6,7 @@ from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import page, present, timestamp
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
+from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.operations.operations import Operation
@@ -26,7 +27,7 @@ async def read(call: ReadCall) -> Response:
     operation = await while_there(call.receive, call.services.operations.ended(call.get("id"), seconds))
     shown = as_dict(operation)
     if not _is_open_to_caller(operation):
-        shown = {name: value for name, value in shown.items() if name not in ("progress", "error")}
+        shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}
     return json_response(200, shown)
 
 
@@ -35,7 +36,8 @@ def _is_open_to_caller(one: Operation) -> bool:
     by = author.get()
     if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", one.id)):
         return True
-    return bool(by.name) and (one.by.get("group"), one.by.get("name")) == (by.group, by.name)
+    initiator = Initiator.of(one.by)
+    return bool(by.name) and (initiator.group, initiator.name) == (by.group, by.name)
 
 
 async def cancel(call: JsonCall) -> Response:

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dataplaneapi.settings.roles import read_roles
 from tests.app.client import Client, serving
 
 PATH, RELOADS = "/v3/sidecar/operations", "/v3/sidecar/reloads"
@@ -44,6 +46,20 @@ def test_waiting(client: Client) -> None:
     ended = client.get(f"{PATH}/2?wait=30").json
     assert ended["status"] == "succeeded"
     assert client.get(f"/v3/services/haproxy/reloads/{ended['progress']['reload_id']}").json["status"] == "succeeded"
+
+
+def test_what_an_operation_works_on_is_for_its_initiator_and_who_may_read_operations(client: Client) -> None:
+    client.post(f"{RELOADS}?after=1h")
+    operations = client.app.services.operations
+    operations.keep(
+        replace(operations.get("1"), progress={"servers": "shop/web1"}, error="web1 is gone", by={"group": "users", "name": "ann"})
+    )
+    users = [{"name": "admin", "role": "some"}]
+    for rule, seen in (("backend/shop", False), ("operation/*", True)):
+        roles = {"some": [{"objects": rule}], "all": [{"objects": "**", "may": ["read", "create", "change", "delete"]}]}
+        client.app.services.roles = read_roles(roles, {"certificates": {"root": "admin"}}, users)
+        shown = client.get(f"{PATH}/1").json
+        assert (shown["status"], bool(shown["progress"]), "error" in shown) == ("running", seen, seen)
 
 
 def test_pages(client: Client) -> None:
