@@ -22,6 +22,8 @@ THREADS = 2
 SWITCH_SECONDS = 0.001
 # How often garbage in cycles is looked for among all objects.
 UNFROZEN_SECONDS = 600.0
+# Objects that are new after a computation and are looked at by the next collection: milliseconds.
+MOST_COLLECTED = 20_000
 # Characters, bytes or values that take a millisecond or more.
 LARGE = 1 << 16
 Given = ParamSpec("Given")
@@ -48,7 +50,8 @@ class _Uncollected(contextlib.ContextDecorator):
     """No garbage is collected while any thread has entered it."""
 
     def __init__(self) -> None:
-        self._lock, self._entered, self._was_enabled, self._unfrozen = threading.Lock(), 0, False, time.monotonic()
+        self._lock, self._entered, self._was_enabled = threading.Lock(), 0, False
+        self._unfrozen, self._is_thawed = time.monotonic(), True
 
     def __enter__(self) -> None:
         with self._lock:
@@ -61,12 +64,14 @@ class _Uncollected(contextlib.ContextDecorator):
         with self._lock:
             self._entered -= 1
             if not self._entered and self._was_enabled:
-                # What stays of a computation is looked at once in a while only: a collection among it holds everyone up.
-                if (now := time.monotonic()) - self._unfrozen < UNFROZEN_SECONDS:
-                    gc.freeze()
-                else:
+                # What stays of a large computation is looked at once in a while only: a collection among it holds everyone up. What is
+                # frozen, garbage included, takes its memory until then, so that the many small ones freeze nothing.
+                if (now := time.monotonic()) - self._unfrozen >= UNFROZEN_SECONDS:
                     gc.unfreeze()
-                    self._unfrozen = now
+                    self._unfrozen, self._is_thawed = now, True
+                elif self._is_thawed or gc.get_count()[0] > MOST_COLLECTED:
+                    gc.freeze()
+                    self._is_thawed = False
                 gc.enable()
 
 

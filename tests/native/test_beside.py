@@ -77,13 +77,34 @@ def test_no_garbage_is_collected_meanwhile(monkeypatch: pytest.MonkeyPatch) -> N
         gc.enable()
 
 
+def test_garbage_of_small_computations_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is frozen would take its memory for minutes."""
+    monkeypatch.setattr(beside_module, "_uncollected", beside_module._Uncollected())
+
+    def cycle() -> None:
+        ring: list[object] = []
+        ring.append(ring)
+
+    try:
+        asyncio.run(beside(int))
+        frozen = gc.get_freeze_count()
+        for _ in range(1000):
+            asyncio.run(beside(cycle))
+        assert gc.get_freeze_count() <= frozen
+    finally:
+        gc.unfreeze()
+
+
 def test_what_stays_is_left_out_of_collections_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside_module, "_uncollected", beside_module._Uncollected())
     try:
         gc.unfreeze()
         for _ in range(100):
             asyncio.run(beside(int))
-        assert gc.get_freeze_count()
+        frozen = gc.get_freeze_count()
+        assert frozen
+        kept = asyncio.run(beside(lambda: [[] for _ in range(50_000)]))
+        assert gc.get_freeze_count() > frozen + len(kept) - 1000
         monkeypatch.setattr(beside_module, "UNFROZEN_SECONDS", 0.0)
         asyncio.run(beside(int))
         assert not gc.get_freeze_count()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
+# Bytes that an object of Python takes beside its content.
+_OVERHEAD = 80
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -22,6 +24,11 @@ class StreamEvent:
     objects: Sequence[str]
     body: bytes
 
+    @property
+    def memory(self) -> int:
+        """About how many bytes it takes."""
+        return len(self.body) + _OVERHEAD + sum(len(object_) + _OVERHEAD for object_ in self.objects)
+
     @classmethod
     def of(cls, id_: int, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> Self:
         when = datetime.fromtimestamp(id_ / 1_000_000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -31,7 +38,7 @@ class StreamEvent:
 
 
 class Past:
-    """Keeps at most `number` events and so many bytes of them, none older than `seconds`; 0 for any age.
+    """Keeps at most `number` events that take at most so many bytes of memory, none older than `seconds`; 0 for any age.
 
     `floor`: an id below which events may be missing.
     """
@@ -44,10 +51,10 @@ class Past:
 
     def add(self, event: StreamEvent) -> None:
         self._events.append(event)
-        self._bytes += len(event.body)
+        self._bytes += event.memory
         while self._is_too_much(event.id):
             oldest = self._events[self._first]
-            self.floor, self._first, self._bytes = oldest.id, self._first + 1, self._bytes - len(oldest.body)
+            self.floor, self._first, self._bytes = oldest.id, self._first + 1, self._bytes - oldest.memory
         # Removing from the front of a list moves the rest, which is not worth it for each single one.
         if self._first > len(self._events) // 2:
             del self._events[: self._first]

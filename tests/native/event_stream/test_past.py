@@ -35,7 +35,7 @@ def test_the_oldest_make_room() -> None:
 
 
 def test_large_ones_make_more_room() -> None:
-    past = Past(0, number=100, size=100)
+    past = Past(0, number=100, size=3 * event(1, 30).memory)
     for id_ in range(1, 11):
         past.add(event(id_, 30))
     assert ids(past) == [8, 9, 10]
@@ -44,8 +44,12 @@ def test_large_ones_make_more_room() -> None:
     assert past.floor == 10
 
 
+def test_names_of_objects_count() -> None:
+    assert StreamEvent(1, "config", ("backend/b",) * 2, b"").memory > event(1).memory + 2 * len("backend/b")
+
+
 def test_old_ones_go() -> None:
-    past = Past(0, number=100, size=100, seconds=10)
+    past = Past(0, number=100, size=1000, seconds=10)
     for second in (1, 5, 12, 14):
         past.add(event(second * SECOND))
     assert ids(past) == [5 * SECOND, 12 * SECOND, 14 * SECOND]
