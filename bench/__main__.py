@@ -43,7 +43,7 @@ def main() -> None:
                 measured["sidecar"] |= {
                     **arrivals(work),
                     **of_history(work),
-                    **of_rights(work),
+                    **of_rights(servers["sidecar"], work),
                     **subscribers(servers["sidecar"], work),
                     **of_ctl(),
                     **of_apply(work),

@@ -34,13 +34,14 @@ class Refused(Exception):
 class Connection:
     """One kept-alive connection."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, authorization: str = AUTHORIZATION) -> None:
+        self._authorization = authorization
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=300)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, method: str, path: str, body: Any = None) -> Answer:
         """Sends bytes as text, all else as JSON; raises Refused for a status of 400 or more."""
-        request = request_bytes(method, path, body)
+        request = request_bytes(method, path, body, self._authorization)
         begin = time.perf_counter()
         self._socket.sendall(request)
         status, answer = self._read()
@@ -84,9 +85,9 @@ class Connection:
         self._socket.close()
 
 
-def request_bytes(method: str, path: str, body: Any = None) -> bytes:
+def request_bytes(method: str, path: str, body: Any = None, authorization: str = AUTHORIZATION) -> bytes:
     kind, content = ("text/plain", body) if isinstance(body, bytes) else ("application/json", json.dumps(body).encode())
-    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic {AUTHORIZATION}\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic {authorization}\r\n"
     if body is None:
         return f"{head}\r\n".encode()
     return f"{head}Content-Type: {kind}\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content

@@ -1,40 +1,50 @@
-"""What limited rights add to a change: one engine, changed in turn by an author who may do everything and by one of a role."""
+"""What limited rights add to a change: one server, asked in turn by a user who may do everything and by one of a role."""
 
-import asyncio
 import tempfile
-import time
-from contextlib import AsyncExitStack
+from base64 import b64encode
 from pathlib import Path
 from statistics import median
 
-from bench.farm import farm, server_line
+from bench.connection import AUTHORIZATION, Connection
+from bench.farm import Farm, farm
 from bench.plan import Effort
-from haproxy_native.access.rights import Rights, Rule
-from haproxy_native.request_context import Author, author
+from bench.subject import CONFIGURATION, running
 from tests.haproxy import binaries
-from tests.native.engines import running_engine, substituting
 
 ROW = "change of one whose rights are limited / of one whose are not"
-LIMITED = Rights(("weights",), (Rule("backend/*/server/*", frozenset(("change",)), frozenset(("weight",)), reloads=False),))
+LIMITED = b64encode(b"ci:bench").decode()
+USER = "    - {name: admin, password: bench, insecure: true"
+ROLES = """\
+  roles:
+    weights:
+      - {objects: "backend/*/server/*", may: [read, change], fields: [weight], reload: never}
+"""
 
 
-def of_rights(work: Effort) -> dict[str, float]:
-    free, limited = asyncio.run(measured(work.entries, work.entered))
+def of_rights(command: str, work: Effort) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as directory:
+        site = farm(work.entered, Path(directory), binaries.newest())
+        with site.haproxy, running(f"{command} -f {_settings(site)}", site.port, site.directory) as subject:
+            free, limited = measured(site, subject.port, work.entries)
     return {ROW: median(limited) / median(free)}
 
 
-async def measured(changes: int, servers: int) -> tuple[list[float], list[float]]:
-    """Seconds of each change of a weight, of either author."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as directory:
-        async with AsyncExitStack() as stack:
-            site = farm(servers, Path(directory), binaries.newest())
-            stack.enter_context(site.haproxy)
-            engine = await stack.enter_async_context(running_engine(Path(directory), site.haproxy))
-            took: dict[bool, list[float]] = {False: [], True: []}
-            for number in range(2 * changes):
-                is_limited = bool(number % 2)
-                author.set(Author("one", rights=LIMITED if is_limited else None))
-                began = time.perf_counter()
-                await engine.amend(substituting(server_line(number, 100), server_line(number, 99)))
-                took[is_limited].append(time.perf_counter() - began)
-    return took[False], took[True]
+def _settings(site: Farm) -> Path:
+    """Those of the farm, with a second user."""
+    file = site.settings()
+    users = f"{USER}, role: admin}}\n    - {{name: ci, password: bench, insecure: true, role: weights}}\n"
+    file.write_text(file.read_text().replace(f"{USER}}}\n", users).replace("  transaction:\n", f"{ROLES}  transaction:\n"))
+    return file
+
+
+def measured(site: Farm, port: int, changes: int) -> tuple[list[float], list[float]]:
+    """Seconds of each change of a weight, of either user."""
+    took: tuple[list[float], list[float]] = ([], [])
+    with Connection(port) as free, Connection(port, LIMITED) as limited:
+        for number in range(2 * changes):
+            version = free.ask("GET", f"{CONFIGURATION}/version").json()
+            backend, name = site.server(number)
+            path = f"{CONFIGURATION}/backends/{backend}/servers/{name}?version={version}"
+            changed = (free, limited)[number % 2].ask("PUT", path, site.server_body(number, 99))
+            took[number % 2].append(changed.seconds)
+    return took

@@ -16,7 +16,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_set, permission
-from haproxy_native.commit.change import Change, Edit, Outcome
+from haproxy_native.commit.change import Change, Edit, Outcome, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
@@ -220,7 +220,7 @@ class Engine:
         """
         document = await beside(self.with_texts, {self.named(file): body})
         if limited:
-            await beside(permission.permit, author.get(), self.document, document)
+            await beside(permission.permit, author.get(), Texts(self.document, document))
         return await self.check(document)
 
     def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:

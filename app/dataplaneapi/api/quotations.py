@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from haproxy_native.access.rights import Rights
 from haproxy_native.check.messages import Message
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Forbidden, InUse, NativeError, Refused, ReloadFailed
 from haproxy_native.planning.effects import section_object
 from haproxy_native.planning.touches import DELETE
@@ -34,7 +34,7 @@ def without_others(error: NativeError, may_read: Callable[[str], bool]) -> Nativ
 
 def _object(header: str) -> str:
     kind, *names = header.split()
-    return section_object(Editor(), kind, names[0] if names else "")
+    return section_object(standard_editor(), kind, names[0] if names else "")
 
 
 def _lines(alerts: Collection[Message]) -> Iterator[str]:

@@ -35,7 +35,7 @@ from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.disk import shape_place
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.overrides import lua_file, server_state_file
 from haproxy_native.quirks import is_supported, lacking
@@ -346,7 +346,7 @@ def _of_overrides(settings: Settings) -> Iterator[Finding]:
         document = Document.parse(config_files(settings).read())
     except Unreadable:
         return
-    editor = Editor()
+    editor = standard_editor()
     moment = "a moment lies between the start of a worker and its overrides (states and weights set at run time)"
     lua = lua_file.place(editor, document)
     path = lua or server_state_file.place(editor, document)

@@ -11,7 +11,7 @@ from pathlib import Path
 from dataplaneapi.doctor import units
 from dataplaneapi.open_engine import config_files, reload_command, status_command
 from dataplaneapi.settings.table import Settings, SettingsError
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Unreadable
 from haproxy_native.text.document import Document
 
@@ -70,7 +70,7 @@ def _of_acme(settings: Settings) -> Iterator[Program]:
         document = Document.parse(config_files(settings).read())
     except Unreadable:
         return
-    editor = Editor()
+    editor = standard_editor()
     for section in editor.list_objects(document, editor.resources["acme"]):
         command = section.get("acme_vars", {}).get("command")
         if section.get("acme_provider") == "exec" and command:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.access.rights import VERBS, Rights, Rule, predefined, rights_of
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import kind_of
 
 EXAMPLE = "{objects: backend/shop_*/server/*, fields: [weight, maintenance], may: [read, change], reload: never, max_objects: 5}"
@@ -40,7 +40,7 @@ def read_roles(roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequ
     """Returns the roles; None if the settings have none. Raises WrongRoles, which names the place, also if nobody would be an admin."""
     if not roles and not role_of and not any("role" in user for user in users):
         return None
-    sections = [kind_of(resource) for resource in Editor().resources.by_name.values() if resource.section and not resource.parents]
+    sections = [kind_of(resource) for resource in standard_editor().resources.by_name.values() if resource.section and not resource.parents]
     rules: dict[str, Sequence[Rule]] = dict(predefined(sections))
     for name, given in roles.items():
         if name in rules:

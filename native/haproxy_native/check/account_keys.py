@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.text.document import Document
 
 _NOT_MADE = re.compile(r"acme: cannot create the file '([^']+)'")
@@ -21,7 +21,7 @@ def not_made(stderr: str) -> frozenset[str]:
 
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
     """The document with these keys below another directory. Where a section has named none, those behind it move down by a line."""
-    editor = Editor()
+    editor = standard_editor()
     resource = next(resource for resource in editor.resources.by_name.values() if resource.section == _KIND)
     for number, (name, _) in enumerate(document.of_kind(_KIND)):
         section = editor.get_object(document, resource, None, name)

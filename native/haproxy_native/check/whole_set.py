@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message, Places
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.errors import Refused
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
@@ -50,7 +50,7 @@ class Findings:
 async def check_whole_set(given: WholeSet, settings: CheckSettings, editor: Editor | None = None) -> Findings:
     """Raises Refused and CheckImpossible. Nothing is left behind; a `validate_cmd` is not asked, since it cannot be given the tree."""
     documents = _parsed(given)
-    unknown = [message for path, document in documents.items() for message in _unknown(path, document, editor or Editor())]
+    unknown = [message for path, document in documents.items() for message in _unknown(path, document, editor or standard_editor())]
     return Findings(unknown, await said_of_whole_set(given, settings))
 
 

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from haproxy_native.disk.file import Draft
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Stale, StaleTransaction
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.outcome import FilePlan, Reason
@@ -188,9 +188,8 @@ class Member:
 class Texts:
     """A configuration before and after a change; `before, after = texts`."""
 
-    def __init__(self, before: Document, after: Document) -> None:
-        self._texts, self._lock = (before, after), Lock()
-        self._effects: tuple[Effect, ...] | None = None
+    def __init__(self, before: Document, after: Document, known: tuple[Effect, ...] | None = None) -> None:
+        self._texts, self._lock, self._effects = (before, after), Lock(), known
 
     def __iter__(self) -> Iterator[Document]:
         return iter(self._texts)
@@ -200,8 +199,12 @@ class Texts:
         """Computed when they are first asked for, in any thread, which takes long for a large configuration."""
         with self._lock:
             if self._effects is None:
-                self._effects = effects(Editor(), *self._texts)
+                self._effects = effects(standard_editor(), *self._texts)
             return self._effects
+
+    def ending_in(self, after: Document) -> "Texts":
+        """The same change of another form of the text, of which it is known that it does the same."""
+        return Texts(self._texts[0], after, self._effects)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from haproxy_native import rehearsal
 from haproxy_native.commit import process
-from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same, Texts
+from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed, Forced
@@ -183,7 +183,7 @@ async def _attempt(
                     if prepared.has_text:
                         with_files = bool(prepared.files) and not outcome.live
                         context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live, with_files))
-                        outcome = replace(outcome, former=prepared.base, texts=Texts(before, new))
+                        outcome = replace(outcome, former=prepared.base, texts=prepared.texts.ending_in(new))
                     outcome = scheduled(context, outcome, force_reload=change.force_reload)
                     return await _entered(context, change, outcome) if prepared.has_text or prepared.files else outcome
             await context.current.unless_overtaken(load.over.wait())

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from haproxy_native.commit.change import AnyChange, Outcome
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
@@ -76,7 +76,7 @@ class Edited:
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
         """On the objects of the configuration, where it is that which was edited; computed when they are first asked for."""
-        return effects(Editor(), *self.texts)
+        return effects(standard_editor(), *self.texts)
 
 
 @dataclass(frozen=True)

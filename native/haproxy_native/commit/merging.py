@@ -7,7 +7,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing import patches
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text
 from haproxy_native.errors import Collided, Missing, TextGone, Unreadable
 from haproxy_native.planning.three_way import merged_onto
@@ -28,7 +28,7 @@ async def merging(context: CommitContext, change: Change, base: Document | None 
             return change.edit(now)
         made[:] = made or [change.edit(start)]
         try:
-            return merged_onto(Editor(), start, now, made[0])
+            return merged_onto(standard_editor(), start, now, made[0])
         except Collided as error:
             error.version = version
             raise

@@ -15,7 +15,7 @@ from haproxy_native.commit.merging import merging, text_of
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
 from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.editing import header
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import (
     Collided,
     Conflict,
@@ -128,7 +128,7 @@ async def preview_of_outdated(context: CommitContext, id_: str, check: Check) ->
     """What it would do now, merged; of one that collides what it was to do, with what it collides with."""
     base, document = await _sides(context, id_)
     try:
-        merged = await beside(merged_onto, Editor(), base, context.current.document, _joined(document, base))
+        merged = await beside(merged_onto, standard_editor(), base, context.current.document, _joined(document, base))
     except Conflict as error:
         if isinstance(error, Collided):
             error.version = context.transactions.get(id_).version
@@ -143,7 +143,7 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     return (
         None
         if base is None
-        else list(dict.fromkeys([*[effect.object for effect in await beside(effects, Editor(), base, document)], *files]))
+        else list(dict.fromkeys([*[effect.object for effect in await beside(effects, standard_editor(), base, document)], *files]))
     )
 
 

@@ -3,22 +3,23 @@
 from collections.abc import Sequence
 
 from haproxy_native.commit import process
-from haproxy_native.commit.change import Change, Edit
+from haproxy_native.commit.change import Change, Edit, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import ASKED
 from haproxy_native.editing import header
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import Touch, all_touches
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 
-def permit(by: Author, before: Document, new: Document, touched: Sequence[Touch] = ()) -> bool:
+def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     """Whether the author may reload HAProxy for a change of the configuration, and for what else is `touched`. Raises Forbidden."""
     if by.rights is None or by.rights.are_all:
         return True
-    return by.rights.permit([*all_touches(Editor(), before, new), *touched])
+    before, new = texts
+    return by.rights.permit([*all_touches(standard_editor(), before, new, texts.effects), *touched])
 
 
 def permitted(edit: Edit) -> Edit:
@@ -27,7 +28,7 @@ def permitted(edit: Edit) -> Edit:
 
     def checked(before: Document) -> Document:
         new = edit(before)
-        permit(by, before, new)
+        permit(by, Texts(before, new))
         return new
 
     return checked

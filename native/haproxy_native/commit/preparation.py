@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import file_set, process, shaping
-from haproxy_native.commit.change import Candidate, Change, Same
+from haproxy_native.commit.change import Candidate, Change, Same, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.gate import pass_change
@@ -28,7 +28,7 @@ class Prepared:
     changes of stored files before its check. `files` change with it; without `has_text` they alone. `plan`: the commands by which HAProxy
     has yet to accept it, without a check."""
 
-    before: Document
+    texts: Texts
     new: Document
     base: int
     stamped: Stamped
@@ -40,6 +40,11 @@ class Prepared:
     has_text: bool = True
     may_reload: bool = True
     plan: Plan | None = None
+
+    @property
+    def before(self) -> Document:
+        before, _ = self.texts
+        return before
 
     @property
     def candidate(self) -> Candidate:
@@ -71,15 +76,16 @@ async def _prepared(context: CommitContext, change: Change) -> Prepared:
     change.compare(current.version)
     before, base, publications = current.document, current.version, context.publications
     async with file_set.edited(context, change) as files:
-        new, may_reload = await current.unless_overtaken(beside(edited, change, before, files.touches))
+        texts, may_reload = await current.unless_overtaken(beside(edited, change, before, files.touches))
+        _, new = texts
+        start = Start(texts, base, publications, files, may_reload=may_reload)
         if change.files:
-            return await _with_files(context, change, Start(before, base, publications, files, may_reload=may_reload), new)
+            return await _with_files(context, change, start, new)
         if change.skips_same and await beside(header.same_text, before, new):
             raise Same
         plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
         if not may_reload and plan is None:
             await current.unless_overtaken(refuse_reload(context, change, before, new))
-        start = Start(before, base, publications, files)
         if plan:
             return (await _drafted(context, change, start, new, plan))[0]
         return await _checked(context, change, start, new)
@@ -106,12 +112,17 @@ async def _checked(context: CommitContext, change: Change, start: "Start", new: 
 class Start:
     """What a change starts from, as in `Prepared`."""
 
-    before: Document
+    texts: Texts
     base: int
     publications: int
     files: FileSet
     has_text: bool = True
     may_reload: bool = True
+
+    @property
+    def before(self) -> Document:
+        before, _ = self.texts
+        return before
 
 
 async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:
@@ -139,7 +150,7 @@ async def _drafted(
     stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
     files = start.files
     prepared = Prepared(
-        start.before, new, start.base, stamped, banner, draft, name, start.publications, files, start.has_text, start.may_reload, plan
+        start.texts, new, start.base, stamped, banner, draft, name, start.publications, files, start.has_text, start.may_reload, plan
     )
     messages: list[Message] = []
     try:

@@ -11,7 +11,7 @@ from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.editing import patches
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import under_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect, effects
@@ -64,7 +64,7 @@ async def preview(
         plan = await beside(context.plan, running.document, new, context.runtime.capabilities)
         reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await beside(difference, context.current.document, new, context.current.path.name)
-    touched = await beside(effects, Editor(), current, new)
+    touched = await beside(effects, standard_editor(), current, new)
     tests = await verdict(context, Candidate(current, new, files)) if valid else None
     return Preview(diff, touched, [command.text for command in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
 
@@ -87,7 +87,7 @@ async def preview_of_former(context: CommitContext, before: Document, document: 
     """What differs between a former configuration and a document that cannot be made on the current one. Raises as `preview` does."""
     valid, messages = await _judged(document, check)
     diff = await beside(difference, before, document, context.current.path.name, PAST)
-    return Preview(diff, await beside(effects, Editor(), before, document), (), (), valid, messages, conflict)
+    return Preview(diff, await beside(effects, standard_editor(), before, document), (), (), valid, messages, conflict)
 
 
 async def _judged(document: Document, check: Check) -> tuple[bool, Sequence[Message]]:

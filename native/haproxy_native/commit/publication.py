@@ -12,7 +12,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import BadRequest, Conflict, Unhealthy
 from haproxy_native.planning.effects import effects, inverse, with_effects
 from haproxy_native.planning.plan import only_in
@@ -100,7 +100,7 @@ async def _take_back(context: CommitContext, before: Document, new: Document, wh
     """Only this change, whatever was committed meanwhile. Where that has changed the same objects, the backends are published as the file
     has them, and Unhealthy is raised with that.
     """
-    editor, names = Editor(), list(new_backends(before, new))
+    editor, names = standard_editor(), list(new_backends(before, new))
     undone = inverse(await beside(effects, editor, before, new))
     try:
         # Who has the right to a change has that to its way back.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from haproxy_native.beside import beside
 from haproxy_native.commit import file_change, file_set, permission, process
-from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.aside import drafts_aside
@@ -35,7 +35,7 @@ async def _of_configuration(context: CommitContext, change: Change) -> bool:
     change.compare(context.current.version)
     before = context.current.document
     async with drafts_aside(), file_set.edited(context, change) as files:
-        new, may_reload = await beside(edited, change, before, files.touches)
+        (_, new), may_reload = await beside(edited, change, before, files.touches)
         files.refuse_named(new)
         if files:
             async with context.publishing_files():
@@ -51,14 +51,14 @@ async def _needs_reload(context: CommitContext, change: Change, before: Document
     return change.force_reload or bool(await process.reasons_to_reload(context, before, new))
 
 
-def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Document, bool]:
-    """The document, and whether its author may reload HAProxy for it. `touched`: files that change with it.
+def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
+    """The document before and after, and whether its author may reload HAProxy for it. `touched`: files that change with it.
 
     Raises Forbidden and what the edit raises.
     """
     edit: Edit = change.edit
-    new = edit(before)
-    may_reload = permission.permit(change.author, before, new, touched)
+    texts = Texts(before, edit(before))
+    may_reload = permission.permit(change.author, texts, touched)
     if change.checked:
-        refuse_rebound(before, new)
-    return new, may_reload
+        refuse_rebound(*texts)
+    return texts, may_reload

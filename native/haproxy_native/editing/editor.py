@@ -46,6 +46,7 @@ class Editor:
         self.lines = ChildEditor(self.grammar, self.resources)
         self._shapes: dict[str, SectionShape] = {}
         self._ranks: dict[str, dict[str, int]] = {}
+        self._escaped_members: dict[str, frozenset[str]] = {}
 
     def shape(self, resource: Resource) -> SectionShape:
         if (shape_ := self._shapes.get(resource.name)) is None:
@@ -53,13 +54,14 @@ class Editor:
             shape_ = self._shapes[resource.name] = self.grammar.section(resource.schema, members)
         return shape_
 
-    @functools.cache  # noqa: B019 - one editor lives as long as the program
     def _escaped(self, resource: Resource) -> frozenset[str]:
         """The members whose line breaks can be written, alone, in a list, and inside a section."""
-        schemas = self.grammar.schemas
-        own = [name for name, schema in schemas.properties(schemas.named(resource.schema)).items() if schemas.note(schema).get("escaped")]
-        held = {f"{member}.*.{name}" for member, child in self.resources.children(resource.name) for name in self._escaped(child)}
-        return frozenset({*own, *(f"*.{name}" for name in own), *held})
+        if (members := self._escaped_members.get(resource.name)) is None:
+            note, schema = self.grammar.schemas.note, self.grammar.schemas.named(resource.schema)
+            own = [name for name, member in self.grammar.schemas.properties(schema).items() if note(member).get("escaped")]
+            held = {f"{member}.*.{name}" for member, child in self.resources.children(resource.name) for name in self._escaped(child)}
+            members = self._escaped_members[resource.name] = frozenset({*own, *(f"*.{name}" for name in own), *held})
+        return members
 
     def defaults(self, resource: Resource) -> Object:
         """The members of a section itself that its schema gives a value."""
@@ -372,3 +374,9 @@ def _index_of(names: Sequence[Any], wanted: object) -> int | None:
         return names.index(wanted)
     own = meant(wanted)
     return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == own), None)
+
+
+@functools.cache
+def standard_editor() -> Editor:
+    """The editor of the shipped grammar and table: it keeps what it has worked out about them."""
+    return Editor()

@@ -7,7 +7,7 @@ print(configuration)
 
 from typing import TYPE_CHECKING, Any
 
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.objects.bound import Children
 from haproxy_native.objects.collections import REPLACED, Named, Parent, Rows, Single
@@ -23,7 +23,7 @@ class Configuration(Sections):
     """
 
     def __init__(self, document: Document, *, editor: Editor | None = None, refusal: str = "") -> None:
-        self.text, self.editor, self.refusal = document, editor or Editor(), refusal
+        self.text, self.editor, self.refusal = document, editor or standard_editor(), refusal
         self._collections: dict[tuple[str, Parent], Named[Any] | Rows[Any] | Single] = {}
 
     @property

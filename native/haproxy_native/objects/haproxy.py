@@ -12,7 +12,7 @@ from pathlib import Path
 
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Outcome
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.engine import Engine
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import Unreadable
@@ -39,7 +39,7 @@ class HAProxy:
     """`engine` does everything else: transactions, raw texts, plans, stored files."""
 
     def __init__(self, engine: Engine) -> None:
-        self.engine, self.runtime, self._editor = engine, Running(engine.runtime), Editor()
+        self.engine, self.runtime, self._editor = engine, Running(engine.runtime), standard_editor()
 
     @property
     def version(self) -> int:

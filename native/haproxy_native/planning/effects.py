@@ -4,13 +4,12 @@ Pure. Comments above lines and the places of sections have no effect; what no ob
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from haproxy_native.editing.bindings import DEFAULTS, shown_sources
+from haproxy_native.editing.bindings import DEFAULTS, shown_source, shown_sources
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.resources import Resource
@@ -71,19 +70,15 @@ def effects(editor: Editor, before: Document, new: Document) -> tuple[Effect, ..
 class _Comparison:
     def __init__(self, editor: Editor, before: Document, new: Document) -> None:
         self._editor, self._before, self._new = editor, before, new
-        # A proxy without `from` has that of its place.
-        self._old_keys, self._new_keys = _keys(before), _keys(new)
-        self._old_sources = dict(zip(self._old_keys, _sources(before), strict=True))
-        self._new_sources = dict(zip(self._new_keys, _sources(new), strict=True))
         self._resources = [
             resource for resource in editor.resources.by_name.values() if resource.section and not resource.file and not resource.parents
         ]
 
     def found(self) -> Iterator[Effect]:
-        old, new = Counter(self._old_keys), Counter(self._new_keys)
         keys = self._touched()
         kinds = {kind for kind, _ in keys}
         known = {resource.section for resource in self._resources}
+        repeated = self._before.repeated() | self._new.repeated()
         # Several sections of such a kind are read as one.
         merged = {resource.section for resource in self._resources if resource.kind == "singleton"}
         for resource in self._resources:
@@ -93,10 +88,10 @@ class _Comparison:
                 yield from self._section(resource, "")
                 continue
             for kind, name in keys:
-                if kind == resource.section and max(old[kind, name], new[kind, name]) == 1:
+                if kind == resource.section and (kind, name) not in repeated:
                     yield from self._section(resource, name)
         for key in keys:
-            if key[0] not in known or (max(old[key], new[key]) > 1 and key[0] not in merged):
+            if key[0] not in known or (key in repeated and key[0] not in merged):
                 yield from self._texts(key)
 
     def _touched(self) -> list[Key]:
@@ -107,20 +102,28 @@ class _Comparison:
         )
         shared = old & new
         touched = {
-            (section.kind, name)
+            key
             for document, place in zip((self._before, self._new), places, strict=True)
-            for name, section in zip(document.names()[place], document.sections[place], strict=True)
+            for key, section in zip(document.keys()[place], document.sections[place], strict=True)
             if id(section) not in shared and section.kind != BOUNDARY
         }
-        if self._old_sources != self._new_sources:
-            touched |= {key for key, source in self._old_sources.items() if key in self._new_sources and self._new_sources[key] != source}
+        touched |= self._rebound()
         if len(touched) == 1:
             return list(touched)
-        return [key for key in dict.fromkeys([*self._old_keys, *self._new_keys]) if key in touched]
+        return [key for key in dict.fromkeys([*self._before.keys(), *self._new.keys()]) if key in touched]
+
+    def _rebound(self) -> set[Key]:
+        """The proxies that other defaults sections stand above than before."""
+        if self._before.keys() == self._new.keys():
+            return set()
+        old, new = (dict(zip(document.keys(), shown_sources(document), strict=True)) for document in (self._before, self._new))
+        return {key for key, source in old.items() if key in new and new[key] != source}
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
-        was, now = (sources.get((resource.section, name)) for sources in (self._old_sources, self._new_sources))
+        # A proxy without `from` has that of its place.
+        was = shown_source(self._before, old) if old else None
+        now = shown_source(self._new, new) if new else None
         if was == now and (old is new or (old and new and old.text == new.text)):
             return
         place = Place(resource, None, name)
@@ -161,18 +164,8 @@ class _Comparison:
             yield _effect(Place(resource, None, key[1]), LINES, old or None, new or None)
 
 
-def _keys(document: Document) -> list[Key]:
-    """Kind and name of each section; nameless ones have the names by which the API calls them."""
-    return [(section.kind, name) for name, section in zip(document.names(), document.sections, strict=True) if section.kind != BOUNDARY]
-
-
 def _texts_of(document: Document, key: Key) -> list[str]:
-    named = zip(document.names(), document.sections, strict=True)
-    return [section.text for name, section in named if (section.kind, name) == key]
-
-
-def _sources(document: Document) -> Iterator[str | None]:
-    return (source for source, section in zip(shown_sources(document), document.sections, strict=True) if section.kind != BOUNDARY)
+    return [section.text for own, section in zip(document.keys(), document.sections, strict=True) if own == key]
 
 
 def _named(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:

@@ -51,15 +51,16 @@ def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
     return _merged(touch for effect in _paired(found) for touch in _of(editor, effect))
 
 
-def all_touches(editor: Editor, before: Document, new: Document) -> list[Touch]:
+def all_touches(editor: Editor, before: Document, new: Document, known: Sequence[Effect] | None = None) -> list[Touch]:
     """Returns the touches of the effects, and of what no effect shows, found by comparing the text with the one that the effects produce.
+    `known`: the effects, where they have been computed.
 
     Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
     reaches from one into the next, is the object RAW.
     """
     before = parted(before)[0]
     new = under_head_of(parted(new)[0], before)
-    all_effects = effects(editor, before, new)
+    all_effects = effects(editor, before, new) if known is None else known
     return _merged(
         [*(touch for effect in _paired(all_effects) for touch in _of(editor, effect)), *_unshown(editor, before, new, all_effects)]
     )
@@ -127,7 +128,7 @@ def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
 
 
 def _named(document: Document, places: slice) -> Sections:
-    return [((section.kind, name), section) for name, section in zip(document.names()[places], document.sections[places], strict=True)]
+    return list(zip(document.keys()[places], document.sections[places], strict=True))
 
 
 def _by_key(sections: Sections) -> dict[Key, list[Section]]:

@@ -5,8 +5,10 @@ An edit returns a new document that shares every untouched section. Of several f
 by boundaries (native/haproxy_native/text/parts.py).
 """
 
+import operator
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 from haproxy_native.text.line import Line
@@ -33,14 +35,16 @@ class Document:
     `cache` keeps what others compute from the sections.
     """
 
-    __slots__ = ("_data", "_index", "_names", "_size", "cache", "leads", "preamble", "sections")
+    __slots__ = ("_data", "_index", "_keys", "_names", "_repeated", "_size", "cache", "leads", "preamble", "sections")
 
     def __init__(self, preamble: str, sections: Iterable[Section], leads: Mapping[tuple[str, str], str] | None = None) -> None:
         self.preamble = preamble
         self.sections = tuple(sections)
         self.leads: Mapping[tuple[str, str], str] = leads or {}
         self._index: dict[tuple[str, str], int] | None = None
+        self._keys: tuple[tuple[str, str], ...] | None = None
         self._names: tuple[str, ...] | None = None
+        self._repeated: frozenset[tuple[str, str]] | None = None
         self._data: bytes | None = None
         self._size: int | None = None
         self.cache: dict[Any, Any] = {}
@@ -122,14 +126,28 @@ class Document:
 
     def rest(self) -> None:
         """Lets go of what can be computed again; for documents that are kept long and seldom read."""
-        self._index = self._names = self._data = None
+        self._index = self._keys = self._names = self._repeated = self._data = None
         self.cache.clear()
 
     def _make_index(self) -> dict[tuple[str, str], int]:
         index: dict[tuple[str, str], int] = {}
-        for place, (section, name) in enumerate(zip(self.sections, self.names(), strict=True)):
-            index.setdefault((section.kind, name), place)
+        for place, key in enumerate(self.keys()):
+            index.setdefault(key, place)
         return index
+
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The kind of each section, and the name by which it is addressed."""
+        keys = self._keys
+        if keys is None:
+            keys = self._keys = tuple((section.kind, name) for section, name in zip(self.sections, self.names(), strict=True))
+        return keys
+
+    def repeated(self) -> frozenset[tuple[str, str]]:
+        """The kinds and names that several sections have."""
+        repeated = self._repeated
+        if repeated is None:
+            repeated = self._repeated = frozenset(key for key, count in Counter(self.keys()).items() if count > 1)
+        return repeated
 
     def names(self) -> tuple[str, ...]:
         """The name by which each section is addressed."""
@@ -165,19 +183,17 @@ class Document:
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
         """The places, in this document and in the other one, between the sections that they share at the begin and at the end."""
-        begin, most = 0, min(len(self.sections), len(other.sections))
-        while begin < most and self.sections[begin] is other.sections[begin]:
-            begin += 1
-        end = 0
-        while end < most - begin and self.sections[-1 - end] is other.sections[-1 - end]:
-            end += 1
-        return slice(begin, len(self.sections) - end), slice(begin, len(other.sections) - end)
+        mine, theirs = self.sections, other.sections
+        most = min(len(mine), len(theirs))
+        begin = _first_difference(mine, theirs, most)
+        end = _first_difference(reversed(mine), reversed(theirs), most - begin)
+        return slice(begin, len(mine) - end), slice(begin, len(theirs) - end)
 
     def replace(self, old: Section, new: Section) -> "Document":
         place = self.sections.index(old)
         document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]), self.leads)
         if (old.kind, old.name) == (new.kind, new.name):
-            document._index, document._names = self._index, self._names
+            document._index, document._keys, document._names, document._repeated = self._index, self._keys, self._names, self._repeated
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
@@ -223,6 +239,11 @@ class Document:
         document._data = data
         document._index, document._names = self._index, self._names
         return document
+
+
+def _first_difference(sections: Iterable[Section], others: Iterable[Section], most: int) -> int:
+    """How many of the first `most` are shared."""
+    return next(compress(range(most), map(operator.is_not, sections, others)), most)
 
 
 def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
