@@ -5,7 +5,7 @@ from base64 import b64encode
 from pathlib import Path
 from statistics import median
 
-from bench.connection import AUTHORIZATION, Connection
+from bench.connection import Connection
 from bench.farm import Farm, farm
 from bench.plan import Effort
 from bench.subject import CONFIGURATION, running

@@ -34,7 +34,7 @@ def _all_of(answer: bytes) -> bytes:
     return answer
 
 
-@dataclass
+@dataclass(slots=True)
 class Call:
     """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
 

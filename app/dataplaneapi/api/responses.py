@@ -157,6 +157,8 @@ class StreamResponse(Response):
             answer_within(self._patience)
         if recording := scope.pop("recording", None):
             recording.forget()
+        # A configuration that is replaced meanwhile is not kept for the sake of one answer.
+        scope.pop("document", None)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with aclosing(self._parts(self._counting(scope.get("write_part")))) as parts:
             async for part in parts:

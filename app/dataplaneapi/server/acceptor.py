@@ -33,6 +33,8 @@ class Place:
     The protocol sets `given`, called when a place that it asked for is free, and `evicted`, called when it has to go.
     """
 
+    __slots__ = ("_acceptor", "asks", "evicted", "given", "is_probe", "since", "taken")
+
     def __init__(self, acceptor: "Acceptor", *, taken: bool) -> None:
         self._acceptor, self.taken, self.asks, self.is_probe = acceptor, taken, False, False
         self.since = time.monotonic()

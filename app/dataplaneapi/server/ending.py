@@ -25,6 +25,9 @@ class Ending(HttpToolsProtocol):
     `_deaf`: nothing that arrives is read any more. `_in_head` and `_in_body`: the client is in the midst of a request.
     """
 
+    # Beside uvicorn's own attributes, with which a dictionary of them would be of twice the size.
+    __slots__ = ("_deadline", "_deaf", "_endpoint", "_in_body", "_in_head", "_reader")
+
     def __init__(self, endpoint: Endpoint, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._endpoint = endpoint

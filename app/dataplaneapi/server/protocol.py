@@ -59,6 +59,10 @@ class State(ServerState):
 class Protocol(Ending):
     """One connection to an endpoint."""
 
+    __slots__ = (
+        *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_is_new", "_kept"),
+        *("_outlet", "_patience", "_peer", "_place", "_stopping", "_whole"),
+    )
     server_state: State
 
     def __init__(self, endpoint: Endpoint, place: Place, *arguments: Any, **named: Any) -> None:

@@ -36,7 +36,7 @@ class FellBehind(Exception):
     """Events that a subscriber has not read yet are no longer kept."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """Events of these types; with a `pattern` those of objects that it matches, or that stand in such; those that `may_read` allows.
 
@@ -166,6 +166,8 @@ class EventStream:
 class Subscription:
     """Within `with` it is woken by each event. `place`: the id of the last event that was read, or passed over; none after `first` is
     left out."""
+
+    __slots__ = ("_first", "_stream", "_waiter", "is_closed", "place", "wanted")
 
     def __init__(self, stream: EventStream, wanted: Wanted, place: int, first: int) -> None:
         self._stream, self.wanted, self.place, self._first = stream, wanted, place, first

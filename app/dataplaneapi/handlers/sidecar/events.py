@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
@@ -44,6 +44,7 @@ def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subs
     return stream.subscription(wanted), False
 
 
+@lru_cache(maxsize=64)
 def _types(text: str) -> frozenset[str]:
     """All but counters where none is named. Raises ApiError."""
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
@@ -52,6 +53,7 @@ def _types(text: str) -> frozenset[str]:
     return named
 
 
+@lru_cache(maxsize=64)
 def _counters(text: str) -> frozenset[str]:
     """Returns the kinds of counters, all if none is named. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
