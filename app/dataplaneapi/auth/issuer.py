@@ -68,11 +68,14 @@ class Issuer:
     async def _verified(self, token: bytes) -> JwtCaller:
         """Raises BadJwt and IssuerAway. Waits for the keys of the issuer where there is none of the JWT's."""
         header = _header(token)
-        id_ = header.get("kid")
+        id_, algorithm = header.get("kid"), header.get("alg")
         if id_ is not None and not isinstance(id_, str):
             raise BadJwt("the JWT has no valid header")
-        if header.get("alg") not in ASYMMETRIC:
-            raise BadJwt(f"the JWT is signed by {str(header.get('alg'))[:20]!r}; {', '.join(sorted(ASYMMETRIC))} are taken")
+        # Older versions of PyJWT pass over it.
+        if "crit" in header:
+            raise BadJwt("the JWT has a header crit, and no extension is known here")
+        if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
+            raise BadJwt(f"the JWT is signed by {str(algorithm)[:20]!r}; {', '.join(sorted(ASYMMETRIC))} are taken")
         key = await self.keys.look_for(id_)
         if not self.keys:
             raise IssuerAway(f"the keys of {self.settings.issuer} cannot be fetched, so that no JWT is known to be good; the log says why")

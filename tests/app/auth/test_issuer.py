@@ -132,6 +132,20 @@ def test_forgeries(beside: Beside) -> None:
     assert "Signature verification failed" in beside.refusal(f"{head}.{other}.{signature}")
 
 
+@pytest.mark.parametrize("algorithm", [["none"], ["RS256"], {"RS256": 1}, 5, True, None, ""])
+def test_an_algorithm_that_is_no_name_of_one(beside: Beside, algorithm: Any) -> None:
+    assert "is signed by" in beside.refusal(forged({"alg": algorithm, "kid": "rsa1"}))
+
+
+@pytest.mark.parametrize("header", [{"crit": ["b64"], "b64": True}, {"crit": ["exp"]}, {"crit": []}, {"crit": ["x"], "x": 1}])
+def test_extensions_that_must_be_understood(beside: Beside, header: dict[str, Any]) -> None:
+    """RFC 7515, section 4.1.11."""
+    assert beside.refusal(forged({"alg": "RS256", "kid": "rsa1", **header})) in (
+        "the JWT has a header crit, and no extension is known here",
+        "the JWT has no valid header",
+    )
+
+
 @pytest.mark.parametrize("token", [b"..", b"a.b.c", b"\xff.\xff.\xff", b"e30.e30.e30", b"bnVsbA.e30.", b"W10.e30.", b"x" * LONGEST + b".."])
 def test_what_is_none(beside: Beside, token: bytes) -> None:
     assert "the JWT" in beside.refusal(token)
