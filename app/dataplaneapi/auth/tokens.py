@@ -12,14 +12,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
 from hashlib import sha256
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.settings.proxies import network
 from haproxy_native.disk.atomic import write_atomically
 
 log = logging.getLogger(__name__)
@@ -55,13 +55,8 @@ class Token:
         with suppress(ValueError):
             client = ip_address(address)
             client = (isinstance(client, IPv6Address) and client.ipv4_mapped) or client
-            return any(client in _network(network) for network in self.networks)
+            return any(client in network(each) for each in self.networks)
         return False
-
-
-@lru_cache(maxsize=1024)
-def _network(text: str) -> IPv4Network | IPv6Network:
-    return ip_network(text)
 
 
 def is_well_formed(secret: bytes) -> bool:

@@ -10,14 +10,17 @@ UNIX = "unix"
 FORWARDED_FOR = b"x-forwarded-for"
 # The addresses of a header that are looked at, from the end.
 _MOST_PROXIES = 32
+# Before the IPv4 address in an IPv6 address that stands for one.
+_MAPPED_BITS = 96
 Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True)
 class Proxies:
     """The networks of those that are trusted, and whether all that comes over unix sockets comes from one."""
 
-    networks: Sequence[IPv4Network | IPv6Network] = ()
+    networks: Sequence[Network] = ()
     unix: bool = False
 
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
@@ -49,9 +52,17 @@ def read_proxies(given: Iterable[str]) -> Proxies:
     """Raises ValueError, which names what is no network."""
     texts = list(given)
     try:
-        return Proxies([ip_network(text) for text in texts if text != UNIX], UNIX in texts)
+        return Proxies([network(text) for text in texts if text != UNIX], UNIX in texts)
     except ValueError as error:
         raise ValueError(f"{error}; a network is as in 10.0.0.0/8, 192.0.2.7 or fd00::/8, and unix stands for unix sockets") from None
+
+
+@lru_cache(maxsize=4096)
+def network(text: str) -> Network:
+    """IPv4, where that is meant by IPv6, as of addresses. Raises ValueError."""
+    given = ip_network(text)
+    mapped = given.network_address.ipv4_mapped if isinstance(given, IPv6Network) and given.prefixlen >= _MAPPED_BITS else None
+    return IPv4Network((mapped, given.prefixlen - _MAPPED_BITS)) if mapped else given
 
 
 def _sent(text: str) -> Address | None:

@@ -52,6 +52,13 @@ def test_addresses(peer: str, sent: list[str], address: str) -> None:
     assert TRUSTED.client(peer, [(b"forwarded", b"for=203.0.113.1"), *headers]) == address
 
 
+def test_networks_of_ipv4_in_ipv6() -> None:
+    mapped = read_proxies(["::ffff:10.0.0.5", "::ffff:192.0.2.0/120", "::/0"])
+    headers = [(b"x-forwarded-for", b"198.51.100.1")]
+    peers = ("10.0.0.5", "::ffff:10.0.0.5", "192.0.2.200", "10.0.0.6")
+    assert [mapped.client(peer, headers) for peer in peers] == ["198.51.100.1"] * 3 + ["10.0.0.6"]
+
+
 def test_none_is_trusted_by_itself() -> None:
     headers = [(b"x-forwarded-for", b"198.51.100.1")]
     assert [read_proxies([]).client(peer, headers) for peer in ("127.0.0.1", "::ffff:127.0.0.1", UNIX)] == ["127.0.0.1", "127.0.0.1", UNIX]

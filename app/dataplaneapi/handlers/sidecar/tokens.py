@@ -1,6 +1,5 @@
 """Credentials that callers create for programs."""
 
-from ipaddress import ip_network
 from typing import Any
 
 from dataplaneapi.api import asked
@@ -9,6 +8,7 @@ from dataplaneapi.api.conventions import duration, present, timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.auth.tokens import Token
+from dataplaneapi.settings.proxies import network
 from haproxy_native.access.narrowed import has
 from haproxy_native.access.rights import READ, Rights, rights_of
 from haproxy_native.errors import Forbidden, NotFound
@@ -34,7 +34,7 @@ async def create(call: JsonCall) -> Response:
     caller, body = call.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
-    names, networks = _roles(call, body.get("role")), [_network(network) for network in body.get("from", ())]
+    names, networks = _roles(call, body.get("role")), [_network(text) for text in body.get("from", ())]
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
@@ -79,7 +79,7 @@ def _roles(call: Call, given: Any) -> list[str]:
 def _network(text: str) -> str:
     """Raises ApiError."""
     try:
-        return str(ip_network(text))
+        return str(network(text))
     except ValueError as error:
         raise ApiError(422, f"from in body: write a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
 
