@@ -148,6 +148,12 @@ def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
         for name in (WORD, "nosuch"):
             answer = asked(client, method, f"{CONFIG}/{path}?version={client.engine.version(None)}", {"name": name})
             assert answer.status == 403 or (method, answer.status) == ("PUT", 400), (method, path, answer.body)
+            described = {"method": method, "path": f"{CONFIG}/{path}", "body": {"name": name}}
+            batch = asked(client, "POST", "/v3/sidecar/batch", [described])
+            described["path"] += f"?version={client.engine.version(None)}"
+            checked = asked(client, "POST", "/v3/sidecar/access/check", described)
+            may_be = {403, 400} if method == "PUT" else {403}
+            assert {batch.status, checked.json["code"]} <= may_be, (described, batch.body, checked.body)
     for password in (SECRET, "other"):
         users = {WORD: {"username": WORD, "password": password, "secure_password": True}}
         for dry in ("true", "false"):

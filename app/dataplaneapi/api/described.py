@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, unquote
@@ -12,6 +12,7 @@ from uuid import uuid4
 from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from starlette.types import Message, Scope
 
+from dataplaneapi.api import asked
 from dataplaneapi.api.call import JSON, Call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Header, to_json
@@ -21,7 +22,7 @@ from haproxy_native import rehearsal
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.errors import NativeError
 from haproxy_native.rehearsal import Rehearsal, Rehearsed
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author, Request, author
 
 TEXT = "text/plain"
 # What the calls of one connection have in common.
@@ -111,7 +112,17 @@ class Answer:
 
 
 async def served(call: Call, described: Described, caller: Caller) -> Answer:
-    """The answer to it by the application of the call that describes it."""
+    """The answer to it by the application of the call that describes it, for the present author."""
+    scope = described.scope(call.scope, caller)
+    # Its own request, for what the author may know of depends on what is asked for.
+    token = author.set(replace(author.get(), request=Request(asked.path_of(scope))))
+    try:
+        return await _answered(call, described, scope)
+    finally:
+        author.reset(token)
+
+
+async def _answered(call: Call, described: Described, scope: Scope) -> Answer:
     sent: list[Message] = []
     left = [described.data]
 
@@ -123,7 +134,6 @@ async def served(call: Call, described: Described, caller: Caller) -> Answer:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope = described.scope(call.scope, caller)
     try:
         await AsyncExitStackMiddleware(call.scope["app"].dispatch.serve)(scope, receive, send)
     except (ApiError, NativeError) as error:

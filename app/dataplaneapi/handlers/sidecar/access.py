@@ -39,7 +39,7 @@ async def check(call: JsonCall) -> Response:
 
 def _asked_about(call: Call) -> tuple[Author, Caller]:
     """The caller, or another one, which admins may ask about. Raises ApiError and Forbidden."""
-    by, user, role = replace(author.get(), request=None), call.body.get("user"), call.body.get("role")
+    by, user, role = author.get(), call.body.get("user"), call.body.get("role")
     if user is None and role is None:
         return by, call.caller
     if user is not None and role is not None:

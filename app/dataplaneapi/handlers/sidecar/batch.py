@@ -17,7 +17,6 @@ from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
 from haproxy_native.beside import beside
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import Stale
-from haproxy_native.request_context import author
 
 MOST = 10_000
 # As long as a reload may take.
@@ -113,12 +112,7 @@ async def _made(call: Call, step: Step, transaction_id: str) -> Answer:
     path = step.described.path
     query = f"transaction_id={transaction_id}&strict={str(call.strict).lower()}"
     described = replace(step.described, path=f"{path}{'&' if '?' in path else '?'}{query}")
-    by = author.get()
-    token = author.set(replace(by, request=None))
-    try:
-        answer = await served(call, described, call.caller)
-    finally:
-        author.reset(token)
+    answer = await served(call, described, call.caller)
     if answer.status < 400:
         return answer
     members = json.loads(answer.body)
