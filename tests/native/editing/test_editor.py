@@ -1,5 +1,7 @@
 """CRUD on documents: what comes out, what stays as it was, and each refusal."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +51,15 @@ def test_reading() -> None:
     whole = EDITOR.get_object(document(), BACKENDS, None, "app", full=True)
     assert {"from", "name", "acl_list", "servers"} <= set(whole)
     assert list(whole["servers"]) == ["s1", '"s2"']
+
+
+def test_an_editor_that_nobody_uses_any_more_is_gone() -> None:
+    editor = Editor()
+    editor.replace(document(), BACKENDS, None, "app", {"name": "app", "from": "base"})
+    kept = weakref.ref(editor)
+    del editor
+    gc.collect()
+    assert kept() is None
 
 
 def test_what_is_read_is_the_caller_s_own() -> None:
