@@ -67,7 +67,8 @@ class SetForm:
         if self._text is None and len(self._pieces) >= PIECE:
             await self._keep()
         if self._text is not None and self._largest and self._held + len(self._pieces) > self._largest:
-            raise ApiError(413, f"{self._part}: texts exceed the maximum allowed size of {self._largest} bytes")
+            most = f"the maximum allowed size of {self._largest} bytes, which the setting max_body_size changes"
+            raise ApiError(413, f"{self._part}: texts exceed {most}")
 
     async def end(self) -> None:
         await self._keep()

@@ -343,12 +343,12 @@ def _in_utf_8(value: Any) -> Any:
 
 
 def _opened(path: Path, tables: str = "") -> sqlite3.Connection:
-    """Opens the database, readable only by this process's user."""
+    """Opens the database, readable only by this process's user, also where a copy of it was put back."""
     path.touch(mode=0o600)
+    path.chmod(0o600)
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Database)
-    database.execute("PRAGMA auto_vacuum=INCREMENTAL")
-    database.execute("PRAGMA journal_mode=WAL")
-    database.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
+    for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", f"wal_autocheckpoint={_PAGES}"):
+        database.execute(f"PRAGMA {pragma}")
     database.create_function("covers", 2, covers, deterministic=True)
     database.executescript(contents.TABLES + tables)
     return database

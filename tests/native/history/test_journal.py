@@ -141,6 +141,14 @@ def test_keys_stand_apart_and_nobody_else_reads_them(tmp_path: Path) -> None:
     assert Journal(tmp_path, Limits()).contents(entry)[0].after == KEY + b"1"
 
 
+def test_a_copy_that_was_put_back_is_nobody_else_s_to_read(tmp_path: Path) -> None:
+    Journal(tmp_path, Limits()).close()
+    for name in ("history.db", "keys.db"):
+        (tmp_path / name).chmod(0o644)
+    Journal(tmp_path, Limits()).close()
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("history.db", "keys.db")} == {0o600}
+
+
 def test_a_key_that_is_not_kept_any_more(tmp_path: Path) -> None:
     journal = Journal(tmp_path, Limits(size_of_keys=1))
     for number in range(100):
