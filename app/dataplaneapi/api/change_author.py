@@ -26,7 +26,7 @@ def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:
     """The user or the token, or the name in the client's certificate where the listener asks for no password."""
     over = connection.of(scope)
     known = gate.caller(headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
-    return known or Caller(SPIFFE if over.name.startswith("spiffe://") else CERTIFICATES, over.name)
+    return known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
 
 
 def message(sent: bytes) -> str:

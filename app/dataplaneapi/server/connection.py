@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.types import Scope
 
-from dataplaneapi.server.endpoint import URI, Endpoint
+from dataplaneapi.server.endpoint import URI, Endpoint, spiffe_id
 from dataplaneapi.settings.proxies import UNIX
 
 # In a certificate without a common name, what an allow list and the log go by; a SPIFFE id is a URI.
@@ -15,11 +15,15 @@ _ORDER = (URI, "DNS", "email", "IP Address")
 
 @dataclass(frozen=True)
 class Connection:
-    """`name` is that of the client's certificate, empty without one; `refused` tells why nothing may be asked."""
+    """`name` is that of the client's certificate, empty without one; `refused` tells why nothing may be asked.
+
+    `is_spiffe`: the name is a SPIFFE id, and not another name that looks like one.
+    """
 
     endpoint: Endpoint
     name: str = ""
     refused: str = ""
+    is_spiffe: bool = False
 
 
 UNKNOWN = Connection(Endpoint())
@@ -32,7 +36,7 @@ def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Con
     known = names(certificate)
     name = known[0][1] if known else str(certificate.get("serialNumber", ""))
     refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
-    return Connection(endpoint, name, refused)
+    return Connection(endpoint, name, refused, bool(spiffe_id(known)))
 
 
 def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

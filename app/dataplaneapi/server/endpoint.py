@@ -57,9 +57,7 @@ class Endpoint:
 
         A SPIFFE pattern is met by the only URI of a certificate, and only if that is a SPIFFE id.
         """
-        ids = [value for kind, value in names if kind == URI]
-        if len(ids) != 1 or not _is_spiffe_id(ids[0]):
-            ids = []
+        ids = [id_] if (id_ := spiffe_id(names)) else []
         others = [value for _, value in names]
         by_pattern = ((wanted, ids if wanted.lower().startswith(SPIFFE) else others) for wanted in self.client_names)
         return not self.client_names or any(_meets(wanted, candidates) for wanted, candidates in by_pattern)
@@ -67,6 +65,12 @@ class Endpoint:
 
 def _meets(wanted: str, names: Iterable[str]) -> bool:
     return any(name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted for name in names)
+
+
+def spiffe_id(names: Iterable[tuple[str, str]]) -> str:
+    """The SPIFFE id of a certificate with these names: its only URI; empty if there is none."""
+    uris = [value for kind, value in names if kind == URI]
+    return uris[0] if len(uris) == 1 and _is_spiffe_id(uris[0]) else ""
 
 
 def _is_spiffe_id(uri: str) -> bool:

@@ -41,7 +41,7 @@ class Reply:
             and self.version == version
             and self.generation == generation
             and self.connection.endpoint is connection.endpoint
-            and self.connection.name == connection.name
+            and (self.connection.name, self.connection.is_spiffe) == (connection.name, connection.is_spiffe)
         )
 
     def at(self, date: bytes, request_id: bytes) -> bytes:

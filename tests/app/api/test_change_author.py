@@ -44,6 +44,13 @@ def test_a_client_certificate_where_no_password_is_asked_for(client: Client) -> 
     assert author.name == "spiffe://mesh/ci"
 
 
+@pytest.mark.parametrize(("is_spiffe", "group"), [(True, "spiffe"), (False, "certificates")])
+def test_a_name_that_looks_like_a_spiffe_id_has_the_roles_of_none(client: Client, is_spiffe: bool, group: str) -> None:
+    client.connection = Connection(Endpoint(basic_auth=False), "spiffe://mesh/ci", is_spiffe=is_spiffe)
+    (author,) = authors(client, lambda: client.post(f"{CONFIG}/backends?version=1", NEW))
+    assert author.group == group
+
+
 @pytest.mark.parametrize(
     ("sent", "kept"),
     [

@@ -35,6 +35,28 @@ def test_one_that_may_and_one_that_may_not() -> None:
     assert "'07'" in connection(endpoint, {"serialNumber": "07"}).refused
 
 
+@pytest.mark.parametrize(
+    ("others", "common", "is_one"),
+    [
+        ((("URI", "spiffe://td/a"),), "cn", True),
+        ((("DNS", "td"), ("URI", "spiffe://td/a")), "spiffe://td/b", True),
+        ((), "spiffe://td/a", False),
+        ((("DNS", "spiffe://td/a"),), "cn", False),
+        ((("email", "spiffe://td/a"),), "cn", False),
+        ((("URI", "spiffe://td/a"), ("URI", "spiffe://td/b")), "cn", False),
+        ((("URI", "spiffe://td/a/../b"),), "cn", False),
+        ((("URI", "spiffe://td/a/"),), "cn", False),
+        ((("URI", "spiffe://td/%2e%2e/b"),), "cn", False),
+        ((("URI", "https://td/a"),), "cn", False),
+    ],
+)
+def test_spiffe_ids(others: tuple[tuple[str, str], ...], common: str, is_one: bool) -> None:
+    """What is none stays the name of a certificate, whatever it looks like."""
+    certificate = {"subject": ((("commonName", common),),), "subjectAltName": others}
+    made = connection(Endpoint(), certificate)
+    assert made.is_spiffe is is_one and made.name == names(certificate)[0][1]
+
+
 def test_without_a_certificate() -> None:
     assert connection(Endpoint(), None).name == ""
     assert of({"type": "http"}) is UNKNOWN

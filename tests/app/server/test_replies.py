@@ -335,3 +335,4 @@ def test_replies_with_a_place_for_what_differs(reply: bytes, kept: bool) -> None
         assert not found.holds(over, object(), 1, 1)
         assert not found.holds(Connection(Endpoint()), document, 1, 1)
         assert not found.holds(Connection(over.endpoint, "other"), document, 1, 1)
+        assert not found.holds(Connection(over.endpoint, is_spiffe=True), document, 1, 1)
