@@ -3,6 +3,7 @@
 import ssl
 from pathlib import Path
 
+import httpx2
 import pytest
 from cryptography import x509
 
@@ -35,6 +36,41 @@ def test_a_spiffe_pattern_is_met_by_the_only_uri_of_a_certificate(tmp_path: Path
             client.load_cert_chain(*files)
             statuses[what] = get(tls_port, client)[0]
     assert statuses == dict.fromkeys(clients, 403) | {"right": 200, "other names": 200}
+
+
+def test_roles_by_the_names_of_certificates(tmp_path: Path) -> None:
+    """A SPIFFE id is the only URI of a certificate: no other name has its role, nor has a caller without a certificate that of `*`."""
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    wanted, tls_port, path = "spiffe://example.org/ns/shop/one", free_port(), str(tmp_path / "api.sock")
+    listeners = [
+        {"scheme": "https", "port": tls_port, "tls_certificate": str(certificate), "tls_key": str(key), "tls_ca": str(authority.file)},
+        {"scheme": "unix", "socket_path": path, "basic_auth": False},
+    ]
+    role_of = {
+        "users": {"admin": "admin"},
+        "spiffe": {"spiffe://example.org/ns/shop/*": "editor"},
+        "certificates": {"spiffe://*": "viewer", "*": "operator"},
+    }
+    other = x509.UniformResourceIdentifier("spiffe://example.org/ns/db")
+    clients = {
+        "right": (authority.issue("right", uri=wanted), ["editor"]),
+        "DNS": (authority.issue("dns", uri="https://example.org", others=[x509.DNSName._init_without_validation(wanted)]), ["operator"]),
+        "two URIs": (authority.issue("two", uri=wanted, others=[other]), ["viewer", "operator"]),
+        "dots": (authority.issue("dots", uri="spiffe://example.org/ns/shop/../db"), ["viewer", "operator"]),
+        "none": (authority.issue("none", common="node"), ["operator"]),
+    }
+    with running(tmp_path, scheme=["http"], listeners=listeners, role_of=role_of) as server:
+        server.until(f"Serving data plane at https://127.0.0.1:{tls_port}")
+        for what, (files, roles) in clients.items():
+            context = ssl.create_default_context(cafile=str(authority.file))
+            context.load_cert_chain(*files)
+            with httpx2.Client(verify=context) as client:
+                answer = client.get(f"https://127.0.0.1:{tls_port}/v3/sidecar/whoami")
+            assert answer.json()["roles"] == roles, (what, answer.text)
+        with httpx2.Client(transport=httpx2.HTTPTransport(uds=path)) as client:
+            assert client.get("http://localhost/v3/sidecar/whoami").json()["roles"] == []
+            assert client.get("http://localhost/v3/info").status_code == 403
 
 
 def test_revoked_client_certificates(tmp_path: Path) -> None:

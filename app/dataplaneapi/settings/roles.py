@@ -1,11 +1,12 @@
 """Roles, and who has them, as YAML has them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from haproxy_native.access.rights import VERBS, Rights, Rule, predefined, rights_of
 from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.effects import kind_of
 
 EXAMPLE = "{objects: backend/shop_*/server/*, fields: [weight, maintenance], may: [read, change], reload: never, max_objects: 5}"
@@ -20,24 +21,34 @@ class WrongRoles(ValueError):
 
 @dataclass(frozen=True)
 class Roles:
-    """Rules by the names of roles, and names of roles by those who have them, in groups such as USERS; `*` stands for any end of a name."""
+    """Rules by the names of roles, and names of roles by those who have them, in groups such as USERS; `*` stands for any end of a name.
+
+    `userlist`: the object with the users of this API, where HAProxy's configuration has them.
+    """
 
     rules: Mapping[str, Sequence[Rule]]
     owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    userlist: str = ""
 
     def rights(self, group: str, *names: str) -> Rights:
         """Returns the rights of a caller with these names; none at all if no name has a role."""
         owners = self.owners.get(group, {})
         held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
-        return rights_of((role, self.rules[role]) for role in held)
+        return replace(rights_of((role, self.rules[role]) for role in held), userlist=self.userlist)
 
 
 def _is_meant(pattern: str, name: str) -> bool:
-    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+    """A caller without a name is never meant."""
+    return bool(name) and (name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern)
 
 
-def read_roles(roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequence[Mapping[str, Any]]) -> Roles | None:
-    """Returns the roles; None if the settings have none. Raises WrongRoles, which names the place, also if nobody would be an admin."""
+def read_roles(
+    roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequence[Mapping[str, Any]], userlist: str = ""
+) -> Roles | None:
+    """Returns the roles; None if the settings have none. Raises WrongRoles, which names the place, also if nobody would be an admin.
+
+    `userlist`: where callers are looked up if there are no `users`.
+    """
     if not roles and not role_of and not any("role" in user for user in users):
         return None
     sections = [kind_of(resource) for resource in standard_editor().resources.by_name.values() if resource.section and not resource.parents]
@@ -53,8 +64,8 @@ def read_roles(roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequ
         raise WrongRoles(f"role_of: {unknown} is no group; they are {', '.join(owners)}")
     owners[USERS] |= _owned("user", {str(user.get("name", "")): user["role"] for user in users if "role" in user}, rules)
     if not any("admin" in names for group in owners.values() for names in group.values()):
-        raise WrongRoles("nobody has the role admin, so that nobody could do everything; give it to a user, as in role: admin")
-    return Roles(rules, owners)
+        raise WrongRoles("role_of: nobody has the role admin, so that nobody could do everything; give it to a user, as in role: admin")
+    return Roles(rules, owners, spelled("userlist", userlist) if userlist and not users else "")
 
 
 def _rule(role: str, given: Any) -> Rule:

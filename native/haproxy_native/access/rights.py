@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from haproxy_native.editing.object_names import covers
+from haproxy_native.editing.object_names import covers, within
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, RAW, Touch
 
@@ -38,11 +38,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rights:
-    """The rights of one caller: the rules of all its roles. `why`: the reason if it has none."""
+    """The rights of one caller: the rules of all its roles. `why`: the reason if it has none.
+
+    `userlist`: an object that only those may touch to whom everything is allowed, whatever the rules: who changes the names and passwords
+    of callers becomes any of them.
+    """
 
     roles: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = field(default=(), repr=False)
     why: str = field(default="", repr=False)
+    userlist: str = field(default="", repr=False, kw_only=True)
 
     def may(self, verb: str, object_: str) -> bool:
         """Whether a verb is allowed on a whole object, or on ALL.
@@ -58,7 +63,7 @@ class Rights:
 
     def allow(self, touch: Touch) -> bool:
         """Whether they permit it by itself, with a reload or without."""
-        return _are_enough(touch, [rule for rule in self.rules if rule.is_about(touch)])
+        return not self._is_of_callers(touch) and _are_enough(touch, [rule for rule in self.rules if rule.is_about(touch)])
 
     @property
     def are_all(self) -> bool:
@@ -84,6 +89,8 @@ class Rights:
         counted: Counter[Rule] = Counter()
         may_reload = any(rule.reloads and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
         for touch in touched:
+            if self._is_of_callers(touch):
+                raise Forbidden(f"{self._who} may not {touch.verb} {touch.object}: the users of this API are there, which takes role admin")
             about = [rule for rule in self.rules if rule.is_about(touch)]
             free = sorted((rule for rule in about if rule.most is None or counted[rule] < rule.most), key=_is_limited)
             if not _are_enough(touch, free):
@@ -92,6 +99,9 @@ class Rights:
             counted.update(free[:used])
             may_reload = may_reload and _are_enough(touch, [rule for rule in free if rule.reloads])
         return may_reload
+
+    def _is_of_callers(self, touch: Touch) -> bool:
+        return bool(self.userlist) and within(touch.object, self.userlist) and not self.are_all
 
     def _refusal(self, touch: Touch, about: Sequence[Rule]) -> str:
         if _are_enough(touch, about):

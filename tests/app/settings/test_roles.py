@@ -26,6 +26,18 @@ def test_rules_and_owners() -> None:
     assert not roles.rights(USERS, "").rules
 
 
+def test_a_caller_without_a_name_is_meant_by_no_pattern() -> None:
+    roles = read_roles({}, {"certificates": {"*": "viewer"}, "users": {"": "admin", "root": "admin"}}, [])
+    assert roles and roles.rights(CERTIFICATES, "a").roles == ("viewer",)
+    assert not roles.rights(CERTIFICATES, "").rules and not roles.rights(USERS, "").rules
+
+
+def test_the_userlist_of_callers() -> None:
+    of = {"users": {"root": "admin"}}
+    given = [read_roles({}, of, users, userlist) for users, userlist in (([], "a/b"), (ADMIN, "a/b"), ([], ""))]
+    assert [roles and roles.rights(USERS, "root").userlist for roles in given] == ["userlist/a%2Fb", "", ""]
+
+
 @pytest.mark.parametrize(
     ("roles", "owners", "users", "text"),
     [

@@ -54,6 +54,21 @@ def test_what_is_not(rule: Rule, touched: Touch, text: str) -> None:
         rights(rule).permit([touch("backend/shop_a/server/two", "change", "weight"), touched])
 
 
+def test_the_users_of_the_api_are_for_admins() -> None:
+    """Whatever the rules say, also those of a token."""
+    every = frozenset(("read", "create", "change", "delete"))
+    almost, user = Rights(("ci",), (Rule("**", every), Rule("userlist/own/**", every)), userlist="userlist/own"), "userlist/own/user/root"
+    admin = Rights(("admin",), predefined(())["admin"], userlist="userlist/own")
+    for object_ in ("userlist/own", user, "userlist/own/group/g"):
+        touched = touch(object_, "change", "password")
+        for limited in (almost, Narrowed(("admin",), predefined(())["admin"], limit=almost)):
+            assert not limited.allow(touched)
+            with pytest.raises(Forbidden, match=f"may not change {object_}: .*takes role admin"):
+                limited.permit([touched])
+        assert admin.allow(touched) and admin.permit([touched])
+    assert almost.may_read(user) and almost.permit([touch("userlist/owner/user/root", "change", "password")])
+
+
 def test_a_reload_for_nothing() -> None:
     reading, states = Rule("**"), Rule("backend/**", frozenset(("change",)), reloads=False)
     assert not rights(reading).permit([]) and not rights(reading, states).permit([]) and rights(reading, states, TEAM).permit([])

@@ -1,0 +1,71 @@
+"""The users of this API in HAProxy's configuration: who changes them becomes any of them, so that only admins may."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.acceptance.quick import PLAIN, SERVICES, Quick
+from tests.haproxy.process import HAProxy
+from tests.haproxy.sidecar import CONFIGURATION, USER
+
+CONFIG = """\
+backend shop from plain
+    server one 127.0.0.1:1 weight 10
+
+userlist controller
+    user admin insecure-password adminpwd
+    user eve insecure-password eve
+
+userlist others
+    user bob insecure-password bob
+"""
+EVE = ("eve", "eve")
+
+
+@pytest.fixture
+def sidecar(tmp_path: Path, haproxy_binary: str) -> Iterator[Quick]:
+    given: dict[str, Any] = {"user": [], "role_of": {"users": {"admin": "admin", "eve": "editor", "root*": "admin"}}}
+    with HAProxy(tmp_path, (PLAIN + CONFIG).format(), binary=haproxy_binary) as haproxy, Quick(haproxy, dataplaneapi=given) as running:
+        yield running
+
+
+def ask(sidecar: Quick, method: str, path: str, body: Any = None, by: tuple[str, str] = EVE) -> httpx2.Response:
+    sent: dict[str, Any] = {"content": body, "headers": {"Content-Type": "text/plain"}} if isinstance(body, str) else {"json": body}
+    url = f"http://127.0.0.1:{sidecar.port}{path}"
+    return httpx2.request(method, url.replace("VERSION", f"version={sidecar.version()}"), auth=by, timeout=60, **sent)
+
+
+def test_an_editor_makes_itself_no_admin(sidecar: Quick) -> None:
+    users, root = f"{CONFIGURATION}/users", {"username": "root1", "password": "mine", "secure_password": False}
+    text = sidecar.text()
+    transaction = ask(sidecar, "POST", f"{SERVICES}/transactions?VERSION").json()["id"]
+    calls: list[tuple[str, str, Any]] = [
+        ("POST", f"{users}?userlist=controller&VERSION", root),
+        ("POST", f"{users}?userlist=controller&transaction_id={transaction}", root),
+        ("PUT", f"{users}/admin?userlist=controller&VERSION", {**root, "username": "admin"}),
+        ("DELETE", f"{users}/admin?userlist=controller&VERSION", None),
+        ("DELETE", f"{CONFIGURATION}/userlists/controller?VERSION", None),
+        ("POST", f"{CONFIGURATION}/raw?VERSION", text.replace("password adminpwd", "password mine")),
+        ("POST", f"{CONFIGURATION}/raw?VERSION", text + "\nuserlist controller\n    user root1 insecure-password mine\n"),
+        ("POST", f"{CONFIGURATION}/raw?VERSION", text.replace("userlist controller", "userlist old").replace("others", "controller")),
+        ("POST", "/v3/sidecar/batch", [{"method": "POST", "path": f"{users}?userlist=controller", "body": root}]),
+        ("PUT", "/v3/sidecar/apply?owner=eve", {"userlists": [{"name": "controller", "users": {"root1": root}}]}),
+        ("POST", "/v3/sidecar/rename", {"object": "userlist/controller", "to": "old"}),
+    ]
+    for call in calls:
+        answer = ask(sidecar, *call)
+        assert answer.status_code == 403 and "takes role admin" in answer.json()["message"], (call, answer.text)
+    assert sidecar.text() == text
+    assert ask(sidecar, "GET", "/v3/sidecar/whoami", by=("root1", "mine")).status_code == 401
+
+
+def test_what_is_none_of_it_stays_as_it_was(sidecar: Quick) -> None:
+    users = f"{CONFIGURATION}/users"
+    assert ask(sidecar, "GET", f"{users}?userlist=controller").json()[0]["password"].startswith("<masked:")
+    added = {"username": "carl", "password": "x", "secure_password": False}
+    assert ask(sidecar, "POST", f"{users}?userlist=others&VERSION", added).status_code in (201, 202)
+    assert ask(sidecar, "POST", f"{users}?userlist=controller&VERSION", added, by=USER).status_code in (201, 202)
+    assert ask(sidecar, "GET", "/v3/sidecar/whoami", by=("carl", "x")).json()["roles"] == []
