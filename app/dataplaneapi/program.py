@@ -267,4 +267,5 @@ class Program:
         """SIGUSR2."""
         await self.engine.reread()
         self.app.services.users.read(self.settings)
+        self.app.services.streams.review(self.app.services.roles)
         logger.info("Rereading Configuration Files")

@@ -69,3 +69,21 @@ def test_what_is_none_of_it_stays_as_it_was(sidecar: Quick) -> None:
     assert ask(sidecar, "POST", f"{users}?userlist=others&VERSION", added).status_code in (201, 202)
     assert ask(sidecar, "POST", f"{users}?userlist=controller&VERSION", added, by=USER).status_code in (201, 202)
     assert ask(sidecar, "GET", "/v3/sidecar/whoami", by=("carl", "x")).json()["roles"] == []
+
+
+def test_the_streams_of_who_is_no_user_any_more(sidecar: Quick) -> None:
+    """They end with the change of the userlist, whether a call makes it or an edit of the file."""
+
+    def by_call() -> None:
+        answer = sidecar.delete("users/eve", userlist="controller", version=sidecar.version())
+        assert answer.status_code in (202, 204), answer.text
+
+    def by_edit() -> None:
+        sidecar.haproxy.file.write_text(sidecar.text().replace("password adminpwd", "password other"))
+
+    for caller, change in ((EVE, by_call), (USER, by_edit)):
+        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", auth=caller, timeout=60) as answer:
+            assert answer.status_code == 200
+            change()
+            list(answer.iter_lines())
+        assert ask(sidecar, "GET", "/v3/sidecar/whoami", by=caller).status_code == 401

@@ -81,13 +81,17 @@ def _without_existence(operation: Operation, rights: Rights, response: Response)
     return response
 
 
+def require_role(operation: Operation) -> None:
+    """Raises Forbidden for a caller without a role, but where anyone may ask."""
+    by = author.get()
+    if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
+        who = f"{by.name!r} has no role" if by.name else "a caller without a name has no role"
+        raise Forbidden(by.rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
+
+
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
     """Raises Forbidden."""
     verb = READ if operation.action == PATCH else _verb(operation)
-    if not rights.rules and operation.access != ANYONE:
-        name = author.get().name
-        who = f"{name!r} has no role" if name else "a caller without a name has no role"
-        raise Forbidden(rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
     if (transaction := call.get("transaction_id")) and (verb == READ or operation.rows):
         # What does not exist has an answer of its own.
         with suppress(NoTransaction):

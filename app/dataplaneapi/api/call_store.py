@@ -32,7 +32,7 @@ class KeptCall:
     """`began`: Unix time. `id`: that of the request. `request`: digest of its body. Without a `status` it has not ended; a `body` is None
     where it was not kept.
 
-    `headers` are those of the answer, `ignored` those that name what nothing has read.
+    `headers` are those of the answer, `ignored` those that name what nothing has read. `rights`: a digest of those that its caller had.
     """
 
     began: float
@@ -42,6 +42,7 @@ class KeptCall:
     ignored: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     id: str = ""
+    rights: str = ""
 
 
 class CallStore:

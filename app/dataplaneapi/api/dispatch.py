@@ -4,7 +4,7 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
 from dataplaneapi.api import asked
-from dataplaneapi.api.access import limited
+from dataplaneapi.api.access import limited, require_role
 from dataplaneapi.api.middleware import operation_of
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.read_only import admitted
@@ -20,10 +20,11 @@ class Dispatch:
         self._routes: dict[Operation, APIRoute] = {}
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises 404 and 405 for what no operation is for, and 403 where nothing is to be changed."""
+        """Raises 404 and 405 for what no operation is for, and 403 for who has no role, and where nothing is to be changed."""
         operation, values = self._services.index.find(scope)
         scope["operation"], scope["path_params"] = operation, values
         asked.note(operation_of(scope), operation, values, self._services)
+        require_role(operation)
         route = self._routes.get(operation)
         if route is None:
             handler = asked.naming(operation, limited(operation, with_options(operation)))

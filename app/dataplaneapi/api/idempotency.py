@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from typing import Any
 
 from python_multipart.multipart import parse_options_header
@@ -20,8 +21,10 @@ from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
+from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.secrets import BLANK
+from haproxy_native.request_context import author
 
 HEADER = b"idempotency-key"
 REPLAYED = HeaderName(b"Idempotent-Replayed")
@@ -74,7 +77,8 @@ class Idempotency:
         if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
             await asyncio.to_thread(self._store.forget, name)
         else:
-            made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, _plain(scope.get("ignored", ())), answer.body)
+            ignored, rights = _plain(scope.get("ignored", ())), rights_digest()
+            made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, ignored, answer.body, rights=rights)
             is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, answer)
             await asyncio.to_thread(self._store.end, name, made, is_secret=is_secret)
         for message in answer.messages:
@@ -89,6 +93,12 @@ def key_of(operation: Operation, scope: Scope) -> bytes | None:
     if not _KEY.fullmatch(sent):
         raise ApiError(400, f"{_SAID} has 1 to {LONGEST} printable characters of ASCII; a UUID is a good one")
     return bytes(sent)
+
+
+def rights_digest() -> str:
+    """Identifies the present author's rights; empty where nothing is limited."""
+    rights = author.get().rights
+    return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
 def _name(scope: Scope, key: bytes) -> str:
@@ -183,6 +193,9 @@ def holds_secret(answer: HeldAnswer) -> bool:
 async def _replay(kept: KeptCall, body: HashedBody, scope: Scope, receive: Receive, send: Send) -> None:
     if await body.digest() != kept.request:
         raise ApiError(422, f"{_SAID} was sent with another body already; nothing was done. Send another key")
+    if kept.rights != rights_digest():
+        text = f"is of a call that was carried out, and answered with {kept.status}; your rights are other ones now, so it is not shown"
+        raise ApiError(409, f"{_SAID} {text}")
     if kept.body is None:
         text = f"is of a call that was carried out, and answered with {kept.status}; the answer itself was secret or too large to keep"
         raise ApiError(409, f"{_SAID} {text}")

@@ -9,6 +9,7 @@ from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.jwt import JwtSettings
 from dataplaneapi.settings.roles import CLAIMS, USERS, Roles
 from haproxy_native.access.rights import Rights
+from haproxy_native.editing.userlist import User
 
 if TYPE_CHECKING:
     from dataplaneapi.auth.issuer import Issuer
@@ -66,6 +67,10 @@ class Bearers:
             return caller
         token = self.tokens.get(caller.token.id)
         return self.of(token) if token else None
+
+    def user(self, caller: Caller) -> User | None:
+        """Returns the caller as a user with a password; None where it comes with anything else, or is none any more."""
+        return self._users.find(caller.name) if caller.group == USERS else None
 
     def of(self, token: Token) -> TokenCaller:
         is_orphan = token.group == USERS and self._users.find(token.creator) is None

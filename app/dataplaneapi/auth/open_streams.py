@@ -8,17 +8,21 @@ from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.settings.roles import Roles
 from haproxy_native.access.rights import Rights
+from haproxy_native.editing.userlist import User
 
 
 @dataclass(frozen=True, eq=False)
 class _Stream:
+    """`user` is the caller as the users had it."""
+
     caller: Caller
+    user: User | None
     rights: Rights | None
     close: Callable[[], None]
 
 
 class OpenStreams:
-    """`review` is called whenever rights may have changed. A stream ends by itself when its caller's credentials expire."""
+    """`review` is called whenever users or rights may have changed. A stream ends by itself when its caller's credentials expire."""
 
     def __init__(self, bearers: Bearers) -> None:
         self._bearers = bearers
@@ -26,8 +30,8 @@ class OpenStreams:
 
     @contextmanager
     def opened(self, caller: Caller, roles: Roles | None, close: Callable[[], None]) -> Iterator[None]:
-        """`close` is called where the caller has other rights by now."""
-        stream = _Stream(caller, caller.rights(roles), close)
+        """`close` is called where the caller has other rights by now, or another password, or is no user any more."""
+        stream = _Stream(caller, self._bearers.user(caller), caller.rights(roles), close)
         self._streams.add(stream)
         try:
             yield
@@ -37,5 +41,5 @@ class OpenStreams:
     def review(self, roles: Roles | None) -> None:
         for stream in list(self._streams):
             now = self._bearers.present(stream.caller)
-            if now is None or now.rights(roles) != stream.rights:
+            if now is None or now.rights(roles) != stream.rights or self._bearers.user(now) != stream.user:
                 stream.close()

@@ -218,6 +218,25 @@ def test_the_secret_of_a_token_is_in_memory_alone(client: Client) -> None:
     assert base64.b64encode(first.body)[:40] not in kept
 
 
+def test_an_answer_is_kept_for_the_rights_that_its_caller_had(client: Client) -> None:
+    def give(*roles: str) -> None:
+        rules = {"shop": [{"objects": "backend/*", "may": ["read", "create", "change"]}]}
+        client.app.services.roles = read_roles(rules, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": list(roles)}])
+
+    give("editor")
+    first = post(client, f"{SERVERS}?version=1", NEW)
+    assert (first.status, post(client, f"{SERVERS}?version=1", NEW).body) == (202, first.body)
+    give("shop")
+    other = post(client, f"{SERVERS}?version=1", NEW)
+    assert other.status == 409 and "your rights are other ones now" in other.message and b"127.0.0.9" not in other.body
+    give()
+    nobody = post(client, f"{SERVERS}?version=1", NEW)
+    assert nobody.status == 403 and "has no role" in nobody.message
+    give("editor")
+    assert post(client, f"{SERVERS}?version=1", NEW).body == first.body
+    assert client.engine.version() == 2
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
 def test_a_body_has_one_digest_in_whatever_pieces_it_arrives(size: int) -> None:
     def digest(boundary: bytes, size: int, key: bytes = b"k") -> str:

@@ -1,6 +1,7 @@
 """Streams end with the rights of their callers."""
 
 import asyncio
+from contextlib import ExitStack
 from pathlib import Path
 
 from dataplaneapi.auth.bearers import Bearers
@@ -38,3 +39,30 @@ def test_a_review(tmp_path: Path) -> None:
         assert closed == ["bob", "token"]
     streams.review(None)
     assert closed == ["bob", "token"], "those that are over are forgotten"
+
+
+def test_users_that_change(tmp_path: Path) -> None:
+    """Without roles, too: who is no user any more, who has another password, and the token of the former."""
+
+    def settings(**passwords: str) -> Settings:
+        people = [{"name": name, "password": password} for name, password in passwords.items()]
+        return Settings(dataplane_storage_dir=str(tmp_path), users=people)
+
+    users = Users(settings(ann="x", bob="x", eve="x"), lambda: Document.parse(b""))
+    bearers = Bearers(users, Tokens(tmp_path / "tokens.json"))
+    streams, closed = OpenStreams(bearers), list[str]()
+    token, _ = asyncio.run(bearers.tokens.create([], USERS, "ann", 60.0))
+    callers = {
+        "token": bearers.of(token),
+        "node": Caller("certificates", "ann"),
+        **{name: Caller(USERS, name) for name in ("ann", "bob", "eve")},
+    }
+    with ExitStack() as opened:
+        for name, caller in callers.items():
+            opened.enter_context(streams.opened(caller, None, lambda name=name: closed.append(name)))  # type: ignore[misc]
+        users.read(settings(eve="x", bob="x", ann="x"))
+        streams.review(None)
+        assert closed == []
+        users.read(settings(bob="y", eve="x"))
+        streams.review(None)
+    assert sorted(closed) == ["ann", "bob", "token"]
