@@ -40,7 +40,6 @@ from haproxy_native.access.rights import Rights
 from haproxy_native.apply.apply import Apply
 from haproxy_native.apply.owners import OwnerFile
 from haproxy_native.apply.plans import Plans
-from haproxy_native.commit.events import Committed, Edited, Event
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.confirmations.ledger import Confirmation
 from haproxy_native.confirmations.traffic import Traffic
@@ -218,13 +217,12 @@ def _listen(services: Services) -> None:
         events.listen(services.traces.heard)
 
 
-def _follow_users(services: Services, event: Event) -> None:
+def _follow_users(services: Services, _: object) -> None:
     """Closes the streams of callers who are no users any more, or have another password, where the configuration has the users."""
-    if isinstance(event, Committed | Edited):
-        generation = services.users.generation
-        services.users.refresh()
-        if services.users.generation != generation:
-            services.streams.review(services.roles)
+    generation = services.users.generation
+    services.users.refresh()
+    if services.users.generation != generation:
+        services.streams.review(services.roles)
 
 
 def _limits(settings: Settings) -> Limits:
