@@ -62,12 +62,12 @@ from haproxy_native.history.returning import SPOE, Returning
 from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.process_objects.kinds import kinds, take_backs
 from haproxy_native.routing.files import KIND, TestFiles
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
-from haproxy_native.storage.process_returns import returns
 from haproxy_native.webhooks.message import source
 from haproxy_native.webhooks.missed import missed
 from haproxy_native.webhooks.webhooks import Webhooks
@@ -124,9 +124,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     history = History(engine.context, editor, own_directory(settings) / "history", _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
-    returning = Returning(
-        history, engine, editor, {SPOE: spoe, KIND: tests}, {"backend/": overrides.take_back, **returns(engine.context, engine.stores)}
-    )
+    engine.context.process_kinds = read = kinds(engine.context, overrides, language)
+    returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, take_backs(engine.context, engine.stores, overrides, read))
     events = EventSources(engine, editor, history.mask)
     watch = Watch(Traffic(lambda: workers.statistics(FRONTENDS | BACKENDS)))
 

@@ -31,7 +31,7 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import Missing, Unusable
-from haproxy_native.history import entries, versions
+from haproxy_native.history import entries, held, versions
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal, ReloadOutcome
 from haproxy_native.history.journal import FIRST, Journal, Limits
 from haproxy_native.planning.effects import effects
@@ -49,6 +49,7 @@ SETTLE_SECONDS = 2.0
 UNREADABLE = (sqlite3.Error, OSError, Unusable, Missing)
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+Key = TypeVar("Key")
 
 
 @dataclass(eq=False)
@@ -82,15 +83,16 @@ class History:
         self._known: Content | None = None
 
     async def __aenter__(self) -> Self:
-        self.context.foresee, self.context.journal, self.context.entry_of = self._foresee, self._enter, self._entry_of
-        self.context.text_of = self._text_of
+        self.context.foresee, self.context.journal = self._foresee, self._enter
+        self.context.entry_of, self.context.text_of = partial(self._found, versions.newest), partial(self._found, versions.text)
+        self.context.held_of = partial(self._found, held.newest)
         self.context.events.listen(self._heard)
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.context.foresee = self.context.journal = self.context.entry_of = self.context.text_of = None
+        self.context.foresee = self.context.journal = self.context.entry_of = self.context.text_of = self.context.held_of = None
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)
@@ -252,18 +254,11 @@ class History:
             entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(self._editor, before, after)
         await self._add(lambda: Record(entry, [content], (), objects))
 
-    async def _entry_of(self, version: int) -> int | None:
-        """The id of the newest entry of a version of the configuration."""
+    async def _found(self, work: Callable[[Journal, Key], Result | None], key: Key) -> Result | None:
+        """What is found in the journal; None where it cannot be read."""
         async with self._adding:
             with suppress(*UNREADABLE):
-                return await self._asked(versions.newest, version)
-        return None
-
-    async def _text_of(self, version: int) -> bytes | None:
-        """The configuration of a former version."""
-        async with self._adding:
-            with suppress(*UNREADABLE):
-                return await self._asked(versions.text, version)
+                return await self._asked(work, key)
         return None
 
     async def _recall_unloaded(self) -> None:

@@ -70,13 +70,15 @@ class Limits:
 
 
 class Journal:
+    """`keys`: the database of what is secret."""
+
     def __init__(self, directory: Path, limits: Limits) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._limits, self._added, self._tidied = limits, 0, 0
-        self._main, self._keys = _opened(directory / "history.db", _TABLES), _opened(directory / "keys.db")
+        self._main, self.keys = _opened(directory / "history.db", _TABLES), _opened(directory / "keys.db")
 
     def close(self) -> None:
-        for database in (self._main, self._keys):
+        for database in (self._main, self.keys):
             with suppress(sqlite3.Error):
                 contents.close(database)
 
@@ -87,17 +89,8 @@ class Journal:
         entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
         with _transaction(self._main):
             members = _packed([asdict(member) for member in record.members])
-            row = (
-                self.last,
-                entry.time,
-                entry.version,
-                entry.kind,
-                entry.outcome,
-                entry.owner,
-                entry.reload_id,
-                *_by(entry.author),
-                members,
-            )
+            made = (self.last, entry.time, entry.version, entry.kind, entry.outcome, entry.owner, entry.reload_id)
+            row = (*made, *_by(entry.author), members)
             statement = f"INSERT INTO entry (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
             added = int(self._main.execute(statement, row).lastrowid or 0)
             for content in record.contents:
@@ -108,16 +101,17 @@ class Journal:
                     contents.hold(self._main, added, content.path, content.before, content.after)
             self._touch(added, record.objects)
             # Before the entry is: an id that was used by none is used by the next.
-            if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
+            held = [record.held] if record.held else []
+            if secret_contents := [*held, *(content for content in record.contents if content.is_kept and content.path in secrets)]:
                 self._hold_keys(added, secret_contents)
         self._added += 1
         return added
 
     def _hold_keys(self, entry: int, secrets: Sequence[Content]) -> None:
-        with _transaction(self._keys):
-            self._keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
+        with _transaction(self.keys):
+            self.keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
             for secret in secrets:
-                contents.hold(self._keys, entry, secret.path, secret.before, secret.after)
+                contents.hold(self.keys, entry, secret.path, secret.before, secret.after)
 
     def know(self, content: Content) -> None:
         """Keeps what a file holds before the first change that is entered; on disk when this returns."""
@@ -129,9 +123,9 @@ class Journal:
             if not secret:
                 contents.hold(self._main, FIRST, first.path, first.before, first.after)
             else:
-                with _transaction(self._keys):
-                    self._keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
-                    contents.hold(self._keys, FIRST, first.path, first.before, first.after)
+                with _transaction(self.keys):
+                    self.keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
+                    contents.hold(self.keys, FIRST, first.path, first.before, first.after)
 
     def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str]) -> None:
         """On disk with the next entry: they can be computed again."""
@@ -236,7 +230,7 @@ class Journal:
         before, after = None, None
         if is_kept:
             try:
-                before, after = contents.held(self._keys if secret else self._main, entry, path)
+                before, after = contents.held(self.keys if secret else self._main, entry, path)
             except Missing:
                 raise NotFound(f"what {path} held at entry {entry} is not kept any more") from None
         return Content(object_, path, before, after, bool(is_kept))
@@ -309,10 +303,10 @@ class Journal:
             first = int(self._main.execute("SELECT min(id) FROM entry").fetchone()[0])
             below = max(below, first + max(_PIECE, (last - first) // 10))
         self._forget(min(below, last))
-        if _size(self._keys) > self._limits.size_of_keys:
-            with _transaction(self._keys):
-                rows = [entry for (entry,) in self._keys.execute("SELECT entry FROM held ORDER BY entry")]
-                contents.forget(self._keys, rows[len(rows) // 2])
+        if _size(self.keys) > self._limits.size_of_keys:
+            with _transaction(self.keys):
+                rows = [entry for (entry,) in self.keys.execute("SELECT entry FROM held ORDER BY entry")]
+                contents.forget(self.keys, rows[len(rows) // 2])
 
     def _forget(self, below: int) -> None:
         if not self._main.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
@@ -322,9 +316,9 @@ class Journal:
             for table, column in (("entry", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
                 self._main.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
             contents.forget(self._main, below)
-        with _transaction(self._keys):
-            contents.forget(self._keys, below)
-        for database in (self._main, self._keys):
+        with _transaction(self.keys):
+            contents.forget(self.keys, below)
+        for database in (self._main, self.keys):
             database.execute("PRAGMA incremental_vacuum").fetchall()
 
 

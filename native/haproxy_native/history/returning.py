@@ -16,6 +16,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, Unusable
+from haproxy_native.history import held
 from haproxy_native.history.entries import RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
@@ -29,7 +30,7 @@ from haproxy_native.text.document import Document
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # From what a file holds to what it is to hold; None is no file.
 Wanted = Callable[[bytes | None], bytes | None]
-TakeBack = Callable[[Sequence[Member]], Awaitable[Outcome | None]]
+TakeBack = Callable[[Sequence[Member], bytes | None], Awaitable[Outcome | None]]
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ class OtherFiles(Protocol):
 
 @dataclass(frozen=True)
 class Returning:
-    """`others` by their kind as objects. `take_back`, by how the name of what changed begins: sets members of the process to what they
-    were; it returns None where they are so already."""
+    """`others` by their kind as objects. `take_back`, by how the name of what changed begins: sets members of the
+    process to what they were, with what the object was made of then, where that is kept; it returns None where they are so already."""
 
     history: History
     engine: Engine
@@ -96,9 +97,9 @@ class Returning:
             touched = ", ".join(await self.history.ask(Journal.objects, entry.id)) or "the process"
             raise Conflict(
                 f"of entry {entry.id} nothing is known that could be put back: it changed {touched} in the running process alone, and "
-                "HAProxy does not show what stood there; make the change again as it was, or reload, which brings back what the files say"
+                "HAProxy did not show in time what stood there; make the change as it was, or reload, which brings back what the files say"
             )
-        outcome = await take_back(members)
+        outcome = await take_back(members, await self.history.ask(held.before, entry.id, members[0].object))
         return Returned([outcome] if outcome else [])
 
     async def restore(self, id_: int) -> Returned:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
@@ -47,6 +47,8 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.5
+# Until the next check says otherwise, so that it is no override.
+HEALTH = "operational_state"
 # For what the worker in service says before a reload.
 PATIENCE = 5.0
 # For who is in service, at the start.
@@ -119,7 +121,7 @@ class Overrides:
         """Changes of these members, before and after, that were made in the worker in service; returns what has changed."""
         self._changed.set()
         changed = [member for before, after in changes for member in _changed(before, after, members)]
-        self._ledger.keep([self._override(member) for member in changed])
+        self._ledger.keep([self._override(each) for each in changed if each.member in MEMBERS])
         return changed
 
     async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str]) -> list[Member]:
@@ -127,7 +129,7 @@ class Overrides:
         record them, have set them before.
         """
         changed, states = self.record(changes, members), [after for _, after in changes]
-        now = {(object_of(state), member): value for state in states for member, value in _values(state).items() if member in members}
+        now = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
         keys = [((each.object, each.member), each) for each in self._ledger.all()]
         missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
         missed += [each for each in await self._set_by_others(states) if each.member in members]
@@ -139,7 +141,7 @@ class Overrides:
         former = known.former if known else changed.old
         return Override(changed.object, changed.member, changed.new, former, time.time(), author.get().name)
 
-    async def take_back(self, changed: Sequence[Member]) -> Outcome | None:
+    async def take_back(self, changed: Sequence[Member], held: bytes | None = None) -> Outcome | None:
         """Sets members of servers to what they were before a change; None where they are so already.
 
         Raises NotFound, RuntimeFailure, and Conflict with both values.
@@ -164,14 +166,14 @@ class Overrides:
         """Raises NotFound."""
         if (state := await self._state(changed.object)) is None:
             raise NotFound(f"the worker in service has no {changed.object}")
-        return _values(state)[changed.member]
+        return values_of(state)[changed.member]
 
     async def _changed_so(self, object_: str, changed: Sequence[Member]) -> ServerState:
         """What a server does, which is what the change has left. Raises NotFound and Conflict."""
         if (state := await self._state(object_)) is None:
             raise NotFound(f"the worker in service has no {object_}")
         for override in changed:
-            if (now := _values(state)[override.member]) != override.new:
+            if (now := values_of(state)[override.member]) != override.new:
                 raise Conflict(f"{override.member} of {object_} is {now} by now, not {override.new}; to come back: {override.old}")
         return state
 
@@ -323,13 +325,13 @@ class Overrides:
         if override.member == WEIGHT:
             return commands.weight(backend, name, override.value)
         if state := await self._state(override.object):
-            return next(iter(_commands(state, {override.member: override.value})), None)
+            return next(iter(setting(state, {override.member: override.value})), None)
         self._ledger.forget([override])
         return None
 
     async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
         """What differs, as one change. Raises RuntimeRefused."""
-        await commands.apply(self._engine.runtime, list(_commands(now, wanted)))
+        await commands.apply(self._engine.runtime, list(setting(now, wanted)))
 
     async def _state(self, object_: str) -> ServerState | None:
         """Returns a server's state; None if the worker in service does not have it."""
@@ -339,9 +341,12 @@ class Overrides:
         return None
 
 
-def _commands(now: ServerState, wanted: dict[str, object]) -> Iterable[Command]:
-    backend, name, is_now = now.backend_name, now.name, _values(now)
+def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
+    """The commands for what differs."""
+    backend, name, is_now = now.backend_name, now.name, values_of(now)
     changed = {member: value for member, value in wanted.items() if value != is_now[member]}
+    if HEALTH in changed:
+        yield commands.health(backend, name, str(changed[HEALTH]))
     if STATE in changed:
         yield commands.state(backend, name, str(changed[STATE]))
     if WEIGHT in changed:
@@ -356,12 +361,13 @@ def object_of(state: ServerState) -> str:
 
 
 def _changed(before: ServerState, after: ServerState, members: Collection[str]) -> Iterable[Member]:
-    was, now, object_ = _values(before), _values(after), object_of(before)
-    return (Member(object_, member, was[member], now[member]) for member in MEMBERS if member in members and was[member] != now[member])
+    was, now, object_ = values_of(before), values_of(after), object_of(before)
+    return (Member(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member])
 
 
-def _values(state: ServerState) -> dict[str, object]:
-    return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port}
+def values_of(state: ServerState) -> dict[str, object]:
+    """What an operator sets of a server in the process."""
+    return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
 
 
 def _differing(state: ServerState) -> Iterable[Override]:

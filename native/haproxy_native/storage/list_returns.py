@@ -1,19 +1,32 @@
-"""What changes of a list in the process alone did to its entries, and the list without one of them. Pure.
+"""What changes of a list in the process alone did to its entries, and the list without one of them.
 
 A change of one entry is kept as that entry's member; one of the whole list as all entries before and after it, up to MOST bytes.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from haproxy_native.commit.change import Member
 from haproxy_native.editing.secrets import BLANK
-from haproxy_native.errors import Conflict
+from haproxy_native.errors import Conflict, RuntimeRefused
 from haproxy_native.planning.merging import content_without
 from haproxy_native.runtime.maps import MapEntry
 
 VALUE, ENTRIES = "value", "entries"
 MOST = 1 << 20
+# For all entries of a list that is to be changed.
+KEEP_SECONDS = 0.5
+Entries = TypeVar("Entries")
+
+
+async def in_time(entries: Callable[[], Awaitable[Entries]]) -> Entries | None:
+    """All entries before a change; None where they take long. A list that is not loaded is reported by the command that would change it."""
+    with suppress(TimeoutError, RuntimeRefused):
+        async with asyncio.timeout(KEEP_SECONDS):
+            return await entries()
+    return None
 
 
 def whole(object_: str, old: Sequence[str] | None, new: Sequence[str] | None) -> Member:

@@ -17,7 +17,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.acl_store import path_of
-from haproxy_native.storage.list_returns import lines_without, pattern_without, whole
+from haproxy_native.storage.list_returns import in_time, lines_without, pattern_without, whole
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
 
@@ -58,24 +58,37 @@ class LiveAcl:
                 raise Exists(pattern)
 
         touched = self._touch(pattern, CREATE)
-        added = Member(touched.object, PATTERN, None, pattern)
-        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, member=added)
+
+        async def did() -> list[Member]:
+            return [Member(touched.object, PATTERN, None, pattern)]
+
+        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, did=did)
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
-        gone = dict(await self._there()).get(reference)
+        there = dict[str, str]()
+
+        async def look() -> None:
+            there.update(await self._there())
 
         def edit(before: Sequence[str]) -> list[str]:
             left = list(before)
-            if gone in left:
+            if (gone := there.get(reference)) in left:
                 left.remove(gone)
             return left
 
-        deleted = Member(self._touch(gone or reference, DELETE).object, PATTERN, gone, None)
-        await self._change(Delete(self.name, reference), edit, sync, self._touch(reference, DELETE), member=deleted)
+        async def did() -> list[Member]:
+            gone = dict(await in_time(self._there) or ()).get(reference)
+            return [Member(self._touch(gone, DELETE).object, PATTERN, gone, None)] if gone is not None else []
+
+        check = look if sync else unchecked
+        await self._change(Delete(self.name, reference), edit, sync, self._touch(reference, DELETE), check=check, did=did)
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
-        before = [] if sync else [pattern for _, pattern in await self._there()]
-        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, member=whole(self._object, before, patterns))
+        async def did() -> list[Member]:
+            before = await in_time(self._there)
+            return [whole(self._object, None if before is None else [pattern for _, pattern in before], patterns)]
+
+        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, did=did)
 
     async def take_back(self, change: Member) -> Outcome | None:
         """Takes back a change of the process alone, among later ones: all patterns anew, at once. None where nothing of it is left.
@@ -121,10 +134,10 @@ class LiveAcl:
         sync: bool,
         touched: Touch | None = None,
         *,
-        member: Member,
+        did: Callable[[], Awaitable[Sequence[Member]]],
         check: Callable[[], Awaitable[None]] = unchecked,
     ) -> None:
-        """`touched`: the entry that changes, all of them without it. `member`: what the change does."""
+        """`touched`: the entry that changes, all of them without it. `did` returns what the step then changes."""
         touches = [touched] if touched else ()
         if sync:
             await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
@@ -132,8 +145,9 @@ class LiveAcl:
 
         async def apply() -> Sequence[Member]:
             await check()
+            members = await did()
             await step.carry_out(self.context.runtime)
-            return [member]
+            return members
 
         await change_process(self.context, self._object, apply, touches)
 

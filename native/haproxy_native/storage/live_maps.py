@@ -10,17 +10,14 @@ from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.errors import BadValue, Conflict, Exists, NativeError, RuntimeRefused
+from haproxy_native.errors import BadValue, Conflict, Exists, NativeError
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
-from haproxy_native.storage.list_returns import VALUE, entries_without, lines_without, whole
+from haproxy_native.storage.list_returns import VALUE, entries_without, in_time, lines_without, whole
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
-
-# For all entries of a map that is to be filled or emptied.
-KEEP_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,16 +39,22 @@ class LiveMap(LiveFile[MapEntry]):
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
         """Raises Exists for a key that is there."""
         check_key(key)
-        edit = lambda before: [*before, MapEntry(key, value)]  # noqa: E731
+
+        def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
+            return [*before, MapEntry(key, value)]
+
         await self._change(Add(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> None:
-        step = Set(self.name, key, value)
-        edit = lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in before]  # noqa: E731
-        await self._change(step, edit, sync, self._touch(key, CHANGE), value=value)
+        def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
+            return [MapEntry(key, value) if entry.key == key else entry for entry in before]
+
+        await self._change(Set(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
 
     async def delete(self, key: str, *, sync: bool = False) -> None:
-        edit = lambda before: [entry for entry in before if entry.key != key]  # noqa: E731
+        def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
+            return [entry for entry in before if entry.key != key]
+
         await self._change(Delete(self.name, key), edit, sync, self._touch(key, DELETE))
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:
@@ -137,21 +140,14 @@ class LiveMap(LiveFile[MapEntry]):
         async def apply() -> Sequence[Member]:
             await check()
             if touched is None:
-                before, after = await self._kept(), edit(())
+                before, after = await in_time(self.entries), edit(())
                 await step.carry_out(self.context.runtime)
-                return [whole(spelled("map", self.path.name), before, _lines(after))]
+                return [whole(spelled("map", self.path.name), None if before is None else _lines(before), _lines(after))]
             old = None if touched.verb == CREATE else await self.entry(key)
             await step.carry_out(self.context.runtime)
             return [Member(touched.object, VALUE, old.value if old else None, value)]
 
         await change_process(self.context, spelled("map", self.path.name), apply, [touched] if touched else ())
-
-    async def _kept(self) -> list[str] | None:
-        """All entries, None where they take long. A map that is not loaded is reported by the command that would change it."""
-        with suppress(TimeoutError, RuntimeRefused):
-            async with asyncio.timeout(KEEP_SECONDS):
-                return _lines(await self.entries())
-        return None
 
     async def _refuse_taken(self, key: str) -> None:
         if key and await self.entry(key):

@@ -161,10 +161,10 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]
         async with recorded(tmp_path) as (_, history):
             await replaced(history, None, keys[0])
-            await history.ask(lambda journal: forget(journal._keys, 2))
+            await history.ask(lambda journal: forget(journal.keys, 2))
             await replaced(history, keys[0], keys[1])
             assert [entry.id for entry in await entries(history)] == [2, 1]
-            await history.ask(lambda journal: forget(journal._keys, 3))
+            await history.ask(lambda journal: forget(journal.keys, 3))
         (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
         key.write_bytes(keys[2])
         async with recorded(tmp_path) as (engine, history):

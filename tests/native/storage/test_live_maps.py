@@ -8,7 +8,6 @@ from haproxy_native.errors import BadValue, Conflict, Exists, Missing, NotTaken,
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Add, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
-from haproxy_native.storage.process_returns import returns
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 
@@ -38,7 +37,7 @@ def test_changes_of_the_process_alone_are_taken_back(maps: Beside) -> None:
         async def enter(change: AnyChange, outcome: Outcome) -> None:
             members.extend(outcome.members)
 
-        engine.context.journal, back = enter, returns(engine.context, engine.stores)["map/"]
+        engine.context.journal, back = enter, live.take_back
         await live.set("one", "eins")
         await live.add("/three", "3 x")
         await live.delete("two")
@@ -48,19 +47,19 @@ def test_changes_of_the_process_alone_are_taken_back(maps: Beside) -> None:
         one, three, two = members[:3]
         await live.set("/three", "other")
         with pytest.raises(Conflict, match="'other' by now, not '3 x'"):
-            await back([three])
+            await back(three)
         await live.set("/three", "3 x")
         for each, shown in (
             (one, ["one 1", "/three 3 x"]),
             (two, ["one 1", "/three 3 x", "two two words"]),
             (three, ["one 1", "two two words"]),
         ):
-            assert await back([each])
+            assert await back(each)
             assert maps.shown() == shown
-            assert await back([each]) is None
+            assert await back(each) is None
         await live.clear()
         (emptied,) = members[-1:]
-        assert await back([emptied]) and maps.shown() == ["one 1", "two two words"]
+        assert await back(emptied) and maps.shown() == ["one 1", "two two words"]
         assert (members[-1].old, members[-1].new) == ([], ["one 1", "two two words"]) and maps.file.read_text() == OWN
         engine.context.journal = None
 

@@ -14,8 +14,10 @@ from haproxy_native.commit.change import Member
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.overrides.ledger import MEMBERS
+from haproxy_native.overrides.overrides import HEALTH
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import NotExpressible
+from haproxy_native.process_objects.servers import PATIENCE, drifts, given
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -23,8 +25,6 @@ from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Shows, holds
 
 REFUSALS = (("No such backend", RuntimeMissing), ("Already exists", RuntimeTaken))
-# How long a server that is to be deleted may take to finish what it has begun; seconds.
-PATIENCE = 1.0
 UP = "up"
 
 
@@ -49,9 +49,9 @@ async def create(call: JsonCall) -> Response:
         except NotExpressible as word:
             raise BadRequest(f"only HAProxy can resolve {word}") from None
         await commands.apply(runtime, made)
-        _drifts(call, backend, name, None, await _server(runtime, backend, name))
+        drifts(call.services.engine.context, call.services.overrides, (backend, name), None, await _server(runtime, backend, name))
 
-    await change(call, _object(backend, name), work, kinds=REFUSALS, classed=False)
+    await change(call, _object(backend, name), work, kinds=REFUSALS, classed=False, given=given(call.body))
     return json_response(201, call.body)
 
 
@@ -59,6 +59,7 @@ async def replace(call: JsonCall) -> Response:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
     backend, name = call.get("parent_name"), call.get("name")
     shown: dict[str, Any] = {}
+    changing = [member for member in (*MEMBERS, HEALTH) if member in call.body]
 
     async def work(runtime: Runtime) -> list[Member]:
         before = await _server(runtime, backend, name)
@@ -69,13 +70,13 @@ async def replace(call: JsonCall) -> Response:
         await commands.apply(runtime, changes)
         after = await _server(runtime, backend, name)
         # A whole text that is pushed does not end it, where it leaves the member as it was.
-        changed = await call.services.overrides.hold([(before, after)], [member for member in MEMBERS if member in call.body])
+        changed = await call.services.overrides.hold([(before, after)], changing)
         if any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, call.body)):
             raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
         shown.update(as_dict(call, after))
         return changed
 
-    await change(call, _object(backend, name), work, members=[member for member in MEMBERS if member in call.body], classed=False)
+    await change(call, _object(backend, name), work, members=changing or (*MEMBERS, HEALTH), classed=False)
     return json_response(200, shown)
 
 
@@ -85,7 +86,7 @@ async def delete(call: JsonCall) -> Response:
     async def work(runtime: Runtime) -> None:
         before = await _server(runtime, backend, name)
         await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
-        _drifts(call, backend, name, before, None)
+        drifts(call.services.engine.context, call.services.overrides, (backend, name), before, None)
 
     await change(call, _object(backend, name), work, classed=False)
     return empty(204)
@@ -118,14 +119,6 @@ def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
 
 def _undone_by(command: Command, undo: Command) -> Command:
     return dataclasses.replace(command, undo=undo.text)
-
-
-def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
-    """So that no later commit claims that the process has the servers of its text."""
-    was, now = before.settings if before else "", after.settings if after else ""
-    call.services.engine.context.running.drifts(f"server {backend}/{name}", was, now)
-    if before and not after:
-        call.services.overrides.forget(before)
 
 
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:
