@@ -23,6 +23,8 @@ from haproxy_native.request_context import Author
 
 # What a line has at most of what clients can make long.
 MOST_OBJECTS, LONGEST_PATH, LONGEST_REASON = 50, 500, 300
+# Where a command that HAProxy has refused begins, behind its words.
+_COMMAND = re.compile(r" \[[a-z]")
 # Words of a file or of a body in a message; they may be secrets.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
@@ -150,7 +152,10 @@ def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objec
 
 def without_values(text: str) -> str:
     """The first line of a message without what it quotes, of a limited length; further lines show those of the file."""
-    return _QUOTED.sub("'...'", text.partition("\n")[0])[:LONGEST_REASON]
+    line = text.partition("\n")[0]
+    if line.endswith("]") and (command := _COMMAND.search(line)):
+        line = f"{line[: command.start()]} [...]"
+    return _QUOTED.sub("'...'", line)[:LONGEST_REASON]
 
 
 def _log(settings: AuditSettings | None) -> AuditLog | None:

@@ -131,6 +131,9 @@ def test_following_the_settings(tmp_path: Path) -> None:
         ("the server's user is not the file's", "the server's user is not the file's"),
         ("cut off in 'secr", "cut off in '...'"),
         ("line 7 is wrong\nuser ann password secret-1", "line 7 is wrong"),
+        ("entry not found. [set map /etc/haproxy/hosts.map key secret [x]]", "entry not found. [...]"),
+        ("/run/master.sock [3]  entry not found. [set map #0 key secret]", "/run/master.sock [3]  entry not found. [...]"),
+        ("fields: [weight]}", "fields: [weight]}"),
         ("x" * 1000, "x" * audit.LONGEST_REASON),
     ],
 )
