@@ -147,18 +147,50 @@ def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
     for method, path in (("POST", "backends"), ("PUT", f"backends/{WORD}"), ("PUT", "backends/nosuch"), *DELETIONS):
         for name in (WORD, "nosuch"):
             answer = asked(client, method, f"{CONFIG}/{path}?version={client.engine.version(None)}", {"name": name})
-            assert answer.status == 403 or (method, answer.status) == ("PUT", 400), (method, path, answer.body)
+            assert answer.status == 403, (method, path, answer.body)
             described = {"method": method, "path": f"{CONFIG}/{path}", "body": {"name": name}}
             batch = asked(client, "POST", "/v3/sidecar/batch", [described])
             described["path"] += f"?version={client.engine.version(None)}"
             checked = asked(client, "POST", "/v3/sidecar/access/check", described)
-            may_be = {403, 400} if method == "PUT" else {403}
-            assert {batch.status, checked.json["code"]} <= may_be, (described, batch.body, checked.body)
+            assert (batch.status, checked.json["code"]) == (403, 403), (described, batch.body, checked.body)
+    for body in ({}, {"username": "x"}, {"username": "x", "password": "y", "secure_password": False}):
+        answers = [
+            asked(client, "POST", f"{CONFIG}/users?userlist={name}&version={client.engine.version(None)}", body)
+            for name in (WORD, "nosuch")
+        ]
+        assert answers[0].status == answers[1].status in (403, 422), (body, answers[0].body, answers[1].body)
     for password in (SECRET, "other"):
         users = {WORD: {"username": WORD, "password": password, "secure_password": True}}
         for dry in ("true", "false"):
             answer = asked(client, "PUT", f"/v3/sidecar/apply?owner=mine&dry_run={dry}", {"userlists": [{"name": WORD, "users": users}]})
             assert answer.status == 403, (password, dry, answer.body)
+
+
+def _list(client: Client, operation: Operation, name: str) -> tuple[int, bytes, bool]:
+    path = re.sub(r"\{[^}]*\}", name, operation.path)
+    answer = asked(client, "GET", f"/v3{path}?userlist={name}&parent_name={name}")
+    return answer.status, answer.body.replace(name.encode(), b""), "Unparsed-Lines" in answer.headers
+
+
+def test_a_list_in_what_is_hidden_is_as_one_in_nothing(client: Client, limited: None) -> None:
+    compared = 0
+    for operation in client.app.services.index.operations:
+        names = [each.name for each in operation.parameters if each.name in ("userlist", "parent_name", *operation.names)]
+        if operation.method != "GET" or operation.is_of_one or not names or not operation.path.startswith("/services/haproxy/config"):
+            continue
+        for hidden in (SANE_NAME, WORD):
+            answers = []
+            for name in (hidden, "nosuch"):
+                path = re.sub(r"\{[^}]*\}", name, operation.path)
+                answers.append(asked(client, "GET", f"/v3{path}?userlist={name}&parent_name={name}"))
+            there, not_there = (
+                (each.status, each.body.replace(hidden.encode(), b"nosuch"), "Unparsed-Lines" in each.headers) for each in answers
+            )
+            assert there == not_there and there[0] in (200, 403), (operation, hidden, there, not_there)
+            compared += 1
+    assert compared > 100
+    assert asked(client, "GET", f"{CONFIG}/backends/mine/servers").json[0]["name"] == "web"
+    assert asked(client, "GET", f"{CONFIG}/backends/mine/acls").json == []
 
 
 def test_no_secret_of_what_may_be_read(client: Client) -> None:

@@ -15,8 +15,8 @@ from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, PATCH, READING, Handler, Operation
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.quotations import refuse_unknown, without_files, without_others
-from dataplaneapi.api.reading import asked_for, named, shown
-from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, to_json
+from dataplaneapi.api.reading import asked_for, listed_in, named, shown
+from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, json_response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.editing.masked import restored, restored_text
@@ -37,6 +37,9 @@ def limited(operation: Operation, handler: Handler) -> Handler:
         rights = author.get().rights
         if isinstance(rights, Rights):
             _require(operation, call, rights)
+            if (parent := listed_in(operation, call)) and not rights.reaches(parent):
+                # Nothing of it may be read; whether it is there or not.
+                return json_response(200, [])
         if not operation.rehearsed:
             would_change()
         if not operation.asks and not operation.calls:
@@ -74,8 +77,9 @@ def _without_existence(operation: Operation, rights: Rights, response: Response)
     request = author.get().request
     if response.status_code < 300 and operation.resource is None:
         return response
+    is_object = bool(operation.resource or operation.store)
     try:
-        refuse_unknown(response.status_code, _verb(operation), request.object if request else "", rights)
+        refuse_unknown(response.status_code, _verb(operation), request.object if request else "", rights, is_object=is_object)
     except Forbidden as forbidden:
         return response_to(forbidden)
     return response

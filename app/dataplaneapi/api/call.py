@@ -18,7 +18,10 @@ from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
+from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.planning.effects import Place, name_of
+from haproxy_native.request_context import author
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
@@ -165,6 +168,10 @@ def _check_parent(call: Call) -> None:
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:
         parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter or "parent_name", ""))
+        rights = author.get().rights
+        if isinstance(rights, Rights) and not rights.reaches(name_of(Place(parent[0], None, parent[1]))):
+            # Whether it is there is not for this caller: the call is refused as any other.
+            return
         editor.check_parent(call.services.engine.read(call.get("transaction_id")), resource, parent)
 
 

@@ -15,9 +15,9 @@ HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 _PLACE = re.compile(r"\[([^\[\]\s]+):\d+\]")
 _OF_FILE = re.compile(r"'(?= [^']* at line \d+ of file ')")
 _QUOTED = re.compile(r"'.*'")
-# The statuses that say what there is, by verb: a deletion of nothing succeeds.
-_TELLING = (404, 409)
-_TELLING_DELETION = (404, 409, 204)
+# The statuses that say what there is; for a call on one object a refusal of what is sent does, too, since what is not there is refused
+# before. A deletion of nothing succeeds.
+_TELLING, _TELLING_OF_ONE, _NOTHING_DELETED = (404, 409), (400, 404, 406, 409, 412, 422), 204
 
 
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
@@ -61,8 +61,11 @@ def _without_file(line: str, files: Collection[str]) -> str:
     return line
 
 
-def refuse_unknown(status: int, verb: str, object_: str, rights: Rights) -> None:
-    """Raises Forbidden where a status would say whether there is an object of which the caller may know nothing."""
-    telling = _TELLING_DELETION if verb == DELETE else _TELLING
-    if status in telling and object_ and not rights.knows(object_):
+def refuse_unknown(status: int, verb: str, object_: str, rights: Rights, *, is_object: bool = False) -> None:
+    """Raises Forbidden where a status would say whether there is an object of which the caller may know nothing.
+
+    `is_object`: the call is one on an object of the configuration, or on a stored file.
+    """
+    is_telling = status in (_TELLING_OF_ONE if is_object else _TELLING) or (verb == DELETE and status == _NOTHING_DELETED)
+    if is_telling and object_ and not rights.knows(object_):
         raise Forbidden(rights.refusal(verb, object_))

@@ -34,9 +34,22 @@ def asked_for(operation: Operation, call: Call) -> str:
         file = call.services.editor.resources.by_name[operation.resource].file if operation.resource else ""
         return spelled(file, call.values["parent_name"]) if file else ALL
     if operation.action == "list":
-        return ""
+        resource, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
+        # One by position is whole or refused, whether there is anything in it or not.
+        return name_of(Place(resource, parent, 0)) if resource.kind == "indexed" else ""
     resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
     return name_of(Place(resource, parent, "" if key is None else key))
+
+
+def listed_in(operation: Operation, call: Call) -> str:
+    """The object in which the rows of a list stand; empty where they stand in none."""
+    if operation.rows:
+        above, _, _ = operation.rows.rpartition("/")[0].rpartition("/")
+        return named(above, call.values) if "{" in above else ""
+    if operation.action != "list" or not _is_of_configuration(call):
+        return ""
+    _, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
+    return name_of(Place(parent[0], None, parent[1])) if parent else ""
 
 
 def shown(call: Call, rights: Rights, answer: Any) -> Any:

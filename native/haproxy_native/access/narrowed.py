@@ -19,6 +19,9 @@ class Narrowed(Rights):
     def knows(self, object_: str) -> bool:
         return super().knows(object_) and self.limit.knows(object_)
 
+    def reaches(self, object_: str) -> bool:
+        return super().reaches(object_) and self.limit.reaches(object_)
+
     def allow(self, touch: Touch) -> bool:
         return super().allow(touch) and self.limit.allow(touch)
 

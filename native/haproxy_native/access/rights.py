@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from haproxy_native.editing.object_names import covers, within
+from haproxy_native.editing.object_names import covers, reaches, within
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, RAW, Touch
 
@@ -60,6 +60,10 @@ class Rights:
     def knows(self, object_: str) -> bool:
         """Whether any rule is for the object, whatever it may do with it."""
         return any(covers(rule.objects, object_) for rule in self.rules)
+
+    def reaches(self, object_: str) -> bool:
+        """Whether any rule is for the object, or for something inside it."""
+        return any(reaches(rule.objects, object_) for rule in self.rules)
 
     def allow(self, touch: Touch) -> bool:
         """Whether they permit it by itself, with a reload or without."""

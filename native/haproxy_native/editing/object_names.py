@@ -83,6 +83,14 @@ def covers(pattern: str, name: str) -> bool:
     return matches(pattern, name) or matches(f"{pattern}/**", name)
 
 
+def reaches(pattern: str, name: str) -> bool:
+    """Whether a pattern covers the object, or may match something inside it."""
+    segments = pattern.split("/")[: name.count("/") + 1]
+    if "**" in segments:
+        segments = segments[: segments.index("**") + 1]
+    return covers("/".join(segments), name)
+
+
 @functools.lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(_of(pattern.split("/")), re.DOTALL)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haproxy_native.editing.object_names import beginning, check_pattern, matches, parsed, renamed, spelled, within
+from haproxy_native.editing.object_names import beginning, check_pattern, matches, parsed, reaches, renamed, spelled, within
 from haproxy_native.errors import BadRequest
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1)
@@ -54,6 +54,22 @@ def test_patterns(pattern: str, yes: list[str], no: list[str]) -> None:
     check_pattern(pattern)
     assert [name for name in yes if not matches(pattern, name) or not name.startswith(beginning(pattern))] == []
     assert [name for name in no if matches(pattern, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "yes", "no"),
+    [
+        ("backend/shop", ["backend/shop", "backend/shop/server/a"], ["backend/other", "frontend/shop"]),
+        ("backend/shop_*/server/*", ["backend/shop_a", "backend/shop_a/server/a"], ["backend/other", "frontend/shop_a"]),
+        ("backend/*/server/*", ["backend/x"], ["frontend/x", "backend/x/acl/0"]),
+        ("**", ["backend/x", "global"], []),
+        ("backend/**", ["backend/x", "backend/x/server/a"], ["frontend/x"]),
+        ("**/server/web1", ["backend/x", "frontend/x"], []),
+        ("global//log_target/0", ["global"], ["backend/x"]),
+    ],
+)
+def test_what_patterns_reach(pattern: str, yes: list[str], no: list[str]) -> None:
+    assert [name for name in yes if not reaches(pattern, name)] == [] and [name for name in no if reaches(pattern, name)] == []
 
 
 @pytest.mark.parametrize(
