@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CLAIMS, Roles
 from haproxy_native.access.narrowed import Narrowed
-from haproxy_native.access.rights import Rights, rights_of
+from haproxy_native.access.rights import Rights
 
 TOKENS = "tokens"
 
@@ -63,9 +63,9 @@ class TokenCaller(Caller):
         limit = Rights() if self.is_orphan else roles.rights(self.token.group, creator)
         if not limit.rules:
             return Rights(why=f"{self.name} has stopped: {creator} {'is no user' if self.is_orphan else 'has no role'} any more")
-        own = rights_of((role, roles.rules[role]) for role in self.token.roles if role in roles.rules)
+        own = roles.of(self.token.roles)
         why = "" if own.rules else f"{self.name} has stopped: the settings have no role {', '.join(self.token.roles)} any more"
-        return Narrowed(own.roles, own.rules, why, limit)
+        return Narrowed(own.roles, own.rules, why, limit, userlist=own.userlist)
 
     def _without_roles(self, roles: Roles | None, creator: str) -> Rights | None:
         if roles is None and not self.is_orphan:

@@ -1,6 +1,6 @@
 """Roles, and who has them, as YAML has them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,7 +34,11 @@ class Roles:
         """Returns the rights of a caller with these names; none at all if no name has a role."""
         owners = self.owners.get(group, {})
         held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
-        return replace(rights_of((role, self.rules[role]) for role in held), userlist=self.userlist)
+        return self.of(held)
+
+    def of(self, names: Iterable[str]) -> Rights:
+        """Returns the rights that these roles have; names of none have none."""
+        return replace(rights_of((name, self.rules[name]) for name in names if name in self.rules), userlist=self.userlist)
 
 
 def _is_meant(pattern: str, name: str) -> bool:

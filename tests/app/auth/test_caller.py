@@ -6,6 +6,8 @@ from dataplaneapi.auth.caller import Caller, EndedCaller, JwtCaller, TokenCaller
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
+from haproxy_native.errors import Forbidden
+from haproxy_native.planning.touches import Touch
 
 ROLES = read_roles({}, {"users": {"ann": "viewer", "root": "admin"}, "certificates": {"node-*": "viewer"}}, [])
 ADMIN = Token("1f", "", ("admin",), USERS, "ann", 0.0, 0.0)
@@ -23,6 +25,20 @@ def test_of_a_token() -> None:
     rights = caller.rights(ROLES)
     assert caller.name == "token 1f of ann" and rights.roles == ("admin",)
     assert rights.may(READ, ALL) and not rights.may(SECRETS, ALL), "its creator may read alone"
+
+
+def test_a_token_that_is_no_admin_changes_no_callers() -> None:
+    """Also where its creator is one."""
+    roles, touched = (
+        read_roles({}, {"users": {"root": "admin"}}, [], "own"),
+        [Touch("userlist/own/user/root", "change", frozenset(("password",)))],
+    )
+    for role, may in (("editor", False), ("admin", True)):
+        rights = TokenCaller.of(Token("1f", "", (role,), USERS, "root", 0.0, 0.0), is_orphan=False).rights(roles)
+        assert rights and rights.allow(touched[0]) is may
+        if not may:
+            with pytest.raises(Forbidden, match="takes role admin"):
+                rights.permit(touched)
 
 
 @pytest.mark.parametrize(

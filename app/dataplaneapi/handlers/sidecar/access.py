@@ -10,8 +10,8 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.settings.roles import USERS
-from haproxy_native.access.rights import ALL, VERBS, Rights, Rule, rights_of
-from haproxy_native.planning.touches import CHANGE
+from haproxy_native.access.rights import VERBS, Rights, Rule
+from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import Author, author
 
 
@@ -44,15 +44,15 @@ def _asked_about(call: Call) -> tuple[Author, Caller]:
         return by, call.caller
     if user is not None and role is not None:
         raise ApiError(422, "user and role in body: send one of the two")
-    if isinstance(by.rights, Rights):
-        by.rights.require(CHANGE, ALL)
+    if isinstance(by.rights, Rights) and not by.rights.are_all:
+        raise Forbidden(f"role {', '.join(by.rights.roles)} may not ask what others may do; role admin may")
     roles = call.services.roles
     if user is not None:
         rights = call.services.bearers.rights_now(roles, USERS, user)
         return replace(by, name=user, group=USERS, rights=rights), Caller(USERS, user)
     if roles is None or role not in roles.rules:
         raise ApiError(422, f"role in body: there is no role {role[:50]!r}; there are {', '.join(roles.rules) if roles else 'none'}")
-    return replace(by, name="", group="", rights=rights_of([(role, roles.rules[role])])), Caller()
+    return replace(by, name="", group="", rights=roles.of([role])), Caller()
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

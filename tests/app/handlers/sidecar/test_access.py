@@ -53,6 +53,15 @@ def test_may_they(client: Client) -> None:
     assert client.post(CHECK, READ | {"user": "ann"}).json["allowed"] is True
 
 
+def test_who_changes_everything_is_no_admin_yet(client: Client) -> None:
+    rules = {"almost": [{"objects": "**", "may": ["read", "create", "change", "delete"]}]}
+    client.app.services.roles = read_roles(rules, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "almost"}], "u")
+    refused = client.post(CHECK, READ | {"role": "admin"})
+    assert refused.status == 403 and "role admin may" in refused.message
+    client.app.services.roles = read_roles(rules, {}, [{"name": "admin", "role": "admin"}])
+    assert client.post(CHECK, READ | {"role": "almost"}).json["allowed"] is True
+
+
 def test_what_is_no_question(client: Client) -> None:
     for wrong in ({}, {"method": "GET"}, READ | {"method": "BREW"}, READ | {"path": 7}, READ | {"content_type": 1}):
         assert client.post(CHECK, wrong).status in (400, 422), wrong
