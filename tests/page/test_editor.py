@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from difflib import ndiff
 from pathlib import Path
 
 import pytest
@@ -33,27 +32,6 @@ def edit(operator: Operator, section: str) -> Locator:
     return operator.page.get_by_role("textbox", name=f"Text of {section}")
 
 
-TOLD = """async ([texts, wanted]) => {
-    const {withLines} = await import("./sections.js"), {default: words} = await import("./words.js");
-    return texts.map((text, index) => withLines(text, wanted[index], words.sections));
-}"""
-# Without defaults; with `log` lines of their own; with the ring, and without the rest.
-ODD = ["backend a\n    server s 127.0.0.1:1\n", "defaults\n\nlisten a\n    log 127.0.0.1 local0\n    server s 127.0.0.1:1\n"]
-ODD += [f"global\n    daemon\n\n{ODD[1]}", "global\ndefaults d\n    log global\n\nring state-events\n    size 32768\n\nbackend a from d\n"]
-
-
-def test_the_lines_that_are_missing_have_states_of_all_servers_reach_a_ring(operator: Operators) -> None:
-    """Whatever the configuration, and nothing else of it changes."""
-    texts = ODD + [file.read_bytes().decode("utf-8", "replace") for file in sorted((CORPUS / "valid").rglob("*.cfg"))]
-    texts = [text for text in texts if re.search("^(backend|listen) ", text, re.MULTILINE) and ring.lines_to_add(Document.parse(text))]
-    wanted = [ring.lines_to_add(Document.parse(text)) for text in texts]
-    anna = operator().open()
-    for text, complete in zip(texts, anna.page.evaluate(TOLD, [texts, wanted]), strict=True):
-        added = [line for line in ndiff(text.splitlines(), complete.splitlines()) if line[0] in "+-" and line[2:].strip()]
-        assert not [line for line in added if line[0] == "-"], added
-        assert ring.lines_to_add(Document.parse(complete)) == {}, complete
-
-
 def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> None:
     with (
         HAProxy(tmp_path, (PLAIN + SHOP).format(site=free_port()), binary=binaries.newest()) as haproxy,
@@ -62,13 +40,17 @@ def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> No
         anna = Operator(browser, str(sidecar.client.base_url)).open().sign_in()
         anna.page.locator(".hint summary").click()
         anna.page.get_by_role("button", name="Review and add …").click()
-        dialog = anna.page.get_by_role("dialog")
+        dialog, sent = anna.page.get_by_role("dialog"), list[str]()
+        anna.page.on("request", lambda request: sent.append(f"{request.method} {request.url.removeprefix(anna.url)}"))
         expect(dialog.locator(".diff .added")).to_contain_text(["log ring@state-events", "log global", "ring state-events"])
         dialog.get_by_label("Take it back by itself").select_option("")
         expect(dialog.get_by_role("button", name="Add the lines")).to_be_enabled()
         anna.carry_out("Add the lines")
         expect(anna.page.locator(".hint")).to_have_count(0)
         assert ring.lines_to_add(Document.parse(sidecar.text())) == {}
+        assert [each for each in sent if each.startswith("PUT /v3/sidecar/apply?plan=")], "what was shown is what is carried out"
+        (newest,) = sidecar.get("/v3/sidecar/history", limit=1).json()
+        assert newest["message"] == "states of servers reach a ring"
         anna.context.close()
 
 

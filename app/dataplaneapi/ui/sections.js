@@ -30,24 +30,6 @@ function withComments(lines, header, before) {
   return before < 0 ? header : first;
 }
 
-/**
- * The text with the lines by which states of servers reach a ring. `global` and `defaults` of `wanted` are lines of such sections, any
- * other name is a section of its own. A proxy without such defaults, or with `log` lines of its own, has the line itself.
- */
-export function withLines(text, wanted, keywords) {
-  const { global, defaults, ...others } = wanted, lines = text.split("\n"), sections = sectionsOf(text, keywords);
-  const named = (line) => line.trim().split(/\s+/).slice(0, 2).join(" ");
-  const own = (each) => lines.slice(each.header + 1, each.last + 1).map(named);
-  const [globals, isAny] = [sections.filter((each) => each.keyword === "global"), sections.some((each) => each.keyword === "defaults")];
-  const isProxy = (each) => ["backend", "listen"].includes(each.keyword) && (!isAny || own(each).some((line) => line.startsWith("log ")));
-  const added = sections.filter((each) => (each.keyword === "defaults" || isProxy(each)) && !own(each).includes(named(defaults))).map((each) => [each.last, defaults]);
-  if (globals.length && !globals.flatMap(own).includes(named(global))) added.push([globals.at(-1).last, global]);
-  added.sort(([a], [b]) => b - a).forEach(([last, line]) => lines.splice(last + 1, 0, line.trimEnd()));
-  const made = Object.entries(others).filter(([title]) => !sections.some((each) => each.title === title)).map(([, section]) => section);
-  if (!globals.length) made.unshift(`global\n${global}`);
-  return `${trimmed(lines.join("\n"))}\n${made.map((section) => `\n${section.trimEnd()}\n`).join("")}`;
-}
-
 /** The text of one section, or of several in a row. */
 export const textOf = (text, { first, last }) => text.split("\n").slice(first, last + 1).join("\n");
 

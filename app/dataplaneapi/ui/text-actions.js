@@ -2,7 +2,7 @@
 
 import { UNLESS_CONFIRMED, outcome } from "./actions.js";
 import { call, get } from "./api.js";
-import { sectionsOf, withLines } from "./sections.js";
+import { sectionsOf } from "./sections.js";
 
 const RAW = "v3/services/haproxy/configuration/raw";
 
@@ -23,24 +23,29 @@ export function commitText(title, text, version) {
   };
 }
 
-/** By these lines, by the section that they belong in, HAProxy tells of the states of all servers itself. */
-export function addLines(lines) {
+/** The server knows which lines are missing, and where they go; its plan is carried out as it is shown. */
+export function addLines() {
   return {
     title: "Let HAProxy tell of states itself",
     verb: "Add the lines",
     options: { confirm: UNLESS_CONFIRMED },
     initial: { confirm: "2m" },
     plan: async ({ confirm }) => {
-      const { text, version, words } = await present();
-      return planned(withLines(text, lines, words.sections), version, { why: "states of servers reach a ring", confirm });
+      const plan = await call("POST", "v3/sidecar/plan", { query: { add: "ring" } });
+      if (plan.valid && !plan.diff) return { incomplete: "The lines are there already." };
+      if (!plan.plan_token) throw new Error(plan.messages.map((each) => each.text).join("\n") || "The server cannot keep this plan.");
+      return { ...shownOf(plan), call: { method: "PUT", path: "v3/sidecar/apply", query: { plan: plan.plan_token, confirm }, headers: reasonOf("states of servers reach a ring") } };
     },
     done: outcome("The lines are added"),
   };
 }
 
 async function planned(text, version, { why, confirm }) {
-  const { diff, effects, commands, reasons, reload, messages } = await call("POST", "v3/sidecar/plan", { text });
-  // A header is bytes: these are UTF-8.
-  const headers = why.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(why.trim())) } : {};
-  return { diff, changes: effects, commands, reasons, reload, messages, call: { method: "POST", path: RAW, text, query: { version, confirm }, headers } };
+  const plan = await call("POST", "v3/sidecar/plan", { text });
+  return { ...shownOf(plan), call: { method: "POST", path: RAW, text, query: { version, confirm }, headers: reasonOf(why) } };
 }
+
+const shownOf = ({ diff, effects, commands, reasons, reload, messages }) => ({ diff, changes: effects, commands, reasons, reload, messages });
+
+/** A header is bytes: these are UTF-8. */
+const reasonOf = (why) => (why.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(why.trim())) } : {});

@@ -13,6 +13,7 @@ from typing import Any
 from haproxy_native.apply.moves import Moves, Values
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NoPlan, Unusable
+from haproxy_native.rehearsal import wanted
 
 SECONDS = 3600.0
 # So many are kept, of so many bytes together.
@@ -59,13 +60,14 @@ class Plans:
         return token
 
     def take(self, token: str) -> KeptPlan:
-        """It is there once. Raises NoPlan."""
+        """It is there once; who asks whether it may be carried out leaves it there. Raises NoPlan."""
         path = self._directory / f"{token}{_SUFFIX}"
         try:
             if not _TOKEN.fullmatch(token):
                 raise FileNotFoundError
             stored = json.loads(path.read_bytes())
-            path.unlink()
+            if wanted.get() is None:
+                path.unlink()
             plan = KeptPlan(**stored | {"body": base64.b64decode(stored["body"])})
         except (OSError, ValueError, TypeError):
             raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one") from None

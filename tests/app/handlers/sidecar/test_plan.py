@@ -64,6 +64,15 @@ def test_of_lines_that_are_added(client: Client) -> None:
     assert again["diff"] == ""
 
 
+def test_a_question_whether_a_plan_may_be_carried_out_leaves_it(client: Client) -> None:
+    token = client.post(f"{PLAN}?add=ring").json["plan_token"]
+    question = {"method": "PUT", "path": f"/v3/sidecar/apply?plan={token}"}
+    for _ in range(2):
+        assert client.post("/v3/sidecar/access/check", question).json == {"allowed": True, "reload": True}
+    assert client.put(question["path"], None).status == 202
+    assert client.post("/v3/sidecar/access/check", question).json["code"] == 404
+
+
 def test_lines_are_added_to_nothing_else(client: Client) -> None:
     for query, body in (("&transaction_id=x", None), ("&file=a", None), ("", b"global\n")):
         refused = client.post(f"{PLAN}?add=ring{query}", body, headers={"Content-Type": "text/plain"})
