@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { CONDITIONS } from "./model.js";
+import { unread } from "./rights.js";
 
 const MARKS = {
   up: html`<circle cx="7" cy="7" r="5" fill="currentColor" />`,
@@ -22,13 +23,36 @@ export function Mark({ is, quiet = false, label = CONDITIONS[is] ?? is }) {
   </span>`;
 }
 
-/** A button of a row: a word, or a sign where there is no room. `label` says what it does to whom. */
-export const RowButton = ({ word, sign, label, onClick }) => html`<button type="button" aria-label=${label} title=${label} onClick=${onClick}><span class="word">${word}</span><span class="sign" aria-hidden="true">${sign}</span></button>`;
+/** What can be done here: {text, why, onClick, isMain} each. `why` says why it cannot; then the button is off, and the reason stands below. */
+export function Actions({ of }) {
+  const rows = of.filter(Boolean), reasons = [...new Set(rows.map((each) => each.why).filter(Boolean))];
+  return html`<div class="actions">${rows.map((each) => html`<${Act} key=${each.text} ...${each} />`)}</div><${Reasons} of=${reasons} />`;
+}
+
+export const Act = ({ text, why, isMain, onClick }) => html`<button type="button" class=${isMain ? "primary" : ""} disabled=${Boolean(why)} title=${why || undefined} onClick=${onClick}>${text}</button>`;
+
+/** Rights that are missing, each once. */
+export const Reasons = ({ of }) => [...new Set(of)].filter(Boolean).map((why) => html`<p class="note lacks">${why}</p>`);
+
+/** A button of a row: a word, or a sign where there is no room. `label` says what it does to whom, `why` why it cannot. */
+export const RowButton = ({ word, sign, label, why, onClick }) => html`<button type="button" aria-label=${label} title=${why || label} disabled=${Boolean(why)} onClick=${onClick}><span class="word">${word}</span><span class="sign" aria-hidden="true">${sign}</span></button>`;
 
 export const Badge = ({ tone = "", children, title }) => html`<span class="badge ${tone}" title=${title}>${children}</span>`;
 
 /** What stands where there is nothing to show; `action` is a button or a link. */
-export const Nothing = ({ title, children, action }) => html`<div class="nothing"><p class="nothing-title">${title}</p>${children && html`<p>${children}</p>`}${action}</div>`;
+export const Nothing = ({ title, children, action }) => html`<div class="nothing"><p class="nothing-title">${title}</p>${children && html`<div class="nothing-text">${children}</div>`}${action}</div>`;
+
+/** In the place of a list that is empty: there is nothing of `what`, or nothing that the caller may read of these kinds. */
+export function None({ what, objects, children, action }) {
+  const missing = objects.map(unread).filter(Boolean);
+  return missing.length ? html`<${Nothing} title=${`No ${what} that your role may read`}><${Reasons} of=${missing} /><//>` : html`<${Nothing} title=${`No ${what}`} action=${action}>${children}<//>`;
+}
+
+/** Beside a list that may lack what the caller may not read. */
+export function Partly({ objects }) {
+  const missing = objects.map(unread).filter(Boolean);
+  return missing.length > 0 && html`<div class="partly"><p class="note">What your role may not read is not shown here.</p><${Reasons} of=${missing} /></div>`;
+}
 
 export const Loading = ({ what }) => html`<div class="nothing" role="status"><span class="spinner" aria-hidden="true"></span><p>Loading ${what} …</p></div>`;
 

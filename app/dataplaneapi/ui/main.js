@@ -2,10 +2,10 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { currentSession, whenSignedOut } from "./api.js";
-import { Boundary, Forbidden, Problem } from "./kit.js";
+import { Boundary, Forbidden, Loading, Problem } from "./kit.js";
 import { Announcement, PlanDialog } from "./plan-dialog.js";
 import { SignIn } from "./sign-in.js";
-import { begin, end, touch, useStore } from "./store.js";
+import { begin, end, state, touch, useStore } from "./store.js";
 import { setTheme, Strips, TopBar } from "./top-bar.js";
 import { useRoute } from "./route.js";
 import { Help, useShortcuts } from "./shortcuts.js";
@@ -51,7 +51,7 @@ function Signed() {
         ? failure.status === 403
           ? html`<${Forbidden} what="this server" text=${failure.message} />`
           : html`<${Problem} title="The server refuses to answer" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
-        : html`<${Boundary} key=${view.name} what="this view" heading=${view.title}><${view.component} route=${route} /><//>`}
+        : !state.caller ? html`<${Loading} what="the page" />` : html`<${Boundary} key=${view.name} what="this view" heading=${view.title}><${view.component} route=${route} /><//>`}
     </main>
     <${PlanDialog} />
     <${Help} views=${VIEWS} />

@@ -3,9 +3,10 @@
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { currentSession, get, signOut } from "./api.js";
 import { cancelOperation, confirm, takeBack } from "./actions.js";
-import { Ago, Badge, span, useLoaded, useTick } from "./kit.js";
-import { short } from "./names.js";
+import { Act, Ago, Badge, Reasons, span, useLoaded, useTick } from "./kit.js";
+import { short, spell } from "./names.js";
 import { propose } from "./plan-dialog.js";
+import { missing } from "./rights.js";
 import { showHelp } from "./shortcuts.js";
 import { KINDS, dismiss, retryNow, state, touch, useStore } from "./store.js";
 
@@ -84,14 +85,16 @@ function Disconnected() {
 function Waiting({ of }) {
   useTick(250);
   const left = Math.max(0, of.until - Date.now());
+  // One's own change one may confirm in any case.
+  const why = of.author === state.caller?.name ? "" : missing("change", spell("confirmation", of.id));
   const entries = of.entries?.length ? ` (change ${of.entries.join(", ")})` : "";
   return html`<section class="strip waits" aria-label="Unconfirmed change">
     <p>${of.status === "open" ? html`<b>A change that is to be confirmed is being made</b>${of.author ? ` by ${of.author}` : ""}.` : html`<b>A change waits for its confirmation</b>${entries}${of.author ? ` by ${of.author}` : ""}. It goes back by itself in <b class="number countdown" role="timer">${clock(left)}</b>.`}
       ${of.verdict && html` The guard says <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
     ${of.status !== "open" && html`<div class="strip-buttons">
-      <button type="button" class="primary" onClick=${() => propose(confirm(of))}>Confirm</button>
-      <button type="button" onClick=${() => propose(takeBack(of))}>Take back</button>
-    </div>`}
+      <${Act} text="Confirm" isMain why=${why} onClick=${() => propose(confirm(of))} />
+      <${Act} text="Take back" why=${why} onClick=${() => propose(takeBack(of))} />
+    </div><${Reasons} of=${[why]} />`}
   </section>`;
 }
 
@@ -113,6 +116,6 @@ function Running({ of }) {
     <p><span class="spinner" aria-hidden="true"></span><b>${KINDS[of.kind] ?? of.kind}</b>
       ${open.map(([object, count]) => html` <code>${short(object)}</code> <span class="number">${count}</span> ${count === 1 ? "session" : "sessions"} left`)}
       ${rest.paused && " paused"} <span class="quiet">begun <${Ago} time=${of.created} /></span></p>
-    <button type="button" onClick=${() => propose(cancelOperation(of))}>Cancel</button>
+    <${Act} text="Cancel" why=${missing("delete", spell("operation", of.id))} onClick=${() => propose(cancelOperation(of))} />
   </section>`;
 }

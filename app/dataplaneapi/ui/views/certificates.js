@@ -3,9 +3,10 @@
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { deleteFile, upload } from "../file-actions.js";
-import { Badge, Loaded, Nothing, RowButton, useLoaded } from "../kit.js";
-import { segment } from "../names.js";
+import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, useLoaded } from "../kit.js";
+import { segment, spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
+import { missing, untouchable } from "../rights.js";
 import { state, useStore } from "../store.js";
 
 const DAY = 86_400_000, SOON = 14, NEAR = 30;
@@ -20,16 +21,16 @@ export function CertificatesView() {
   const wanted = search.trim().toLowerCase(), may = !state.caller?.read_only;
   return html`<header class="view-head"><h1>Certificates</h1>
       <input type="search" placeholder="Name, domain or issuer" aria-label="Find certificates" value=${search} onInput=${(event) => setSearch(event.target.value)} />
-      ${may && html`<button type="button" onClick=${() => propose(upload("certificate", (all.data ?? []).filter((each) => each.stored).map((each) => each.name)))}>Upload …</button>`}</header>
+      ${may && html`<${Actions} of=${[{ text: "Upload …", why: untouchable("certificate/*"), onClick: () => propose(upload("certificate", (all.data ?? []).filter((each) => each.stored).map((each) => each.name))) }]} />`}</header>
     <${Loaded} of=${all} what="the certificates">${(found) => {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
-      if (!found.length) return html`<${Nothing} title="No certificates">None is stored through this server and none is loaded by HAProxy, or none that your role may read.<//>`;
+      if (!found.length) return html`<${None} what="certificates" objects=${["certificate/*"]}>None is stored through this server and none is loaded by HAProxy.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
-      return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col" class="c-issuer">Issuer</th><th scope="col" class="c-key">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
+      return html`<${Partly} objects=${["certificate/*"]} /><div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col" class="c-issuer">Issuer</th><th scope="col" class="c-key">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
         <tbody>${rows.map((each) => html`<tr key=${each.name}>
           <td><${Expiry} time=${each.not_after} /></td><td><code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span></td>
           <td class="c-issuer">${plain(each.issuers)}</td><td class="c-key">${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
-          ${may && html`<td class="numeric">${each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />`}</td>`}</tr>`)}</tbody></table></div>`;
+          ${may && html`<td class="numeric">${each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} why=${missing("delete", spell("certificate", each.name))} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />`}</td>`}</tr>`)}</tbody></table></div>`;
     }}<//>`;
 }
 

@@ -3,9 +3,11 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
 import { Editor } from "../editor.js";
-import { Badge, Diff, Loaded, Nothing, Problem, number, useLoaded } from "../kit.js";
+import { Badge, Diff, Loaded, Nothing, Problem, Reasons, number, useLoaded } from "../kit.js";
+import { spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
+import { demandRead, untouchable } from "../rights.js";
 import { replaced, sectionsOf, textOf, trimmed } from "../sections.js";
 import { state, useStore } from "../store.js";
 import { commitText, present } from "../text-actions.js";
@@ -17,7 +19,10 @@ const ALL = "all";
 export function ConfigurationView({ route }) {
   useStore("changes", "caller");
   const [id] = route.parts, [search, setSearch] = useState("");
-  const loaded = useLoaded(present, [state.changes]);
+  const loaded = useLoaded(async (signal) => {
+    demandRead("**");
+    return present(signal);
+  }, [state.changes]);
   return html`<div class=${`two ${id ? "has-choice" : ""}`}>
     <section class="two-list" aria-label="Sections">
       <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
@@ -25,7 +30,7 @@ export function ConfigurationView({ route }) {
     </section>
     <section class="two-detail edit" aria-label="The text">
       ${id && html`<a class="back" href="#/configuration">Back to the list</a>`}
-      ${!id ? html`<${Nothing} title="Choose a section">Its text stands here. HAProxy is asked about every change of it before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
+      ${loaded.error && !loaded.data ? "" : !id ? html`<${Nothing} title="Choose a section">Its text stands here. HAProxy is asked about every change of it before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
     </section>
   </div>`;
 }
@@ -82,7 +87,7 @@ function changed(before, after) {
 }
 
 function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCommitted }) {
-  const [jump, setJump] = useState(null), readOnly = Boolean(state.caller?.read_only);
+  const [jump, setJump] = useState(null), why = untouchable(objectOf(place)), readOnly = Boolean(state.caller?.read_only || why);
   const whole = useMemo(() => (isChanged ? replaced(now.text, place, text) : now.text), [now, text, isChanged]);
   const { plan, error, asking } = usePlan(whole, isChanged, now);
   const problems = useMemo(() => problemsOf(plan, place, text), [plan]);
@@ -92,6 +97,7 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
   };
   return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span></header>
     <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
+    <${Reasons} of=${[why]} />
     <div class="edit-foot">
       <p class="edit-verdict" role="status"><${Verdict} isChanged=${isChanged} asking=${asking} error=${error} plan=${plan} /></p>
       ${!readOnly && html`<button type="button" disabled=${!isChanged} onClick=${onDrop}>Drop</button>
@@ -100,6 +106,12 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     <ul id="editor-problems" class="problems">${[...problems.here, ...problems.elsewhere].map((each) => html`<li class=${each.severity}>${each.line > 0
       ? html`<button type="button" class="link" onClick=${() => setJump({ line: each.line })}>Line ${place.first + each.line}</button>` : each.place && html`<b>${each.place}</b>`} ${each.text}</li>`)}</ul>
     ${!readOnly && html`<p class="quiet small">Words come while you type, and with Ctrl and space; arrows and Enter take one, Esc sends them away.</p>`}`;
+}
+
+/** backend/shop; nothing for all sections. */
+function objectOf({ id = ALL, keyword }) {
+  const name = id.split(" ")[1];
+  return id === ALL ? "" : spell(keyword, name && !name.startsWith("#") ? name : "*");
 }
 
 function Verdict({ isChanged, asking, error, plan }) {

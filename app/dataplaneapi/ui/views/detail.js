@@ -2,11 +2,12 @@
 
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { addServer, deleteServer, drain, setState, setWeight } from "../actions.js";
-import { Badge, Loading, Mark, Nothing, bytes, number } from "../kit.js";
+import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number } from "../kit.js";
 import { addressOf, addressesOf, backendNames, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";
 import { PLOTS, Plot } from "../plot.js";
 import { propose } from "../plan-dialog.js";
+import { missing, unread } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { errorsOf, rateOf } from "../series.js";
 import { lookAt, state, touch } from "../store.js";
@@ -48,7 +49,7 @@ function useCounters(backend) {
 
 /** What is missing is told anew by the next snapshot alone. */
 async function addThem() {
-  if (!(await propose(addLines(state.linesToAdd)))) return;
+  if (!(await propose(addLines()))) return;
   state.linesToAdd = {};
   touch("ready");
 }
@@ -58,22 +59,23 @@ export function Overview() {
   const all = [...state.servers.values()];
   const bad = backendNames(state).map((name) => ({ name, ...health(state, name) })).filter((each) => each.is === "down" || each.is === "degraded");
   const off = all.filter((each) => ["drain", "maint"].includes(condition(each)));
-  return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : "All backends are served"}</h2>
+  return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : unread("backend/*") ? "All backends that your role may read are served" : "All backends are served"}</h2>
+    <${Partly} objects=${["frontend/*", "backend/*"]} />
     <${Facts} rows=${[["Frontends", number(state.frontends.length)], ["Backends", number(backendNames(state).length)], ["Servers", number(all.length)], ["Up", number(all.filter((each) => condition(each) === "up").length)], ["Drained or in maintenance", number(off.length)]]} />
     ${bad.length > 0 && html`<h3>Look at these first</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
     ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are looked at four times a second. With these lines HAProxy tells of them itself, at once</summary>
       <pre class="said" tabindex="0">${Object.entries(state.linesToAdd).map(([section, lines]) => (lines.startsWith(section) ? lines : `${section}\n${lines}`)).join("\n")}</pre>
-      ${!state.caller?.read_only && html`<button type="button" onClick=${addThem}>Review and add …</button>`}</details>`}
+      ${!state.caller?.read_only && html`<${Actions} of=${[{ text: "Review and add …", why: missing("create", "ring/*"), onClick: addThem }]} />`}</details>`}
     <p class="quiet">Choose a frontend to see where it sends requests, or a backend to see its servers.</p>`;
 }
 
 export function FrontendDetail({ section, name }) {
-  if (!section) return html`<${Nothing} title=${`There is no frontend ${name}`}>It may have been deleted, or renamed.<//>`;
+  if (!section) return html`<${Gone} what="frontend" object=${spell("frontend", name)} name=${name} />`;
   const row = counters(state, "frontend", name), ways = routes(section);
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
     <${Plots} object=${spell("frontend", name)} without=${["rtime"]} />
     <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot)], ["Limit", number(row.slim)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
-    <div class="actions"><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /></div>
+    <div class="actions"><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /></div><${Reasons} of=${[unread("**")]} />
     <h3>Where requests go</h3>
     ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
       <td>${way.backend ? html`<a href=${hrefOf("map", ["backend", way.backend])}>${way.backend}</a>` : html`computed: <code>${way.computed}</code>`}</td>
@@ -81,23 +83,30 @@ export function FrontendDetail({ section, name }) {
     : html`<p class="quiet">It names no backend: its own rules answer, or nothing does.</p>`}`;
 }
 
-const AsText = ({ section }) => html`<a class="button" href=${hrefOf("configuration", [section])}>Edit as text</a>`;
+/** Raw text is read as a whole, or not at all. */
+const AsText = ({ section }) => (unread("**") ? html`<${Act} text="Edit as text" why=${unread("**")} />` : html`<a class="button" href=${hrefOf("configuration", [section])}>Edit as text</a>`);
+
+/** It is not there, or not for this caller. */
+function Gone({ what, object, name }) {
+  const why = missing("read", object);
+  return why ? html`<${Forbidden} what=${`${what} ${name}`} text=${why} />` : html`<${Nothing} title=${`There is no ${what} ${name}`}>It may have been deleted, or renamed.<//>`;
+}
 
 export function BackendDetail({ name }) {
   useCounters(name);
   const section = state.backends?.find((each) => each.name === name), { counts, total, is } = health(state, name);
   if (!state.ready) return html`<${Loading} what="the servers" />`;
-  if (!section && !total) return html`<${Nothing} title=${`There is no backend ${name}`}>It may have been deleted, or renamed.<//>`;
-  const row = counters(state, "backend", name);
+  if (!section && !total) return html`<${Gone} what="backend" object=${spell("backend", name)} name=${name} />`;
+  const noServer = missing("create", `${spell("backend", name)}/server/*`), row = counters(state, "backend", name);
   const from = (state.frontends ?? []).filter((each) => routes(each).some((way) => way.backend === name));
   return html`<header class="detail-head"><${Mark} is=${is} /><h2>${name}</h2><span class="quiet">backend, <${Share} counts=${counts} total=${total} /></span></header>
     <${Plots} object=${spell("backend", name)} />
     <${Facts} rows=${[
-      ["Reached from", from.length ? from.map((each, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", each.name])}>${each.name}</a>`) : "no frontend by name"],
+      ["Reached from", from.length ? from.map((each, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", each.name])}>${each.name}</a>`) : unread("frontend/*") ? "no frontend that your role may read" : "no frontend by name"],
       ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
       ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
-    ${section && html`<div class="actions">${!state.caller?.read_only && html`<button type="button" onClick=${() => propose(addServer(name))}>Add a server …</button>`}<${AsText} section=${`backend ${name}`} /></div>`}
+    ${section && html`<div class="actions">${!state.caller?.read_only && html`<${Act} text="Add a server …" why=${noServer} onClick=${() => propose(addServer(name))} />`}<${AsText} section=${`backend ${name}`} /></div><${Reasons} of=${[noServer, unread("**")]} />`}
     <${ServerTable} servers=${serversOf(state, name)} inBackend label=${`Servers of ${name}`} />`;
 }
 
@@ -105,7 +114,7 @@ export function ServerDetail({ backend, name }) {
   useCounters(backend);
   const server = state.servers.get(spell("backend", backend, "server", name));
   if (!state.ready) return html`<${Loading} what="the servers" />`;
-  if (!server) return html`<${Nothing} title=${`There is no server ${name} in ${backend}`}>It may have been deleted.<//>`;
+  if (!server) return html`<${Gone} what="server" object=${spell("backend", backend, "server", name)} name=${`${name} in ${backend}`} />`;
   const row = state.counters.get(server.object) ?? {}, is = condition(server);
   return html`<header class="detail-head"><${Mark} is=${is} /><h2>${name}</h2><span class="quiet">server of <a href=${hrefOf("map", ["backend", backend])}>${backend}</a></span></header>
     <${ServerActions} server=${server} />
@@ -118,14 +127,14 @@ export function ServerDetail({ backend, name }) {
 }
 
 export function ServerActions({ server }) {
-  const is = condition(server);
-  const may = !state.caller?.read_only;
-  if (!may) return html`<p class="note">This server is read-only: nothing can be changed here.</p>`;
-  return html`<div class="actions">
-    ${is !== "drain" && is !== "maint" && html`<button type="button" onClick=${() => propose(drain(server))}>Drain …</button>`}
-    ${is !== "maint" && html`<button type="button" onClick=${() => propose(setState(server, "maint"))}>Maintenance …</button>`}
-    ${(is === "drain" || is === "maint") && html`<button type="button" class="primary" onClick=${() => propose(setState(server, "ready"))}>Put into service …</button>`}
-    <button type="button" onClick=${() => propose(setWeight(server))}>Weight …</button>
-    <button type="button" onClick=${() => propose(deleteServer(server))}>Delete …</button>
-  </div>`;
+  const is = condition(server), isOut = is === "drain" || is === "maint";
+  if (state.caller?.read_only) return html`<p class="note">This server is read-only: nothing can be changed here.</p>`;
+  const { object } = server, noState = missing("change", object, "admin_state");
+  return html`<${Actions} of=${[
+    !isOut && { text: "Drain …", why: noState || missing("create", "operation"), onClick: () => propose(drain(server)) },
+    is !== "maint" && { text: "Maintenance …", why: noState, onClick: () => propose(setState(server, "maint")) },
+    isOut && { text: "Put into service …", why: noState, isMain: true, onClick: () => propose(setState(server, "ready")) },
+    { text: "Weight …", why: missing("change", object, "weight"), onClick: () => propose(setWeight(server)) },
+    { text: "Delete …", why: missing("delete", object), onClick: () => propose(deleteServer(server)) },
+  ]} />`;
 }

@@ -3,9 +3,10 @@
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { restore, revert } from "../actions.js";
-import { Ago, Badge, Diff, Loaded, Nothing, shown, useLoaded } from "../kit.js";
+import { Actions, Ago, Badge, Diff, Loaded, None, Nothing, Partly, shown, useLoaded } from "../kit.js";
 import { segment, short } from "../names.js";
 import { propose } from "../plan-dialog.js";
+import { untouchable } from "../rights.js";
 import { go, hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 
@@ -29,9 +30,9 @@ export function HistoryView({ route }) {
         ${author && html`<button type="button" onClick=${() => change({ author: "" })}>By ${author} ×</button>`}
       </header>
       <${Loaded} of=${list} what="the history">${(entries) => (entries.length
-        ? html`<ol class="entries">${entries.slice(0, limit).map((entry) => html`<${Line} key=${entry.id} entry=${entry} chosen=${entry.id === id} query=${route.query} />`)}</ol>
+        ? html`<${Partly} objects=${["**"]} /><ol class="entries">${entries.slice(0, limit).map((entry) => html`<${Line} key=${entry.id} entry=${entry} chosen=${entry.id === id} query=${route.query} />`)}</ol>
             ${entries.length > limit && html`<button type="button" class="more" onClick=${() => setLimit(limit + MANY)}>Older changes</button>`}`
-        : html`<${Nothing} title=${refused ? "Nothing was refused" : "No changes"}>${object || author ? "None fits what is asked for." : "What is changed from now on stands here, with who and why."}<//>`)}<//>
+        : html`<${None} what=${refused ? "refused changes" : "changes"} objects=${["**"]}>${object || author ? "None fits what is asked for." : refused ? "Nothing was refused." : "What is changed from now on stands here, with who and why."}<//>`)}<//>
     </section>
     <section class="two-detail" aria-label="The chosen change">
       ${id ? html`<a class="back" href="#/history">Back to the list</a><${Entry} key=${id} id=${id} />` : html`<${Nothing} title="Choose a change">Its difference stands here, and the button that reverts it.<//>`}
@@ -56,10 +57,10 @@ function Entry({ id }) {
   const entry = useLoaded((signal) => get(`v3/sidecar/history/${segment(id)}`, { signal }), [id, state.changes]);
   return html`<${Loaded} of=${entry} what="this change">${(found) => html`
     <header class="detail-head"><h2>Change ${found.id}</h2><span class="quiet">version ${found.version ?? "–"}, ${new Date(found.time).toLocaleString()}</span></header>
-    ${!state.caller?.read_only && html`<div class="actions">
-      <button type="button" class="primary" onClick=${() => propose(revert(found))}>Revert …</button>
-      <button type="button" onClick=${() => propose(restore(found))}>Restore this moment …</button>
-    </div>`}
+    ${!state.caller?.read_only && html`<${Actions} of=${[
+      { text: "Revert …", isMain: true, why: innermost(found.objects ?? []).map(untouchable).find(Boolean), onClick: () => propose(revert(found)) },
+      { text: "Restore this moment …", why: untouchable(), onClick: () => propose(restore(found)) },
+    ]} />`}
     <dl class="facts-list">
       <div><dt>Author</dt><dd><a href=${hrefOf("history", [], { author: found.author })}>${found.author ?? "unknown"}</a></dd></div>
       <div><dt>From</dt><dd>${found.address ?? "–"}</dd></div>

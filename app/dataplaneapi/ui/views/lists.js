@@ -3,8 +3,10 @@
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { addEntry, changeEntry, deleteEntry, deleteFile, editFile, entriesOf, upload } from "../file-actions.js";
-import { Badge, Forbidden, Loaded, Nothing, RowButton, number, useLoaded } from "../kit.js";
+import { Actions, Badge, Forbidden, Loaded, None, Nothing, Partly, RowButton, number, useLoaded } from "../kit.js";
+import { spell } from "../names.js";
 import { announce, propose } from "../plan-dialog.js";
+import { missing, unread, untouchable } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 import { useVirtual } from "../virtual.js";
@@ -12,27 +14,31 @@ import { useVirtual } from "../virtual.js";
 const ROW = 34;
 // ACLs in the configuration can be thousands: those behind so many are found by their names.
 const MOST = 300;
+// What is listed: ACLs that HAProxy has loaded are shown to those who may read everything.
+const KINDS = ["map/*", "acl_file/*", "**"];
 
 export function ListsView({ route }) {
   useStore("changes", "worker", "caller");
   const [kind, id] = route.parts;
   const lists = useLoaded(load, [state.changes, state.worker]);
   const [search, setSearch] = useState(""), wanted = search.trim().toLowerCase();
-  const known = (of) => (lists.data?.all ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
+  const known = (of) => (lists.data ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
   return html`<div class=${`two ${id ? "has-choice" : ""}`}>
     <section class="two-list" aria-label="Maps and ACLs">
-      <header class="view-head"><h1>Maps and ACLs</h1>${!state.caller?.read_only && html`<button type="button" onClick=${() => propose(upload("map", known("map")))}>Upload a map …</button>
-        <button type="button" onClick=${() => propose(upload("acl", known("acl")))}>Upload an ACL …</button>`}
+      <header class="view-head"><h1>Maps and ACLs</h1>${!state.caller?.read_only && html`<${Actions} of=${[
+          { text: "Upload a map …", why: untouchable("map/*"), onClick: () => propose(upload("map", known("map"))) },
+          { text: "Upload an ACL …", why: untouchable("acl_file/*"), onClick: () => propose(upload("acl", known("acl"))) },
+        ]} />`}
         <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
-      <${Loaded} of=${lists} what="maps and ACLs">${({ all, refused }) => html`
-        ${refused && html`<p class="note pad">${refused}</p>`}
+      <${Loaded} of=${lists} what="maps and ACLs">${(all) => html`
+        ${all.length > 0 && html`<${Partly} objects=${KINDS} />`}
         ${all.length ? html`<${Names} all=${all.filter((each) => each.name.toLowerCase().includes(wanted))} chosen=${(each) => each.kind === kind && each.id === id} />`
-          : html`<${Nothing} title="No maps and no ACLs">HAProxy has loaded none, and none is stored.<//>`}`}<//>
+          : html`<${None} what="maps and no ACLs" objects=${KINDS}>HAProxy has loaded none, and none is stored.<//>`}`}<//>
     </section>
     <section class="two-detail list-detail" aria-label="The chosen list">
       ${id && html`<a class="back" href="#/lists">Back to the list</a>`}
       ${!id ? html`<${Nothing} title="Choose a map or an ACL">Its entries stand here, as HAProxy has them.<//>`
-        : lists.data && html`<${List} key=${`${kind} ${id}`} of=${lists.data.all.find((each) => each.kind === kind && each.id === id)} />`}
+        : lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.find((each) => each.kind === kind && each.id === id)} />`}
     </section>
   </div>`;
 }
@@ -45,19 +51,16 @@ function Names({ all, chosen }) {
     ${all.length > MOST && html`<p class="note pad">${number(all.length - MOST)} more: find them by their names.</p>`}`;
 }
 
-/** All lists, loaded or stored; `refused` says what the caller may not see. */
+/** All lists that the caller may read, loaded or stored. */
 async function load(signal) {
-  const paths = ["v3/services/haproxy/runtime/maps", "v3/services/haproxy/storage/maps", "v3/services/haproxy/runtime/acls", "v3/sidecar/acls"];
-  const refusals = [];
+  const paths = ["v3/services/haproxy/runtime/maps", "v3/services/haproxy/storage/maps", ...(unread("**") ? [] : ["v3/services/haproxy/runtime/acls"]), "v3/sidecar/acls"];
   const none = (error) => {
     if (error.status === 0 || error.name === "AbortError") throw error;
-    if (error.status === 403) refusals.push(error);
     return [];
   };
-  const [maps, mapFiles, acls, aclFiles] = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none)));
-  if (refusals.length === paths.length) throw refusals[0];
-  const all = [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
-  return { all, refused: refusals[0]?.message };
+  const answers = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none)));
+  const [maps, mapFiles, acls, aclFiles] = answers.length === 3 ? [answers[0], answers[1], [], answers[2]] : answers;
+  return [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
 }
 
 /** Lists of one kind: loaded ones with their files, then files that are not loaded. */
@@ -67,24 +70,26 @@ function joined(kind, loaded, files, pathOf) {
     const path = pathOf(each), name = stored.get(path);
     // Maps are asked for by the names of their files in the directory of maps, ACLs by their numbers as well.
     const isOutside = kind === "map" && !each.storage_name;
-    return { kind, name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? path) : each.id), loaded: true, stored: Boolean(name), isOutside, where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
+    return { kind, object: spell(kind, kind === "map" ? (each.storage_name ?? path) : path), name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? path) : each.id), loaded: true, stored: Boolean(name), isOutside, where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
   });
   const seen = new Set(rows.filter((each) => each.stored).map((each) => each.name));
-  const unused = files.filter((each) => !seen.has(each.storage_name)).map((each) => ({ kind, name: each.storage_name, id: each.storage_name, loaded: false, stored: true }));
+  const unused = files.filter((each) => !seen.has(each.storage_name)).map((each) => ({ kind, object: spell(kind, each.storage_name), name: each.storage_name, id: each.storage_name, loaded: false, stored: true }));
   return [...rows.filter((each) => each.stored), ...unused, ...rows.filter((each) => !each.stored)];
 }
 
-function List({ of: list }) {
-  const may = !state.caller?.read_only;
+function List({ of: list, kind, id }) {
+  const may = !state.caller?.read_only, file = list && spell(list.kind === "map" ? "map" : "acl_file", list.name);
   const edit = () => editFile(list).then(propose, (error) => announce(error.message));
   if (list?.isOutside) return html`<${Nothing} title=${list.name}>This map is outside the directory of maps, so its entries can neither be read nor changed here.<//>`;
+  const why = !list && missing("read", spell(kind === "map" ? "map" : "acl_file", id));
+  if (why) return html`<${Forbidden} what=${id} text=${why} />`;
   if (!list) return html`<${Nothing} title="It is not there any more">It may have been deleted, or HAProxy has loaded another configuration.<//>`;
   return html`<header class="detail-head"><h2>${list.name}</h2><span class="quiet">${list.kind === "map" ? "map" : "ACL"}${list.where ? `, ${list.where}` : ""}</span></header>
-    ${may && html`<div class="actions">
-      ${list.loaded && html`<button type="button" class="primary" onClick=${() => propose(addEntry(list))}>${list.kind === "map" ? "Add an entry …" : "Add a pattern …"}</button>`}
-      ${list.stored && html`<button type="button" onClick=${edit}>Edit the file …</button>`}
-      ${list.stored && !list.loaded && html`<button type="button" onClick=${() => propose(deleteFile(list))}>Delete the file …</button>`}
-    </div>`}
+    ${may && html`<${Actions} of=${[
+      list.loaded && { text: list.kind === "map" ? "Add an entry …" : "Add a pattern …", isMain: true, why: missing("create", `${list.object}/entry/*`), onClick: () => propose(addEntry(list)) },
+      list.stored && { text: "Edit the file …", why: untouchable(file), onClick: edit },
+      list.stored && !list.loaded && { text: "Delete the file …", why: missing("delete", file), onClick: () => propose(deleteFile(list)) },
+    ]} />`}
     ${list.loaded ? html`<${Entries} list=${list} may=${may} />` : html`<${Nothing} title="HAProxy has not loaded it">No line of the running configuration names this file, so it has no entries in the process.<//>`}`;
 }
 
@@ -102,6 +107,8 @@ function Entries({ list, may }) {
     : html`<${Nothing} title="No entries">Whatever is looked up in it is not found.<//>`)}<//>`;
 }
 
+const entryOf = (list, { key, id }) => `${list.object}/${spell("entry", list.kind === "map" ? key : id)}`;
+
 function Table({ list, found, search, onSearch, may, act }) {
   const isMap = list.kind === "map", wanted = search.trim().toLowerCase();
   const rows = useMemo(() => (wanted ? found.filter((each) => `${each.key ?? ""} ${each.value}`.toLowerCase().includes(wanted)) : found), [found, wanted]);
@@ -113,7 +120,7 @@ function Table({ list, found, search, onSearch, may, act }) {
       <table class="list-entries" aria-rowcount=${rows.length + 1}><thead><tr aria-rowindex="1">${isMap && html`<th scope="col">Key</th>`}<th scope="col">${isMap ? "Value" : "Pattern"}</th>${may && html`<th scope="col"><span class="sr">Actions</span></th>`}</tr></thead>
         ${spacer(view.top)}
         <tbody>${rows.slice(view.first, view.last).map((each, offset) => html`<tr key=${each.id} aria-rowindex=${view.first + offset + 2}>${isMap && html`<td title=${each.key}><code>${each.key}</code></td>`}<td title=${each.value}><code>${each.value}</code></td>
-          ${may && html`<td class="numeric">${isMap && html`<${RowButton} word="Change …" sign="✎" label=${`Change ${each.key}`} onClick=${() => act(changeEntry(list, each))} /> `}
-            <${RowButton} word="Delete …" sign="×" label=${`Delete ${each.key ?? each.value}`} onClick=${() => act(deleteEntry(list, each))} /></td>`}</tr>`)}</tbody>
+          ${may && html`<td class="numeric">${isMap && html`<${RowButton} word="Change …" sign="✎" label=${`Change ${each.key}`} why=${missing("change", entryOf(list, each))} onClick=${() => act(changeEntry(list, each))} /> `}
+            <${RowButton} word="Delete …" sign="×" label=${`Delete ${each.key ?? each.value}`} why=${missing("delete", entryOf(list, each))} onClick=${() => act(deleteEntry(list, each))} /></td>`}</tr>`)}</tbody>
         ${spacer(view.bottom)}</table></div>`;
 }

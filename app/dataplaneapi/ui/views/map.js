@@ -1,10 +1,11 @@
 // The map: frontends, the backends that they send to, and beside them what is chosen with its servers, or the way of one request.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { Loading, Mark, Nothing, Problem, number, rate } from "../kit.js";
+import { Loading, Mark, None, Problem, Reasons, number, rate } from "../kit.js";
 import { addressesOf, backendNames, counters, health, routes, series } from "../model.js";
 import { spell } from "../names.js";
 import { Plot } from "../plot.js";
+import { unread } from "../rights.js";
 import { go, hrefOf } from "../route.js";
 import { rateOf } from "../series.js";
 import { state, useStore } from "../store.js";
@@ -30,7 +31,7 @@ export function MapView({ route }) {
 
   if (state.refused.sections && !state.frontends) return html`<${Problem} title="The sections cannot be shown" text=${state.refused.sections} />`;
   if (!state.frontends || !state.backends) return html`<${Loading} what="the map" />`;
-  if (!state.frontends.length && !names.length) return html`<${Nothing} title="No frontends and no backends">The configuration has none yet, or none that your role may read.<//>`;
+  if (!state.frontends.length && !names.length) return html`<${None} what="frontends and no backends" objects=${["frontend/*", "backend/*"]}>The configuration has none yet.<//>`;
 
   const sources = chosen.backend && !asks ? new Set(state.frontends.filter((each) => routes(each).some((one) => one.backend === chosen.backend)).map((each) => each.name)) : new Set();
   const move = (to) => columns.current[to]?.focusRow();
@@ -38,11 +39,11 @@ export function MapView({ route }) {
     <h1 class="sr">${asks ? "What happens to a request" : "Map"}</h1>
     <div class="map-search"><input type="search" placeholder="Find a frontend, backend, server or address" aria-label="Find in the map" value=${search} onInput=${(event) => setSearch(event.target.value)} /></div>
     <${Column} title="Frontends" items=${frontends.map((each) => each.name)} chosen=${chosen.frontend} linked=${sources} place=${places.frontends} columns=${columns} own="frontends"
-      onMove=${() => redraw((count) => count + 1)} onRight=${() => move("backends")} href=${(name) => hrefOf("map", ["frontend", name])} row=${(name) => html`<${FrontendRow} name=${name} />`} nothing=${wanted ? "No frontend matches." : "There is none, or none that your role may read."} />
+      onMove=${() => redraw((count) => count + 1)} onRight=${() => move("backends")} href=${(name) => hrefOf("map", ["frontend", name])} row=${(name) => html`<${FrontendRow} name=${name} />`} nothing=${wanted ? "No frontend matches." : empty("frontend/*")} />
     <${Links} frontends=${frontends} backends=${backends} places=${places} chosen=${chosen} asks=${asks} />
     <${Column} title="Backends" items=${backends} chosen=${chosen.backend} linked=${reached} place=${places.backends} columns=${columns} own="backends"
       onMove=${() => redraw((count) => count + 1)} onLeft=${() => move("frontends")} onRight=${() => document.querySelector(".detail [tabindex='0'], .detail a, .detail button")?.focus()}
-      href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing=${wanted ? "No backend matches." : "There is none, or none that your role may read."} />
+      href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing=${wanted ? "No backend matches." : empty("backend/*")} />
     <section class="detail" aria-label="What is chosen">
       ${(asks || chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
       ${asks ? html`<${RequestDetail} />`
@@ -53,6 +54,8 @@ export function MapView({ route }) {
     </section>
   </div>`;
 }
+
+const empty = (objects) => (unread(objects) ? html`<p>None that your role may read.</p><${Reasons} of=${[unread(objects)]} />` : "There is none.");
 
 function chosenBy({ parts }) {
   const [kind, name, , server] = parts;
@@ -117,7 +120,7 @@ function Column({ title, items, chosen, linked, place, columns, own, onMove, onL
   return html`<section class="column" aria-labelledby=${id}>
     <h2 id=${id}>${title} <span class="count">${number(items.length)}</span></h2>
     <div class="rows" ref=${view.ref} onKeyDown=${onKeyDown}>
-      ${!items.length && html`<p class="quiet pad">${nothing}</p>`}
+      ${!items.length && html`<div class="quiet pad">${nothing}</div>`}
       <ul style=${{ paddingTop: `${view.top}px`, paddingBottom: `${view.bottom}px` }}>
         ${items.slice(view.first, view.last).map((name, offset) => {
           const index = view.first + offset;

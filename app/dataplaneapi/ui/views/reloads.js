@@ -3,9 +3,10 @@
 import { html } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { reload } from "../actions.js";
-import { Ago, Badge, Loaded, Nothing, Problem, useLoaded } from "../kit.js";
+import { Actions, Ago, Badge, Loaded, None, Nothing, Partly, Problem, useLoaded } from "../kit.js";
 import { segment } from "../names.js";
 import { propose } from "../plan-dialog.js";
+import { missing } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 
@@ -19,12 +20,12 @@ export function ReloadsView({ route }) {
   const list = useLoaded((signal) => get("v3/services/haproxy/reloads", { signal }), [state.changes, state.pendingReload]);
   return html`<div class=${`two ${id ? "has-choice" : ""}`}>
     <section class="two-list" aria-label="Reloads">
-      <header class="view-head"><h1>Reloads</h1>${!state.caller?.read_only && html`<button type="button" onClick=${() => propose(reload())}>Reload …</button>`}</header>
+      <header class="view-head"><h1>Reloads</h1>${!state.caller?.read_only && html`<${Actions} of=${[{ text: "Reload …", why: missing("create", "reload"), onClick: () => propose(reload()) }]} />`}</header>
       <${Loaded} of=${list} what="reloads">${(reloads) => (reloads.length
-        ? html`<ol class="entries">${[...reloads].sort((a, b) => (b.reload_timestamp ?? Infinity) - (a.reload_timestamp ?? Infinity) || (a.id < b.id ? 1 : -1)).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("reloads", [each.id])} aria-current=${each.id === id ? "true" : undefined}>
+        ? html`<${Partly} objects=${["reload/*"]} /><ol class="entries">${[...reloads].sort((a, b) => (b.reload_timestamp ?? Infinity) - (a.reload_timestamp ?? Infinity) || (a.id < b.id ? 1 : -1)).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("reloads", [each.id])} aria-current=${each.id === id ? "true" : undefined}>
             <span class="entry-what">${each.id}</span><span class="entry-when">${each.reload_timestamp ? html`<${Ago} time=${each.reload_timestamp * 1000} />` : ""}</span>
             <span class="entry-who">${each.status === "succeeded" ? "" : complaint(each.response)}</span><span class="entry-how"><${Badge} tone=${STATUS[each.status]?.[0]}>${STATUS[each.status]?.[1] ?? each.status}<//></span></a></li>`)}</ol>`
-        : html`<${Nothing} title="No reloads">HAProxy was not reloaded since this server began to remember. Changes that it takes live need none, and reloads for what your role may not read are not shown.<//>`)}<//>
+        : html`<${None} what="reloads" objects=${["reload/*"]}>HAProxy was not reloaded since this server began to remember. Changes that it takes live need none.<//>`)}<//>
     </section>
     <section class="two-detail" aria-label="The chosen reload">
       ${id ? html`<a class="back" href="#/reloads">Back to the list</a><${Record} key=${id} id=${id} />` : html`<${Nothing} title="Choose a reload">Why it was needed and what HAProxy said stand here.<//>`}
@@ -46,6 +47,7 @@ function Record({ id }) {
       ${found.version !== undefined && html`<div><dt>Version</dt><dd>${found.version}</dd></div>`}
       ${found.restored_version !== undefined && html`<div><dt>Version since then</dt><dd>${found.restored_version}</dd></div>`}
     </dl>
+    <${Partly} objects=${["**"]} />
     ${found.status === "failed" && html`<h3>HAProxy's words</h3><${Problem} title=${found.error || "HAProxy did not take the configuration"} text=${found.response} />`}
     ${found.status === "failed" && found.refused && html`<${Lines} text=${found.refused} said=${found.response ?? ""} />`}
     ${found.status !== "failed" && found.response && html`<pre class="said" tabindex="0">${found.response}</pre>`}

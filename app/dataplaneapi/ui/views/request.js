@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
 import { Badge, Forbidden, Loading, Mark, Problem } from "../kit.js";
 import { CONDITIONS } from "../model.js";
+import { unread } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { state, touch, useStore } from "../store.js";
 
@@ -37,7 +38,7 @@ const spelled = (headers = {}) => Object.entries(headers).flatMap(([name, values
 
 export function RequestDetail() {
   useStore("explained");
-  const form = useRef(null), explained = state.explained;
+  const form = useRef(null), explained = state.explained, why = unread("**");
   const asked = explained?.question ?? {};
   const [isOpen, setOpen] = useState(Boolean(asked.frontend || asked.headers));
   useEffect(() => form.current.elements.url.focus(), []);
@@ -58,9 +59,9 @@ export function RequestDetail() {
         <label class="wide"><span>Headers, one on a line</span><textarea name="headers" rows="3" spellcheck=${false} autocomplete="off" placeholder="Cookie: session=1" defaultValue=${spelled(asked.headers)}></textarea></label>
         <label><span>Taken by</span><select name="frontend"><option value="">the listener of its port</option>${(state.frontends ?? []).map((each) => html`<option selected=${each.name === asked.frontend}>${each.name}</option>`)}</select></label>
       </div></details>
-      <div><button type="submit" class="primary" disabled=${explained?.loading}>${explained?.loading ? "Asking …" : "Ask HAProxy"}</button></div>
+      <div><button type="submit" class="primary" disabled=${Boolean(why) || explained?.loading} title=${why || undefined}>${explained?.loading ? "Asking …" : "Ask HAProxy"}</button></div>
     </form>
-    <div aria-live="polite">${explained ? html`<${Outcome} of=${explained} />` : html`<p class="quiet">A second HAProxy with the same rules answers. It reaches nobody, nothing is changed, and the one in service does not notice.</p>`}</div>`;
+    <div aria-live="polite">${why ? html`<${Forbidden} what="what happens to requests" text=${why} />` : explained ? html`<${Outcome} of=${explained} />` : html`<p class="quiet">A second HAProxy with the same rules answers. It reaches nobody, nothing is changed, and the one in service does not notice.</p>`}</div>`;
 }
 
 function Outcome({ of: { loading, error, answer } }) {

@@ -1,7 +1,7 @@
 // All servers, to find and sort.
 
 import { html, useEffect, useMemo } from "../vendor/preact.js";
-import { Loading, Nothing, number } from "../kit.js";
+import { Loading, None, Nothing, Partly, number } from "../kit.js";
 import { CONDITIONS, addressOf, condition } from "../model.js";
 import { go, hrefOf } from "../route.js";
 import { countServers, state, useStore } from "../store.js";
@@ -34,7 +34,8 @@ export function ServersView({ route }) {
       </div>
       <p class="sr" role="status">${number(found.length)} servers</p>
     </header>
-    ${!state.servers.size ? html`<${Nothing} title="HAProxy has no servers">No backend has one, or none that your role may read.<//>`
+    ${state.servers.size > 0 && html`<${Partly} objects=${["backend/*"]} />`}
+    ${!state.servers.size ? html`<${None} what="servers" objects=${["backend/*"]}>No backend has one.<//>`
     : !found.length ? html`<${Nothing} title="No server matches" action=${html`<button type="button" onClick=${() => change({ q: "", is: "" })}>Show all</button>`} />`
     : html`<${ServerTable} servers=${found} label="Servers" sort=${sort} onSort=${(value) => change({ sort: value })} />`}
   </div>`;

@@ -2,7 +2,8 @@
 
 import { html, useState } from "../vendor/preact.js";
 import { get, post } from "../api.js";
-import { Badge, Forbidden, Loaded, Loading, Nothing, Problem, number, useLoaded } from "../kit.js";
+import { Badge, Forbidden, Loaded, Loading, None, Partly, Problem, Reasons, number, useLoaded } from "../kit.js";
+import { unread } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 import { Rules, explain } from "./request.js";
@@ -10,18 +11,18 @@ import { Rules, explain } from "./request.js";
 export function TestsView() {
   useStore("changes");
   const kept = useLoaded((signal) => get("v3/sidecar/tests", { signal }), [state.changes]);
-  const [run, setRun] = useState(null);
+  const [run, setRun] = useState(null), why = unread("**"), isOff = Boolean(why) || run?.loading;
   async function start(tests) {
     setRun({ loading: true });
     setRun(await post("v3/sidecar/test_runs", tests && { tests }).then((found) => ({ found, version: state.version }), (error) => ({ error })));
   }
   return html`<header class="view-head"><h1>Tests of routing</h1>
-      ${kept.data?.length > 0 && html`<button type="button" class="primary" disabled=${run?.loading} onClick=${() => start()}>Run all</button>`}</header>
+      ${kept.data?.length > 0 && html`<button type="button" class="primary" disabled=${isOff} title=${why || undefined} onClick=${() => start()}>Run all</button><${Reasons} of=${[why]} />`}</header>
     <${Loaded} of=${kept} what="the tests">${(tests) => (tests.length
-      ? html`<ul class="cards">${tests.map((each) => html`<li class="card" key=${each.name}><header class="detail-head"><h2>${each.name}</h2><span class="quiet">${number(each.cases.length)} ${each.cases.length === 1 ? "case" : "cases"}</span></header>
+      ? html`<${Partly} objects=${["test/*"]} /><ul class="cards">${tests.map((each) => html`<li class="card" key=${each.name}><header class="detail-head"><h2>${each.name}</h2><span class="quiet">${number(each.cases.length)} ${each.cases.length === 1 ? "case" : "cases"}</span></header>
           ${each.description && html`<p>${each.description}</p>`}
-          <button type="button" disabled=${run?.loading} onClick=${() => start([each.name])} aria-label=${`Run ${each.name}`}>Run</button></li>`)}</ul>`
-      : html`<${Nothing} title="No tests">There is none, or none that your role may read. A test says where requests are to go. Keep one with <code>PUT /v3/sidecar/tests/NAME</code>; from then on it runs here.<//>`)}<//>
+          <button type="button" disabled=${isOff} title=${why || undefined} onClick=${() => start([each.name])} aria-label=${`Run ${each.name}`}>Run</button></li>`)}</ul>`
+      : html`<${None} what="tests" objects=${["test/*"]}>A test says where requests are to go. Keep one with <code>PUT /v3/sidecar/tests/NAME</code>; from then on it runs here.<//>`)}<//>
     <div aria-live="polite">${run && html`<${Run} of=${run} />`}</div>`;
 }
 

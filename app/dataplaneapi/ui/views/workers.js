@@ -3,7 +3,8 @@
 import { html } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { endWorker } from "../actions.js";
-import { Ago, Badge, Loaded, Nothing, bytes, number, useLoaded, useTick } from "../kit.js";
+import { Actions, Ago, Badge, Loaded, None, Nothing, bytes, number, useLoaded, useTick } from "../kit.js";
+import { missing } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { propose } from "../plan-dialog.js";
 import { state, useStore } from "../store.js";
@@ -15,7 +16,7 @@ export function WorkersView() {
   useTick(LOOK);
   const workers = useLoaded((signal) => get("v3/sidecar/workers", { signal }), [state.worker, state.operations.size, Math.floor(Date.now() / LOOK)]);
   return html`<header class="view-head"><h1>Workers</h1></header>
-    <${Loaded} of=${workers} what="the workers">${(found) => !found.length ? html`<${Nothing} title="No workers">HAProxy does not run, or your role may not read of what its processes hold.<//>` : html`
+    <${Loaded} of=${workers} what="the workers">${(found) => !found.length ? html`<${None} what="workers" objects=${["worker/*"]}>HAProxy does not run.<//>` : html`
       ${found[0]?.note && html`<p class="note">${found[0].note}</p>`}
       <div class="cards">${found.map((each) => html`<${Worker} key=${each.pid} of=${each} />`)}</div>
       ${found.length === 1 && !found[0].note && html`<${Nothing} title="No former workers">A reload leaves the worker before it until its last connection ends. There is none now.<//>`}`}<//>`;
@@ -35,6 +36,6 @@ function Worker({ of }) {
     <h3>${of.current ? "Open sessions" : "What holds it"}</h3>
     ${sessions.length ? html`<ul class="held">${sessions.map(([name, count]) => html`<li><a href=${hrefOf("map", ["frontend", name])}>${name}</a><b class="number">${number(count)}</b></li>`)}</ul>`
       : html`<p class="quiet">${of.connections ? `${number(of.connections)} connections without a session, which end with their timeout.` : "Nothing."}</p>`}
-    ${!of.current && !state.caller?.read_only && html`<div class="actions"><button type="button" disabled=${ending} onClick=${() => propose(endWorker(of))}>${ending ? "Being ended" : "End it …"}</button></div>`}
+    ${!of.current && !state.caller?.read_only && html`<${Actions} of=${[{ text: "End it …", why: ending ? "It is being ended." : missing("delete", `worker/${of.pid}`), onClick: () => propose(endWorker(of)) }]} />`}
   </section>`;
 }
