@@ -120,6 +120,11 @@ DIFFERENCES = (
     ),
     Fact(
         (3, 1),
+        "The master refuses `reload` while another one is at work",
+        "It is asked again, in every version, also while it executes itself and cannot be reached",
+    ),
+    Fact(
+        (3, 1),
         "A worker tells its own start",
         "It tells that of the master that has read the configuration before; both times are compared with a tolerance",
     ),

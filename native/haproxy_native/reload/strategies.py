@@ -7,18 +7,20 @@ import asyncio
 import os
 import shlex
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import IO, Protocol
 
 from haproxy_native.child import Child
-from haproxy_native.errors import BadRequest, RuntimeAbsent
+from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeFailure
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.master import Master
+from haproxy_native.runtime.master import POLL, Master
 
 _KEPT_OUTPUT = 1 << 20
 NOT_TAKEN = "failed to reload configuration"
+# How long a master may be at work for others, and how long it may be away, or not hear, while it executes itself.
+BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
 # They address our process: a child that speaks to them would speak for us.
 _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 
@@ -47,15 +49,31 @@ class Strategy(Protocol):
 
 
 class MasterSocket:
-    def __init__(self, master: Master) -> None:
-        self.master = master
+    """Asks again while the master is at work for others, since that reload may have read what the file held before.
+
+    `serves`: whether a worker answers, so that a master which cannot be reached is executing itself.
+    """
+
+    def __init__(self, master: Master, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
+        self.master, self._serves = master, serves
 
     async def run(self) -> Outcome:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        while True:
+            outcome, patience = await self._ask()
+            if clock() - began >= patience or (outcome.source is Source.NONE and not (self._serves and await self._serves())):
+                return outcome
+            await asyncio.sleep(POLL)
+
+    async def _ask(self) -> tuple[Outcome, float]:
+        """The outcome, and how long it is to be asked again; 0 where the master has taken the request."""
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
-            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE)
-        return Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
+            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0 if error.sent else EXECUTING_SECONDS
+        outcome = Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
+        return outcome, BUSY_SECONDS if answer.is_busy else EXECUTING_SECONDS if answer.success is None else 0.0
 
 
 class CustomCommand:
@@ -102,16 +120,24 @@ class Reloading:
         self._command = CustomCommand(command) if command else None
 
     async def run(self) -> Outcome:
-        outcome = await self._strategy().run()
+        outcome = await self._run()
         self._sockets()
         return outcome
 
-    def _strategy(self) -> Strategy:
-        master = self._runtime.master if self._command else self._runtime.configured_master
-        if self._master_reloads and master is not None:
-            return MasterSocket(master)
+    async def _run(self) -> Outcome:
+        if self._master_reloads and (master := self._runtime.configured_master):
+            outcome = await MasterSocket(master, self._serves).run()
+            if outcome.source is Source.HAPROXY or self._command is None:
+                return outcome
         assert self._command is not None, "there is a command where the master does not reload"
-        return self._command
+        return await self._command.run()
+
+    async def _serves(self) -> bool:
+        try:
+            await self._runtime.worker()
+        except RuntimeFailure:
+            return False
+        return True
 
 
 def split_command(text: str) -> list[str]:

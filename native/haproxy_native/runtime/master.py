@@ -9,16 +9,27 @@ from haproxy_native.runtime.responses import Processes
 from haproxy_native.runtime.socket import Socket
 
 POLL = 0.02
+# A master that answers again so long after a request to reload, and has not begun, has not heard it.
+UNHEARD_SECONDS = 1.0
+# Since 3.1, while another client's reload is at work.
+_BUSY = "Another reload is still in progress"
 # For an answer of a single worker: one that ends at the moment may give none, and nobody is to wait for it.
 FORMER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class ReloadAnswer:
-    """`success` is None where the master did not say and did not show it; `log` is the start-up log, where it gives one."""
+    """`success` is None where the master did not say and did not show it; `log` is the start-up log, where it gives one.
+
+    `is_busy`: it reloads for another client, and has not read the file for this one.
+    """
 
     success: bool | None
     log: str
+
+    @property
+    def is_busy(self) -> bool:
+        return self.success is False and self.log.startswith(_BUSY)
 
 
 class Master:
@@ -31,9 +42,9 @@ class Master:
         """Returns when the master reports the outcome. Raises RuntimeAbsent when there is none to ask."""
         before = await self.processes()
         answer = await self._socket.send("reload")
-        verdict, _, log = answer.partition("\n--\n")
+        verdict, _, log = f"{answer}\n".partition("\n--\n")
         if verdict.startswith("Success="):
-            return ReloadAnswer(verdict.strip() == "Success=1", log + "\n" if log else "")
+            return ReloadAnswer(verdict.strip() == "Success=1", log)
         # Up to 2.6 the master executes itself at once and answers nothing.
         return ReloadAnswer(await self.outcome(before, self._timeout), answer)
 
@@ -50,12 +61,13 @@ class Master:
         return "" if answer.startswith("Unknown command") else answer
 
     async def outcome(self, before: Processes, patience: float) -> bool | None:
-        """Waits for the reload that began after `before`; None when it cannot be seen in time."""
-        deadline = asyncio.get_running_loop().time() + patience
-        while asyncio.get_running_loop().time() < deadline:
+        """Waits for the reload that began after `before`; None when it cannot be seen in time, or has not begun after a second."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        while clock() < began + patience:
             seen = await self._seen()
             verdict = judge(before, seen) if seen else None
-            if verdict is not None:
+            if verdict is not None or (seen == before and clock() >= began + UNHEARD_SECONDS):
                 return verdict
             await asyncio.sleep(POLL)
         return None

@@ -3,14 +3,17 @@
 import asyncio
 import os
 import signal
+import socket
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, scrubbed, split_command
+from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, Source, scrubbed, split_command
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -115,9 +118,78 @@ def reloading(command: list[str], *, mode: bool, calls: list[str]) -> Reloading:
 
 
 def test_the_master_reloads_where_nobody_else_can_or_it_answers() -> None:
-    assert isinstance(reloading([], mode=True, calls=[])._strategy(), MasterSocket)
-    assert isinstance(reloading(["true"], mode=True, calls=[])._strategy(), CustomCommand)
-    assert isinstance(reloading(["true"], mode=False, calls=[])._strategy(), CustomCommand)
+    assert asyncio.run(reloading([], mode=True, calls=[]).run()).source is Source.NONE
+    assert asyncio.run(reloading(["true"], mode=True, calls=[]).run()).source is Source.COMMAND
+    assert asyncio.run(reloading(["true"], mode=False, calls=[]).run()).source is Source.COMMAND
+
+
+class Other:
+    """A client that asks the master for a reload, and goes away before the answer, in the midst of it, or not."""
+
+    def __init__(self, haproxy: HAProxy, until: str) -> None:
+        self.client = socket.socket(socket.AF_UNIX)
+        self.client.settimeout(20)
+        self.client.connect(str(haproxy.master))
+        self.client.sendall(b"reload;quit\n")
+        if until == "half":
+            self.client.recv(1)
+        if until != "stays":
+            self.client.close()
+
+
+@pytest.mark.parametrize("until", ["asked", "half", "stays"])
+def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Path, until: str) -> None:
+    """It is away while it executes itself, and since 3.1 refuses meanwhile; it is asked again, and the operator's command is not run."""
+    ran = tmp_path / "ran"
+
+    async def reloaded(delay: float) -> tuple[Outcome, float]:
+        runtime = Runtime(timeout=10)
+        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5, 0.02)
+        strategy = Reloading(runtime, [script(tmp_path, f"touch {ran}")], lambda: None, master_reloads=True)
+        other = Other(haproxy, until)
+        await asyncio.sleep(delay)
+        began = time.time()
+        outcome = await strategy.run()
+        other.client.close()
+        return outcome, (await runtime.worker()).started - began
+
+    for delay in (0.0, 0.004, 0.02, 0.05):
+        outcome, later = asyncio.run(reloaded(delay))
+        assert (outcome.ok, outcome.source) == (True, Source.HAPROXY), outcome
+        assert later >= (0 if haproxy.version > (2, 6) else -1)
+    assert not ran.exists()
+
+
+def test_a_master_that_has_not_heard_is_asked_again(tmp_path: Path) -> None:
+    """It takes the first connection in which a reload is asked for, and closes it."""
+    count = 0
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "m.sock"))
+    listener.listen()
+
+    def serve() -> None:
+        nonlocal count
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with client:
+                if client.recv(100).startswith(b"reload"):
+                    count += 1
+                    client.sendall(b"Success=1\n--\n" if count > 1 else b"")
+                else:
+                    client.sendall(b"1 master 0 0d00h00m01s 3.2\n")
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        outcome = asyncio.run(MasterSocket(Master(str(tmp_path / "m.sock"))).run())
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+    assert outcome.ok is True and count == 2
 
 
 def test_sockets_are_looked_for_again_after_a_reload() -> None:
