@@ -30,7 +30,7 @@ from dataplaneapi.settings.directories import directories
 from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.proxies import read_proxies
-from dataplaneapi.settings.roles import Roles, read_roles
+from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.spoe_files import spoe_files
@@ -147,7 +147,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
         audit=Audit(read_audit(settings.audit)),
         proxies=read_proxies(settings.trusted_proxies),
-        roles=roles_of(settings),
+        roles=read_roles(settings.roles, settings.role_of, settings.users, settings.userlist),
         traces=traces.from_environment(os.environ),
         directories=named,
         acme=acme(engine, editor),
@@ -190,11 +190,6 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     _listen(services)
     engine.context.gate = RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require")
     return Application(services, lambda scope: docs.page(scope) or ui.page(scope, is_on=not services.settings.disable_ui), lifespan)
-
-
-def roles_of(settings: Settings) -> Roles | None:
-    """Returns the roles of the settings; None if they have none. Raises WrongRoles."""
-    return read_roles(settings.roles, settings.role_of, settings.users, "" if settings.userlist_file else settings.userlist)
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-from dataplaneapi.assembly import opened, roles_of
+from dataplaneapi.assembly import opened
 from dataplaneapi.auth.users import NoUsers
 from dataplaneapi.host import notify
 from dataplaneapi.host.process import drop_privileges, write_pid_file
@@ -27,6 +27,7 @@ from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.proxies import read_proxies
+from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings, SettingsError, table
 from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.telemetry import log
@@ -225,7 +226,7 @@ class Program:
     async def _take_over(self, settings: Settings) -> None:
         self.app.services.users.read(settings)
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
-        self.app.services.roles = roles_of(settings)
+        self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users, settings.userlist)
         self.app.services.audit.change(read_audit(settings.audit))
         await self.app.services.bearers.change(read_jwt(settings.jwt, settings.role_of))
         self.app.services.streams.review(self.app.services.roles)

@@ -1,5 +1,6 @@
 """The parts fit together."""
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +10,18 @@ from tests.app.client import CONFIG, Client
 
 
 def test_times_are_written_as_the_settings_ask(client: Client) -> None:
-    import dataclasses
-
     client.app = create_app(dataclasses.replace(client.settings, time_suffix="ms"), client.engine)
     assert client.post(f"{CONFIG}/backends?version=1", {"name": "b", "server_timeout": 5000}).status == 202
     assert "timeout server 5000ms" in client.file.read_text()
+
+
+def test_the_userlist_of_callers_is_for_admins(client: Client) -> None:
+    """Also where a file has it: that may be one of HAProxy's configuration."""
+    given = dataclasses.replace(client.settings, users=[], userlist="own", role_of={"users": {"ann": "admin"}})
+    client.file.write_text(client.file.read_text() + "\nuserlist own\n  user ann password x\n")
+    for file in ("", str(client.file)):
+        roles = create_app(dataclasses.replace(given, userlist_file=file), client.engine).services.roles
+        assert roles and roles.rights("users", "ann").userlist == "userlist/own"
 
 
 READ = """
