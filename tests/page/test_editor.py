@@ -100,6 +100,16 @@ def test_what_haproxy_says_of_a_line(farm: Farm, operator: Operators) -> None:
     area, page = edit(anna, "backend shop"), anna.page
     area.fill(area.input_value() + "\n    balence roundrobin")
     expect(page.locator(".editor-mark.alert")).to_contain_text("unknown keyword 'balence'")
+    below, mark = page.locator(".editor-below"), page.locator(".editor-mark.alert span")
+    expect(below).to_contain_text("unknown keyword 'balence'")
+    line, box = page.locator(".editor-mark u").bounding_box(), below.bounding_box()
+    assert line and box and 0 <= box["y"] - (line["y"] + line["height"]) < 10, "it stands under the line in which one types"
+    expect(mark).to_be_hidden()
+    area.press("ArrowUp")
+    expect(below).to_have_count(0)
+    expect(mark).to_be_visible()
+    area.press("ArrowDown")
+    expect(below).to_be_visible()
     problem = page.get_by_role("listitem").filter(has_text="unknown keyword 'balence'")
     expect(problem).to_be_visible()
     expect(page.get_by_role("button", name="Review and commit …")).to_be_disabled()

@@ -11,6 +11,7 @@ export function Editor({ value, onInput, label, problems, words, whole, keyword,
   const area = useRef(null);
   const [view, setView] = useState({ top: 0, left: 0, height: 400 });
   const [list, setList] = useState(null);
+  const caretLine = useCaretLine(area);
   const lines = value.split("\n");
 
   useLayoutEffect(() => {
@@ -75,10 +76,11 @@ export function Editor({ value, onInput, label, problems, words, whole, keyword,
     <div class="gutter" aria-hidden="true"><div style=${{ transform: `translateY(${begin * LINE - view.top}px)` }}>${lines.slice(begin, end).map((_, offset) => html`<span>${first + begin + offset}</span>`)}</div></div>
     <div class="editor-body">
       <div class="editor-marks" aria-hidden="true"><div style=${{ transform: `translate(${-view.left}px, ${-view.top}px)` }}>
-        ${problems.filter(({ line }) => line > begin && line <= end).map((each) => html`<${Mark} of=${each} content=${lines[each.line - 1]} />`)}</div></div>
+        ${problems.filter(({ line }) => line > begin && line <= end).map((each) => html`<${Mark} of=${each} isSaidBelow=${each.line === caretLine} content=${lines[each.line - 1]} />`)}</div></div>
       <textarea ref=${area} value=${value} readonly=${readOnly} wrap="off" spellcheck=${false} autocomplete="off" autocapitalize="off" aria-label=${label} aria-describedby="editor-problems" aria-autocomplete="list"
         aria-controls=${list ? "editor-words" : undefined} aria-activedescendant=${list ? `editor-word-${list.at}` : undefined}
         onInput=${(event) => { onInput(event.target.value); suggest(false); }} onKeyDown=${onKeyDown} onClick=${() => setList(null)} onBlur=${() => setList(null)}></textarea>
+      ${!list && html`<${Below} problems=${problems.filter(({ line }) => line === caretLine)} content=${lines[caretLine - 1]} view=${view} />`}
       ${list && html`<${Words} list=${list} value=${value} view=${view} take=${take} />`}
     </div>
   </div>`;
@@ -87,10 +89,31 @@ export function Editor({ value, onInput, label, problems, words, whole, keyword,
 /** Wide as the line is, with tabs as wide as the text area has them. */
 const columns = (line) => [...line].reduce((sum, sign) => (sign === "\t" ? sum + TAB - (sum % TAB) : sum + 1), 0);
 
-/** A line that something is wrong with: underlined, and said behind it. */
-function Mark({ of: { line, severity, text }, content = "" }) {
+/** The line of the caret, from 1; 0 where it is not in this text. */
+function useCaretLine(area) {
+  const [line, setLine] = useState(0);
+  useEffect(() => {
+    const look = () => setLine(document.activeElement === area.current ? area.current.value.slice(0, area.current.selectionStart).split("\n").length : 0);
+    const events = ["selectionchange", "focusin", "focusout", "input"];
+    events.forEach((name) => document.addEventListener(name, look));
+    return () => events.forEach((name) => document.removeEventListener(name, look));
+  }, []);
+  return line;
+}
+
+/** What is wrong with the line in which one types: under it, over what follows, since lines of a text area cannot be moved apart. */
+function Below({ problems, content = "", view }) {
+  if (!problems.length) return null;
+  const row = problems[0].line * LINE - view.top, place = { left: `calc(${columns(/^\s*/.exec(content)[0])}ch + 8px - ${view.left}px)` };
+  const isBelow = row + 3 * LINE < view.height || row < 3 * LINE;
+  return html`<div class="editor-below" aria-hidden="true" style=${{ ...place, ...(isBelow ? { top: `${row + 8}px` } : { bottom: `${view.height - row + LINE - 4}px` }) }}>
+    ${problems.map(({ severity, text }) => html`<p class=${severity}>${text}</p>`)}</div>`;
+}
+
+/** A line that something is wrong with: underlined, and said behind it unless it is said below. */
+function Mark({ of: { line, severity, text }, isSaidBelow, content = "" }) {
   const indent = columns(/^\s*/.exec(content)[0]), width = Math.max(1, columns(content.trimEnd()) - indent);
-  return html`<div class=${`editor-mark ${severity}`} style=${{ top: `${(line - 1) * LINE}px` }}><u style=${{ marginLeft: `${indent}ch`, width: `${width}ch` }}></u><span>${text}</span></div>`;
+  return html`<div class=${`editor-mark ${severity} ${isSaidBelow ? "is-said-below" : ""}`} style=${{ top: `${(line - 1) * LINE}px` }}><u style=${{ marginLeft: `${indent}ch`, width: `${width}ch` }}></u><span>${text}</span></div>`;
 }
 
 /** Those around the chosen one: the list does not scroll, which the keyboard could not do. */
