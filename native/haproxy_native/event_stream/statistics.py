@@ -5,8 +5,11 @@ HAProxy is asked for the kinds of objects alone that a subscriber wants: a thous
 
 import asyncio
 import logging
+import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
+from operator import ne
 from typing import Any
 
 from haproxy_native.beside import beside_if
@@ -14,63 +17,119 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.event_stream.stream import COUNTED, STATS, EventStream
-from haproxy_native.runtime.responses import cells
+from haproxy_native.runtime.responses import row_cells
 from haproxy_native.runtime.statistics import HEAD
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
+# The most that looks take of the time: where one of thousands of rows takes longer they are further apart, up to LONGEST_SECONDS.
+SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
-# Columns that name the row, and those that time alone changes.
+# Columns that name the row, those that are never told of, and those that time alone changes in a row where nothing happens.
 _NAMES = frozenset(("pxname", "svname", "iid", "sid", "pid", "type"))
 _CLOCKS = frozenset(("lastchg", "lastsess", "agent_duration", "check_duration"))
+_RUNNING = _CLOCKS | {"downtime"}
 _TYPES = {"0": "frontend", "1": "backend", "2": "server"}
 # Of `show stat`.
 _BITS = {"frontend": 1, "backend": 2, "server": 4}
 Counters = Mapping[str, int | str]
+Cells = Sequence[str]
+# Proxy, name and type.
+Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
 class Looked:
-    """An answer to `show stat` as it is: the columns, and the cells of each row by proxy, name and type."""
+    """An answer to `show stat`. Most of thousands of lines are as they were before, but for clocks, and are not taken apart."""
 
-    columns: Sequence[str] = ()
-    rows: Mapping[tuple[str, str, str], Sequence[str]] = field(default_factory=dict)
+    def __init__(self, text: str = "") -> None:
+        head, *lines = text.rstrip("\n").split("\n")
+        columns = head.removeprefix("# ").split(",")
+        # Behind the last comma is no column.
+        self.columns: Cells = (columns if columns[-1] else columns[:-1]) if "type" in columns else ()
+        self._lines = lines if self.columns else []
+        # Of each line, once it was compared: the texts between its running cells where it was as before, else its cells.
+        self._texts: list[Cells] = []
+        self._cells: list[Cells] = []
 
-    @classmethod
-    def at(cls, text: str) -> "Looked":
-        places, rows = cells(text)
-        if "type" not in places:
-            return cls()
-        proxy, name, type_ = (places[column] for column in ("pxname", "svname", "type"))
-        return cls(tuple(places), {(row[proxy], row[name], row[type_]): row for row in rows if row[type_] in _TYPES})
+    def __len__(self) -> int:
+        return len(self._lines)
 
     @property
     def counters(self) -> dict[str, Counters]:
         """The columns that are not empty, by object."""
         shown = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
-        return {_object(*key): {column: _value(row[place]) for place, column in shown if row[place]} for key, row in self.rows.items()}
+        return {_object(*key): {column: _value(row[place]) for place, column in shown if row[place]} for key, row in self._rows.items()}
 
     def since(self, before: "Looked") -> dict[str, Counters]:
-        """The counters that are not as they were. Rows are compared as texts first: most of thousands have not changed."""
-        clocks = [place for place, column in enumerate(self.columns) if column in _CLOCKS]
-        shown = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES | _CLOCKS]
-        is_same = self.columns == before.columns
+        """The counters that are not as they were."""
+        if self.columns != before.columns:
+            before = Looked()
+        running = [place for place, column in enumerate(self.columns) if column in _RUNNING]
         changed: dict[str, Counters] = {}
-        for key, row in self.rows.items():
-            was = before.rows.get(key) if is_same else None
-            if was and (was == row or _still(was, clocks) == _still(row, clocks)):
-                continue
-            if differing := {name: _value(row[place]) for place, name in shown if row[place] and (not was or was[place] != row[place])}:
-                changed[_object(*key)] = differing
+        for place, line in enumerate(self._lines):
+            texts: Cells = before._texts[place] if place < len(before._texts) else ()
+            cells: Cells = ()
+            if not (texts and _has(line, texts)):
+                texts, cells = (), row_cells(line)
+                if (key := self._key(cells)) and (values := self._differing(cells, before._row(key, place))):
+                    changed[_object(*key)] = values
+                elif '"' not in line:
+                    texts, cells = _between(cells, running), ()
+            self._texts.append(texts)
+            self._cells.append(cells)
         return changed
 
+    def _differing(self, cells: Cells, former: Cells | None) -> Counters:
+        """Empty where nothing but running cells differs."""
+        places = compress(self._told, map(ne, cells, former)) if former else self._told
+        values = {column: _value(cells[place]) for place, column in places if column and cells[place]}
+        return values if values.keys() - _RUNNING else {}
 
-def _still(row: Sequence[str], clocks: Sequence[int]) -> list[str]:
-    """The cells without those of clocks."""
-    cells = list(row)
-    for place in clocks:
-        cells[place] = ""
-    return cells
+    @cached_property
+    def _told(self) -> Sequence[tuple[int, str]]:
+        """Each place, and its column where that is told of."""
+        return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
+
+    def _row(self, key: Key, place: int) -> Cells | None:
+        """The cells of a row: at that place, unless rows have come or gone."""
+        if place < len(self):
+            cells = (self._cells and self._cells[place]) or row_cells(self._lines[place])
+            if self._key(cells) == key:
+                return cells
+        return self._rows.get(key)
+
+    @cached_property
+    def _rows(self) -> Mapping[Key, Cells]:
+        return {key: cells for cells in map(row_cells, self._lines) if (key := self._key(cells))}
+
+    def _key(self, cells: Cells) -> Key | None:
+        """None for a row that is incomplete or of another kind."""
+        if len(cells) < len(self.columns):
+            return None
+        proxy, name, type_ = (cells[place] for place in self._places)
+        return (proxy, name, type_) if type_ in _TYPES else None
+
+    @cached_property
+    def _places(self) -> Sequence[int]:
+        return [self.columns.index(column) for column in ("pxname", "svname", "type")]
+
+
+def _between(cells: Cells, places: Sequence[int]) -> Cells:
+    """The texts of a line between the cells at these places: no cell has a line end."""
+    others = list(cells)
+    for place in places:
+        others[place] = "\n"
+    return ",".join(others).split("\n")
+
+
+def _has(line: str, texts: Cells) -> bool:
+    """Whether a line has these texts between its running cells."""
+    at = 0
+    for text in texts[:-1]:
+        if not line.startswith(text, at):
+            return False
+        at = line.find(",", at + len(text))
+    return line[at:] == texts[-1]
 
 
 def _object(proxy: str, name: str, type_: str) -> str:
@@ -83,8 +142,13 @@ def _value(text: str) -> int | str:
 
 def differences(text: str, known: Looked) -> tuple[Looked, dict[str, Counters]]:
     """An answer, and what in it is not as it was."""
-    now = Looked.at(text)
+    now = Looked(text)
     return now, now.since(known)
+
+
+def _pause(seconds: float) -> float:
+    """Until the next look, where one takes so long."""
+    return min(max(LOOK_SECONDS, seconds / SHARE), LONGEST_SECONDS)
 
 
 class StatisticsWatch:
@@ -100,17 +164,18 @@ class StatisticsWatch:
             with self._stream.recorded(STATS):
                 # What is recorded has all kinds since its beginning: another kind begins it anew.
                 while self._stream.is_wanted(STATS) and (now := self._stream.counted()) <= kinds:
+                    began = time.monotonic()
                     try:
                         await self._look(now or kinds)
                     except RuntimeFailure as error:
                         log.debug("no counters: %s", error)
-                    await asyncio.sleep(LOOK_SECONDS)
+                    await asyncio.sleep(_pause(time.monotonic() - began))
             self._known = Looked()
 
     async def now(self, kinds: Collection[str] = COUNTED) -> list[dict[str, Any]]:
         """The counters of all objects of these kinds. Raises RuntimeFailure."""
         text = await self._read(kinds)
-        counters = await beside_if(len(text) > LARGE, lambda: Looked.at(text).counters)
+        counters = await beside_if(len(text) > LARGE, lambda: Looked(text).counters)
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:
@@ -119,10 +184,10 @@ class StatisticsWatch:
     async def _look(self, kinds: Collection[str]) -> None:
         """The first look publishes nothing."""
         text = await self._read(kinds)
-        is_first = not self._known.rows
-        self._known, changed = await beside_if(len(text) > LARGE, differences, text, self._known)
-        if is_first:
+        if not self._known:
+            self._known = Looked(text)
             return
+        self._known, changed = await beside_if(len(text) > LARGE, differences, text, self._known)
         for place, (object_, row) in enumerate(changed.items()):
             self._stream.publish(STATS, object_, {"counters": row})
             if place % 200 == 199:

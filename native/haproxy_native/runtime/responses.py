@@ -113,14 +113,14 @@ def table(text: str) -> Iterator[dict[str, str]]:
     return (dict(zip(places, row, strict=False)) for row in rows)
 
 
-def _split(line: str) -> list[str]:
+def row_cells(line: str) -> list[str]:
     """HAProxy quotes a cell that holds a comma or a quote."""
     return next(csv.reader([line])) if '"' in line else line.split(",")
 
 
 def cells(text: str) -> tuple[Mapping[str, int], Iterator[list[str]]]:
     """Returns each column's index, and the cells of each row; an incomplete row is left out."""
-    rows = (_split(line) for line in text.splitlines() if line)
+    rows = (row_cells(line) for line in text.splitlines() if line)
     names = [name.removeprefix("# ") for name in next(rows, [])]
     places = {name: place for place, name in enumerate(names) if name}
     return places, (row for row in rows if len(row) >= len(places))

@@ -13,12 +13,12 @@ HEAD = "# pxname,svname,scur,status,lastchg,type,"
 
 def test_rows_by_object() -> None:
     text = f"{HEAD}\nweb,FRONTEND,3,OPEN,,0,\nshop,s1,,no check,7,2,\nshop,BACKEND,1,UP,7,1,\n"
-    assert Looked.at(text).counters == {
+    assert Looked(text).counters == {
         "frontend/web": {"scur": 3, "status": "OPEN"},
         "backend/shop/server/s1": {"status": "no check", "lastchg": 7},
         "backend/shop": {"scur": 1, "status": "UP", "lastchg": 7},
     }
-    assert Looked.at("").counters == {} == Looked.at("Unknown command").counters
+    assert Looked("").counters == {} == Looked("Unknown command").counters
 
 
 def test_what_has_changed_but_by_the_clock() -> None:
@@ -53,3 +53,27 @@ def test_counters_of_a_haproxy(tmp_path: Path) -> None:
                 running.cancel()
 
     run(work())
+
+
+def test_rows_that_come_and_go_change_and_rest() -> None:
+    head = "# pxname,svname,scur,lastchg,lastsess,downtime,check_desc,type,"
+    looks = [
+        "a,s1,0,1,-1,0,,2,\na,s2,0,1,9,0,,2,\na,s3,0,1,-1,5,,2,\n",
+        "a,s1,0,22,-1,0,,2,\na,s2,0,2,10,0,,2,\na,s3,0,2,-1,6,,2,\n",
+        "a,s0,7,0,-1,0,,2,\na,s1,0,3,-1,0,,2,\na,s2,1,3,0,0,,2,\na,s3,0,3,-1,7,,2,\n",
+        'a,s1,1,4,-1,0,,2,\na,s2,1,4,1,0,"a, b",2,\na,s3,1,0,-1,8,,2,\n',
+        'a,s1,1,5,-1,0,,2,\na,s2,1,5,2,0,"a, b",2,\na,s3,1,1,-1,8,,2,\n',
+        'a,s1,1,6,-1,0,,2,\na,s2,1,6,3,0,"a, c",2,\na,s3,0,2,-1,8,,2,\n',
+    ]
+    known, told = Looked(f"{head}\n{looks[0]}"), []
+    for rows in looks[1:]:
+        known, changed = differences(f"{head}\n{rows}", known)
+        told.append({object_.rpartition("/")[2]: row for object_, row in changed.items()})
+    assert told == [
+        {},
+        {"s0": {"scur": 7, "downtime": 0}, "s2": {"scur": 1}},
+        {"s1": {"scur": 1}, "s2": {"check_desc": "a, b"}, "s3": {"scur": 1, "downtime": 8}},
+        {},
+        {"s2": {"check_desc": "a, c"}, "s3": {"scur": 0}},
+    ]
+    assert known.counters["backend/a/server/s2"] == {"scur": 1, "lastchg": 6, "lastsess": 3, "downtime": 0, "check_desc": "a, c"}
