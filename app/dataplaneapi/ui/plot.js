@@ -22,6 +22,21 @@ function windowOf(times) {
   return [Math.max(now - WINDOW, Math.min(times[0] ?? now, now - SHORTEST)), now];
 }
 
+/** Draws all plots at once, each second: at moments of their own each of them would make the browser paint anew. */
+const drawn = new Set();
+let timer;
+
+function drawEachSecond(draw) {
+  drawn.add(draw);
+  timer ??= setInterval(() => !document.hidden && drawn.forEach((each) => each()), 1000);
+  return () => {
+    drawn.delete(draw);
+    if (drawn.size) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** The least of 2, 4, 10, 20, 40 and so on that is not less: half of it is a round number as well. */
@@ -69,17 +84,21 @@ export function Plot({ object, name, width, height, label, onPoint }) {
     const made = options(wide(), height, name, Boolean(onPoint));
     if (onPoint) made.hooks = { setCursor: [(of) => onPoint(of.cursor.idx === null || of.cursor.left < 0 ? null : { time: of.data[0][of.cursor.idx], value: of.data[1][of.cursor.idx] })] };
     const plot = new uPlot(made, [[], []], element);
+    let wasIdle = false;
     const draw = () => {
-      const series = state.series.get(object);
-      if (!document.hidden) plot.setData(series ? series.data(name) : [[], []]);
+      const [times, values] = state.series.get(object)?.data(name) ?? [[], []];
+      // A line of noughts without axes looks the same from second to second.
+      const isIdle = !onPoint && values.length > 0 && values.every((each) => !each);
+      if (!isIdle || !wasIdle) plot.setData([times, values]);
+      wasIdle = isIdle;
     };
     draw();
-    const timer = setInterval(draw, 1000);
+    const stop = drawEachSecond(draw);
     const observer = new ResizeObserver(() => plot.width !== wide() && plot.setSize({ width: wide(), height }));
     if (!width) observer.observe(element);
     return () => {
       observer.disconnect();
-      clearInterval(timer);
+      stop();
       plot.destroy();
     };
   }, [object, name, width, height, state.theme]);
