@@ -201,6 +201,28 @@ def test_a_view_that_fails_leaves_the_others(farm: Farm, operator: Callable[...,
     expect(anna.page.get_by_role("row").filter(has_text="web1").first).to_be_visible()
 
 
+def test_plots_are_painted_when_they_change(farm: Farm, operator: Callable[..., Operator]) -> None:
+    """All at once; a line of noughts in a row of a table once."""
+    anna = operator().open("#/map/backend/shop").sign_in()
+    anna.page.locator("[data-object='backend/shop/server/web1']").wait_for()
+    count_paints = """() => {
+        window.paints = [];
+        const clear = CanvasRenderingContext2D.prototype.clearRect;
+        CanvasRenderingContext2D.prototype.clearRect = function (...given) {
+            window.paints.push([performance.now(), this.canvas.closest("tr") !== null]);
+            return clear.apply(this, given);
+        };
+    }"""
+    anna.page.wait_for_timeout(3000)
+    anna.page.evaluate(count_paints)
+    anna.page.wait_for_timeout(4500)
+    paints = anna.page.evaluate("window.paints")
+    assert not any(in_row for _, in_row in paints), "rows of idle servers"
+    moments = sorted({round(at / 100) for at, _ in paints})
+    assert 3 <= len(paints) / 4 <= 6 and len(moments) <= 7, paints
+    assert anna.errors == []
+
+
 def test_a_reload_that_fails_is_shown_at_its_line(farm: Farm, operator: Callable[..., Operator]) -> None:
     anna = operator().open("#/reloads").sign_in()
     sidecar, port = farm.sidecar, free_port()

@@ -3,7 +3,7 @@
 import uPlot from "./vendor/uplot.js";
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { milliseconds, rate, number } from "./kit.js";
-import { state, useStore } from "./store.js";
+import { listen, state, useStore } from "./store.js";
 
 const WINDOW = 120, SHORTEST = 30;
 // Between ticks of time, in seconds, and the width that one takes.
@@ -22,16 +22,24 @@ function windowOf(times) {
   return [Math.max(now - WINDOW, Math.min(times[0] ?? now, now - SHORTEST)), now];
 }
 
-/** Draws all plots at once, each second: at moments of their own each of them would make the browser paint anew. */
-const drawn = new Set();
-let timer;
+// All plots are drawn at once, with the counters that have come or a second later: each moment of its own would make the browser paint anew.
+const EACH = 1000, draws = new Set();
+let timer, drawnAt = 0;
+
+function drawAll() {
+  if (document.hidden || Date.now() - drawnAt < 0.9 * EACH) return;
+  drawnAt = Date.now();
+  draws.forEach((draw) => draw());
+}
+
+listen("stats").add(drawAll);
 
 function drawEachSecond(draw) {
-  drawn.add(draw);
-  timer ??= setInterval(() => !document.hidden && drawn.forEach((each) => each()), 1000);
+  draws.add(draw);
+  timer ??= setInterval(drawAll, EACH);
   return () => {
-    drawn.delete(draw);
-    if (drawn.size) return;
+    draws.delete(draw);
+    if (draws.size) return;
     clearInterval(timer);
     timer = undefined;
   };

@@ -64,7 +64,8 @@ export function useStore(...topics) {
   return state;
 }
 
-function listen(topic) {
+/** The functions that are called when a topic changes. */
+export function listen(topic) {
   if (!listeners.has(topic)) listeners.set(topic, new Set());
   return listeners.get(topic);
 }
