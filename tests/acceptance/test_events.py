@@ -103,6 +103,10 @@ def test_where_the_past_is_gone_there_is_a_snapshot(farm: Farm) -> None:
         snapshot = asked.of("snapshot")
         assert not snapshot["data"]["lost"]
         assert {each["object"] for each in snapshot["data"]["stats"]} == {"backend/other", "backend/other/server/web1"}
+        assert all(each["counters"]["stot"] == 0 for each in snapshot["data"]["stats"])
+    with Follower(farm.sidecar, snapshot="true", types="stats", object="backend/other", zeros="false") as asked:
+        counters = [each["counters"] for each in asked.of("snapshot")["data"]["stats"]]
+        assert len(counters) == 2 and all(0 not in each.values() and "status" in each for each in counters)
 
 
 def test_counters_that_change(farm: Farm) -> None:

@@ -1,6 +1,7 @@
 """The figures of the page with 5,000 servers: how soon it can be used and a death is seen, what five pages cost, that memory stays flat."""
 
 import os
+import re
 import socket
 import threading
 import time
@@ -18,7 +19,7 @@ from tests.page.test_page import show
 
 pytestmark = pytest.mark.soak
 MINUTES = float(os.environ.get("SOAK_MINUTES", "60"))
-PAGES, DEATHS = 5, 10
+PAGES, DEATHS = 5, 20
 MEASURED_SECONDS = 20
 # Between two checks of the server that dies.
 CHECKED = 0.1
@@ -107,15 +108,17 @@ def heap(operator: Operator) -> int:
     return used
 
 
-def test_how_soon_it_can_be_used(anna: Operator) -> None:
+@pytest.mark.parametrize(("view", "row"), [("map", "a.row .row-sub"), ("servers", "tbody tr[data-index]")])
+def test_how_soon_it_can_be_used(anna: Operator, view: str, row: str) -> None:
+    show(anna, view)
     seconds = []
-    for _ in range(5):
+    for _ in range(10):
         began = time.monotonic()
         anna.page.reload(wait_until="commit")
-        anna.page.locator("a.row").first.wait_for()
+        anna.page.locator(row).filter(has_text=re.compile("up", re.IGNORECASE)).first.wait_for()
         seconds.append(time.monotonic() - began)
-    print(f"usable after {' '.join(f'{each:.2f}' for each in sorted(seconds))} s")
-    assert min(seconds) <= 1
+    print(f"{view}: usable after {' '.join(f'{each:.2f}' for each in sorted(seconds))} s")
+    assert sorted(seconds)[len(seconds) // 2] <= 1
 
 
 def test_how_soon_a_death_is_seen(anna: Operator, mortal: Mortal, source: str) -> None:

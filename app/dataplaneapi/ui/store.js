@@ -32,7 +32,7 @@ function empty() {
     servers: new Map(),
     // Names of servers' objects, by backend.
     serversOf: new Map(),
-    // Counters by object, and their last minutes.
+    // Counters by object, 0 where one is missing, and their last minutes.
     counters: new Map(),
     series: new Map(),
     ready: false,
@@ -104,10 +104,8 @@ export function end() {
 
 /** Asks for the counters of all servers, or no longer: they are most of the work, for HAProxy as well. */
 export function countServers(wanted) {
-  const kinds = wanted ? "" : PROXIES;
-  if (kinds === counted) return;
-  counted = kinds;
-  if (!stream) return;
+  counted = wanted ? "" : PROXIES;
+  if (!stream || !state.ready || counted === following) return;
   const last = stream.last();
   stream.stop();
   connect(refusedAgain, wanted ? "" : last);
@@ -124,13 +122,16 @@ export async function lookAt(backend, signal) {
 export const retryNow = () => stream?.retryNow();
 
 const PROXIES = "frontend,backend";
-let counted = PROXIES;
+// What is wanted, and what the stream has.
+let counted = PROXIES, following = PROXIES;
 let restedAt = "", hiddenTimer, refusedAgain = () => {};
 
 function connect(onRefused = refusedAgain, after = "") {
   refusedAgain = onRefused;
+  // States come first: with the counters of thousands of servers a snapshot takes several times as long.
+  following = state.ready ? counted : PROXIES;
   stream = follow(
-    { types: TYPES, counters: counted },
+    { types: TYPES, counters: following, zeros: "false" },
     {
       onEvent,
       onRefused,
@@ -172,10 +173,15 @@ const handlers = {
     const now = Date.now() / 1000;
     const counted = new Set(data.stats?.map((each) => each.object));
     for (const object of state.counters.keys()) if (!counted.has(object) && !state.servers.has(object)) forget(object);
-    for (const { object, counters } of data.stats ?? []) setCounters(object, counters, now);
+    for (const { object, counters } of data.stats ?? []) {
+      // What it does not name is 0.
+      state.counters.delete(object);
+      setCounters(object, counters, now);
+    }
     if (state.ready) refreshAll();
     state.ready = true;
     touch("servers", "stats", "version", "reload", "worker", "ready");
+    countServers(counted !== PROXIES);
   },
 
   server({ object, data }) {

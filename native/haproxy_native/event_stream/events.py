@@ -40,8 +40,8 @@ class EventSources:
         self.stream.close()
         await self._background.stop()
 
-    async def present(self, wanted: Wanted) -> dict[str, Any]:
-        """The state of what is wanted; of HAProxy as far as it answers."""
+    async def present(self, wanted: Wanted, *, zeros: bool = True) -> dict[str, Any]:
+        """The state of what is wanted; of HAProxy as far as it answers. `zeros`: with counters that are 0."""
         context = self._engine.context
         state: dict[str, Any] = {}
         if CONFIG in wanted.types:
@@ -54,7 +54,8 @@ class EventSources:
             if SERVER in wanted.types:
                 state["servers"] = [row for row in await self._servers.now() if wanted.is_about([row["object"]])]
             if STATS in wanted.types:
-                state[STATS] = [row for row in await self._statistics.now(wanted.counters) if wanted.is_about([row["object"]])]
+                counted = await self._statistics.now(wanted.counters, zeros=zeros)
+                state[STATS] = [row for row in counted if wanted.is_about([row["object"]])]
         return state
 
     @property

@@ -39,7 +39,7 @@ class StreamEvent:
 
 @lru_cache(maxsize=16)
 def _when(milliseconds: int) -> str:
-    """As RFC 3339; thousands of counters are told of within one millisecond."""
+    """As RFC 3339; thousands of counters change within one millisecond."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -25,7 +25,7 @@ LOOK_SECONDS = 1.0
 # The most that looks take of the time: where one of thousands of rows takes longer they are further apart, up to LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
-# Columns that name the row, those that are never told of, and those that time alone changes in a row where nothing happens.
+# Columns that name the row, those that are never reported, and those that time alone changes in a row where nothing happens.
 _NAMES = frozenset(("pxname", "svname", "iid", "sid", "pid", "type"))
 _CLOCKS = frozenset(("lastchg", "lastsess", "agent_duration", "check_duration"))
 _RUNNING = _CLOCKS | {"downtime"}
@@ -54,11 +54,14 @@ class Looked:
     def __len__(self) -> int:
         return len(self._lines)
 
-    @property
-    def counters(self) -> dict[str, Counters]:
-        """The columns that are not empty, by object."""
-        shown = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
-        return {_object(*key): {column: _value(row[place]) for place, column in shown if row[place]} for key, row in self._rows.items()}
+    def counters(self, *, zeros: bool = True) -> dict[str, Counters]:
+        """The columns that are not empty, by object; with `zeros` those that are 0, too."""
+        unsaid = ("",) if zeros else ("", "0")
+        named = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
+        return {
+            _object(*key): {column: _value(cell) for place, column in named if (cell := row[place]) not in unsaid}
+            for key, row in self._rows.items()
+        }
 
     def since(self, before: "Looked") -> dict[str, Counters]:
         """The counters that are not as they were."""
@@ -81,13 +84,13 @@ class Looked:
 
     def _differing(self, cells: Cells, former: Cells | None) -> Counters:
         """Empty where nothing but running cells differs."""
-        places = compress(self._told, map(ne, cells, former)) if former else self._told
+        places = compress(self._reported, map(ne, cells, former)) if former else self._reported
         values = {column: _value(cells[place]) for place, column in places if column and cells[place]}
         return values if values.keys() - _RUNNING else {}
 
     @cached_property
-    def _told(self) -> Sequence[tuple[int, str]]:
-        """Each place, and its column where that is told of."""
+    def _reported(self) -> Sequence[tuple[int, str]]:
+        """Each place, and its column where that is reported."""
         return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
 
     def _row(self, key: Key, place: int) -> Cells | None:
@@ -172,10 +175,10 @@ class StatisticsWatch:
                     await asyncio.sleep(_pause(time.monotonic() - began))
             self._known = Looked()
 
-    async def now(self, kinds: Collection[str] = COUNTED) -> list[dict[str, Any]]:
-        """The counters of all objects of these kinds. Raises RuntimeFailure."""
+    async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
+        """The counters of all objects of these kinds; with `zeros` those that are 0, too. Raises RuntimeFailure."""
         text = await self._read(kinds)
-        counters = await beside_if(len(text) > LARGE, lambda: Looked(text).counters)
+        counters = await beside_if(len(text) > LARGE, lambda: Looked(text).counters(zeros=zeros))
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:

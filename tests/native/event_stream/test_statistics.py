@@ -13,19 +13,19 @@ HEAD = "# pxname,svname,scur,status,lastchg,type,"
 
 def test_rows_by_object() -> None:
     text = f"{HEAD}\nweb,FRONTEND,3,OPEN,,0,\nshop,s1,,no check,7,2,\nshop,BACKEND,1,UP,7,1,\n"
-    assert Looked(text).counters == {
+    assert Looked(text).counters() == {
         "frontend/web": {"scur": 3, "status": "OPEN"},
         "backend/shop/server/s1": {"status": "no check", "lastchg": 7},
         "backend/shop": {"scur": 1, "status": "UP", "lastchg": 7},
     }
-    assert Looked("").counters == {} == Looked("Unknown command").counters
+    assert Looked("").counters() == {} == Looked("Unknown command").counters()
 
 
 def test_what_has_changed_but_by_the_clock() -> None:
     known, _ = differences(f"{HEAD}\nshop,s1,1,UP,7,2,\nshop,s2,1,UP,7,2,\n", Looked())
     now, changed = differences(f"{HEAD}\nshop,s1,1,UP,8,2,\nshop,s2,2,UP,0,2,\n", known)
     assert changed == {"backend/shop/server/s2": {"scur": 2}}
-    assert now.counters["backend/shop/server/s1"]["lastchg"] == 8
+    assert now.counters()["backend/shop/server/s1"]["lastchg"] == 8
 
 
 def test_other_columns_are_all_told() -> None:
@@ -65,15 +65,19 @@ def test_rows_that_come_and_go_change_and_rest() -> None:
         'a,s1,1,5,-1,0,,2,\na,s2,1,5,2,0,"a, b",2,\na,s3,1,1,-1,8,,2,\n',
         'a,s1,1,6,-1,0,,2,\na,s2,1,6,3,0,"a, c",2,\na,s3,0,2,-1,8,,2,\n',
     ]
-    known, told = Looked(f"{head}\n{looks[0]}"), []
+    known, reported = Looked(f"{head}\n{looks[0]}"), []
     for rows in looks[1:]:
         known, changed = differences(f"{head}\n{rows}", known)
-        told.append({object_.rpartition("/")[2]: row for object_, row in changed.items()})
-    assert told == [
+        reported.append({object_.rpartition("/")[2]: row for object_, row in changed.items()})
+    assert reported == [
         {},
         {"s0": {"scur": 7, "downtime": 0}, "s2": {"scur": 1}},
         {"s1": {"scur": 1}, "s2": {"check_desc": "a, b"}, "s3": {"scur": 1, "downtime": 8}},
         {},
         {"s2": {"check_desc": "a, c"}, "s3": {"scur": 0}},
     ]
-    assert known.counters["backend/a/server/s2"] == {"scur": 1, "lastchg": 6, "lastsess": 3, "downtime": 0, "check_desc": "a, c"}
+    assert known.counters()["backend/a/server/s2"] == {"scur": 1, "lastchg": 6, "lastsess": 3, "downtime": 0, "check_desc": "a, c"}
+
+
+def test_counters_without_those_that_are_0() -> None:
+    assert Looked(f"{HEAD}\nshop,s1,0,UP,7,2,\n").counters(zeros=False) == {"backend/shop/server/s1": {"status": "UP", "lastchg": 7}}

@@ -71,7 +71,7 @@ async def _parts(
     with subscription, services.streams.opened(call.caller, services.roles, subscription.close):
         yield HEARTBEAT
         if is_lost or snapshot:
-            state = await sources.present(subscription.wanted)
+            state = await sources.present(subscription.wanted, zeros=call.get("zeros", True))
             data = {"lost": is_lost, **state}
             if subscription.wanted.may_read is None:
                 data["lines_to_add"] = sources.lines_to_add

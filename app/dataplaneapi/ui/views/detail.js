@@ -25,7 +25,7 @@ export function Plots({ object, without = [] }) {
 function LabelledPlot({ object, plot }) {
   const [point, setPoint] = useState(null);
   const row = state.counters.get(object) ?? {}, of = state.series.get(object);
-  const now = { rate: rateOf(row), scur: row.scur, errors: of?.errorRate() ?? 0, rtime: row.rtime }[plot.name];
+  const now = { rate: rateOf(row), scur: row.scur ?? 0, errors: of?.errorRate() ?? 0, rtime: row.rtime ?? 0 }[plot.name];
   const value = plot.format(point ? point.value : now);
   return html`<figure><figcaption>${plot.title} <span class="unit">${point ? new Date(point.time * 1000).toLocaleTimeString() : plot.unit}</span><b class="number">${value}</b></figcaption>
     <${Plot} object=${object} name=${plot.name} height=${96} label=${`${plot.title}, ${plot.unit}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
@@ -74,7 +74,7 @@ export function FrontendDetail({ section, name }) {
   const row = counters(state, "frontend", name), ways = routes(section);
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
     <${Plots} object=${spell("frontend", name)} without=${["rtime"]} />
-    <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot)], ["Limit", number(row.slim)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
+    <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot ?? 0)], ["Limit", number(row.slim ?? 0)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
     <div class="actions"><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /></div><${Reasons} of=${[unread("**")]} />
     <h3>Where requests go</h3>
     ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
@@ -103,7 +103,7 @@ export function BackendDetail({ name }) {
     <${Plots} object=${spell("backend", name)} />
     <${Facts} rows=${[
       ["Reached from", from.length ? from.map((each, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", each.name])}>${each.name}</a>`) : unread("frontend/*") ? "no frontend that your role may read" : "no frontend by name"],
-      ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
+      ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
       ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
     ${section && html`<div class="actions">${!state.caller?.read_only && html`<${Act} text="Add a server …" why=${noServer} onClick=${() => propose(addServer(name))} />`}<${AsText} section=${`backend ${name}`} /></div><${Reasons} of=${[noServer, unread("**")]} />`}
@@ -121,7 +121,7 @@ export function ServerDetail({ backend, name }) {
     <${Plots} object=${server.object} />
     <${Facts} rows=${[
       ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Asked for", server.admin_state], ["Health", server.operational_state],
-      row.check_status && ["Last check", `${row.check_status}${row.last_chk ? `: ${row.last_chk}` : ""}`], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
+      row.check_status && ["Last check", `${row.check_status}${row.last_chk ? `: ${row.last_chk}` : ""}`], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
       ["Failed connections / answers", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", `${row.chkdown === 1 ? "once" : `${number(row.chkdown ?? 0)} times`}, ${number(row.downtime ?? 0)} s in all`],
     ]} />`;
 }
