@@ -6,6 +6,7 @@ A backend is looked at at once where a line of a ring names a server of it, or a
 import asyncio
 import logging
 import re
+from collections import deque
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from haproxy_native.text.document import Document
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
 # Between glances at states alone where no ring reports all of them, as long as one takes no more than this part of the time.
-GLANCE_SECONDS, SHARE = 0.25, 0.06
+GLANCE_SECONDS, SHARE, GLANCES = 0.25, 0.06, 8
 # Backends that are looked at one by one; with more all are, at once.
 MOST_BACKENDS = 10
 # Between attempts to read a ring.
@@ -63,6 +64,11 @@ def as_dict(row: Row) -> dict[str, Any]:
     }
 
 
+def pause(durations: Collection[float]) -> float:
+    """Returns seconds until the next glance. The quickest of the last ones counts: others waited for the socket, or for a processor."""
+    return max(GLANCE_SECONDS, min(durations, default=0) / SHARE)
+
+
 def object_of(row: Row) -> str:
     return spelled("backend", row[0], "server", row[1])
 
@@ -74,8 +80,9 @@ class ServerWatch:
         self._engine, self._stream = engine, stream
         self.known: dict[tuple[str, str], Row] = {}
         self._has_looked = False
-        # What the last glance saw.
+        # What the last glance saw, and how many seconds the last ones took.
         self._heads: list[str] = []
+        self._durations: deque[float] = deque(maxlen=GLANCES)
         # A configuration, its ring, and whether the states of all servers reach that: found once for each.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
         # The backends to look at at once; None for all.
@@ -131,10 +138,12 @@ class ServerWatch:
             try:
                 if began >= due or None in named:
                     await self._look()
-                    due, glance = loop.time() + LOOK_SECONDS, loop.time() + self._pause(0)
+                    due, glance = loop.time() + LOOK_SECONDS, loop.time() + self._pause()
                 elif began >= glance:
-                    await self._look_at(named | await self._glance())
-                    glance = loop.time() + self._pause(loop.time() - began)
+                    seen = await self._glance()
+                    self._durations.append(loop.time() - began)
+                    glance = loop.time() + self._pause()
+                    await self._look_at(named | seen)
                 else:
                     await self._look_at(named)
             except RuntimeFailure as error:
@@ -144,9 +153,8 @@ class ServerWatch:
                 async with asyncio.timeout_at(min(due, glance)):
                     await self._changed.wait()
 
-    def _pause(self, seconds: float) -> float:
-        """Until the next glance, where one takes so long."""
-        return LOOK_SECONDS if self._ring[1] else max(GLANCE_SECONDS, seconds / SHARE)
+    def _pause(self) -> float:
+        return LOOK_SECONDS if self._ring[1] else pause(self._durations)
 
     async def _glance(self) -> set[str | None]:
         """The backends with servers that are not as the last glance saw them; `{None}` where they are many."""

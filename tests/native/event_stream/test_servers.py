@@ -3,7 +3,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.event_stream.servers import Looked, ServerWatch, as_dict
+from haproxy_native.event_stream.servers import Looked, ServerWatch, as_dict, pause
 from haproxy_native.event_stream.stream import SERVER, EventStream, Wanted
 from haproxy_native.runtime.server_state import server_states
 from tests.haproxy.process import HAProxy, free_port
@@ -80,6 +80,11 @@ def test_a_state_is_seen_soon_without_a_ring_and_where_one_reports_others(tmp_pa
     for name, lines in {"none": "", "some": with_ring}.items():
         (directory := tmp_path / name).mkdir()
         run(work(directory, lines))
+
+
+def test_glances_are_rare_where_each_takes_long() -> None:
+    assert pause([]) == pause([0.01, 0.6]) == pause([0.015]) == 0.25
+    assert pause([0.09, 0.03]) == 0.5
 
 
 def test_many_backends_at_once_are_seen_by_one_glance(tmp_path: Path) -> None:
