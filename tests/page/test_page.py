@@ -30,6 +30,11 @@ VIEWS = ("map", "map/frontend/site", "map/backend/shop", "map/backend/shop/serve
 VIEWS += ("certificates", "drift", "map/backend/none", "request", "splits", "lists", "tests")
 
 
+# What is wider than its place: no table of a view has to be moved sideways, on a phone neither.
+TOO_WIDE = """() => [...document.querySelectorAll('html, main, .detail, .scroll, .table-box')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => `too wide: ${each.tagName} ${each.className}`)"""
+
+
 def findings(page: Page) -> list[str]:
     page.evaluate(AXE)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
@@ -42,7 +47,7 @@ def show(operator: Operator, view: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 375])
+@pytest.mark.parametrize("width", [1440, 320])
 def test_axe_finds_nothing(farm: Farm, operator: Callable[..., Operator], scheme: str, width: int) -> None:
     anna = operator(color_scheme=scheme, viewport={"width": width, "height": 844}).open()
     anna.page.get_by_label("Name").wait_for()
@@ -57,8 +62,7 @@ def test_axe_finds_nothing(farm: Farm, operator: Callable[..., Operator], scheme
     for view in VIEWS:
         show(anna, view)
         found[view] = findings(anna.page)
-        if anna.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            found[view].append("wider than the window")
+        found[view] += anna.page.evaluate(TOO_WIDE)
     assert {view: each for view, each in found.items() if each} == {}
     show(anna, "map/backend/shop/server/web1")
     anna.page.get_by_role("button", name="Drain …").click()

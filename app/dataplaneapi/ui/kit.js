@@ -154,5 +154,6 @@ export function Diff({ text }) {
   if (!text) return null;
   const kinds = { "+": "added", "-": "removed", "@": "place" };
   const lines = text.replace(/\n$/, "").split("\n").filter((line) => !line.startsWith("--- ") && !line.startsWith("+++ "));
+  if (!lines.some(Boolean)) return html`<p class="quiet">No line that may be shown differs.</p>`;
   return html`<pre class="diff" tabindex="0" role="group" aria-label="Difference">${lines.map((line) => html`<span class=${kinds[line[0]] ?? ""}>${line || " "}${"\n"}</span>`)}</pre>`;
 }

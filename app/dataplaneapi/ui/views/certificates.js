@@ -26,10 +26,10 @@ export function CertificatesView() {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
       if (!found.length) return html`<${None} what="certificates" objects=${["certificate/*"]}>None is stored through this server and none is loaded by HAProxy.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
-      return html`<${Partly} objects=${["certificate/*"]} /><div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col" class="c-issuer">Issuer</th><th scope="col" class="c-key">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
+      return html`<${Partly} objects=${["certificate/*"]} /><div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates stacked"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
         <tbody>${rows.map((each) => html`<tr key=${each.name}>
-          <td><${Expiry} time=${each.not_after} /></td><td><code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span></td>
-          <td class="c-issuer">${plain(each.issuers)}</td><td class="c-key">${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
+          <td><${Expiry} time=${each.not_after} /></td><td data-label="Certificate"><code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span></td>
+          <td data-label="Issuer">${plain(each.issuers)}</td><td data-label="Key">${each.algorithm || "–"}</td><td data-label="In HAProxy">${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
           ${may && html`<td class="numeric">${each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} why=${missing("delete", spell("certificate", each.name))} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />`}</td>`}</tr>`)}</tbody></table></div>`;
     }}<//>`;
 }

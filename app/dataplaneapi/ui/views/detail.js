@@ -103,7 +103,7 @@ export function BackendDetail({ name }) {
     <${Plots} object=${spell("backend", name)} />
     <${Facts} rows=${[
       ["Reached from", from.length ? from.map((each, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", each.name])}>${each.name}</a>`) : unread("frontend/*") ? "no frontend that your role may read" : "no frontend by name"],
-      ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
+      ["Balance", section?.balance?.algorithm ?? (row.algo === "unknown" ? "as HAProxy does by itself" : row.algo) ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
       ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
     ${section && html`<div class="actions">${!state.caller?.read_only && html`<${Act} text="Add a server …" why=${noServer} onClick=${() => propose(addServer(name))} />`}<${AsText} section=${`backend ${name}`} /></div><${Reasons} of=${[noServer, unread("**")]} />`}
