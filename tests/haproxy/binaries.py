@@ -72,7 +72,7 @@ def program(name: str) -> str:
         return ran.stdout.strip()
     refuse = pytest.fail if name in os.environ.get(REQUIRED, "").split() else pytest.skip
     # Before it stands what it fetches.
-    refuse("get-program: no" + ran.stderr.rpartition("get-program: no")[2].strip())
+    refuse("get-program: no " + ran.stderr.rpartition("get-program: no")[2].strip())
 
 
 @cache

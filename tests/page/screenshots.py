@@ -71,6 +71,8 @@ def take(stage: Stage) -> None:
 
 
 def keep(page: Page, name: str) -> None:
+    # Nothing is shown as under the pointer.
+    page.mouse.move(0, 0)
     page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
 
 

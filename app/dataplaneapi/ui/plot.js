@@ -10,10 +10,10 @@ const WINDOW = 120, SHORTEST = 30;
 const STEPS = [10, 15, 30, 60, 120], TICK = 52;
 const QUIET = { show: false };
 export const PLOTS = [
-  { name: "rate", title: "Requests", unit: "a second", format: rate, tick: (value) => (value ? `${rate(value)}/s` : "0") },
-  { name: "scur", title: "Sessions", unit: "open", format: number, tick: number },
-  { name: "errors", title: "Errors", unit: "a second", format: rate, tick: (value) => (value ? `${rate(value)}/s` : "0") },
-  { name: "rtime", title: "Response time", unit: "average", format: milliseconds, tick: (value) => (value ? milliseconds(value) : "0") },
+  { name: "rate", title: "Requests", format: (value) => `${rate(value)}/s` },
+  { name: "scur", title: "Sessions", format: number },
+  { name: "errors", title: "Errors", format: (value) => `${rate(value)}/s` },
+  { name: "rtime", title: "Response time", format: milliseconds },
 ];
 
 /** The last two minutes, or as much of them as is known, half a minute at least. */
@@ -54,7 +54,7 @@ function roundedUp(value) {
 }
 
 /** Seconds before now, and half of the greatest value. */
-function axes(tick) {
+function axes(format) {
   const common = { stroke: color("--quiet"), font: "10px system-ui, sans-serif", ticks: QUIET, gap: 4 };
   const step = (plot, span) => STEPS.find((each) => span / each <= plot.bbox.width / devicePixelRatio / TICK) ?? WINDOW;
   const before = (plot, _, from, to) => {
@@ -63,12 +63,12 @@ function axes(tick) {
   };
   return [
     { ...common, size: 18, grid: QUIET, splits: before, values: (plot, splits) => splits.map((each) => (plot.scales.x.max - each < 1 ? "now" : `−${Math.round(plot.scales.x.max - each)} s`)) },
-    { ...common, size: 44, grid: { stroke: color("--line"), width: 1 }, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, splits) => splits.map(tick) },
+    { ...common, size: 44, grid: { stroke: color("--line"), width: 1 }, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, splits) => splits.map((value) => (value ? format(value) : "0")) },
   ];
 }
 
 function options(width, height, name, cursor) {
-  const tone = name === "errors" ? "--down" : "--accent", { tick } = PLOTS.find((each) => each.name === name);
+  const tone = name === "errors" ? "--down" : "--accent", { format } = PLOTS.find((each) => each.name === name);
   return {
     width,
     height,
@@ -76,7 +76,7 @@ function options(width, height, name, cursor) {
     cursor: cursor ? { y: false, points: { size: 5 }, drag: { x: false, y: false } } : QUIET,
     legend: QUIET,
     scales: { x: { time: true, range: (plot) => windowOf(plot.data[0]) }, y: { range: (_, __, max) => [0, cursor ? roundedUp(max) : Math.max(max * 1.1, 1)] } },
-    axes: cursor ? axes(tick) : [QUIET, QUIET],
+    axes: cursor ? axes(format) : [QUIET, QUIET],
     series: [{}, { stroke: color(tone), fill: color(`${tone}-fill`), width: 1.25, points: QUIET }],
   };
 }

@@ -27,8 +27,8 @@ function LabelledPlot({ object, plot }) {
   const row = state.counters.get(object) ?? {}, of = state.series.get(object);
   const now = { rate: rateOf(row), scur: row.scur ?? 0, errors: of?.errorRate() ?? 0, rtime: row.rtime ?? 0 }[plot.name];
   const value = plot.format(point ? point.value : now);
-  return html`<figure><figcaption>${plot.title} <span class="unit">${point ? new Date(point.time * 1000).toLocaleTimeString() : plot.unit}</span><b class="number">${value}</b></figcaption>
-    <${Plot} object=${object} name=${plot.name} height=${96} label=${`${plot.title}, ${plot.unit}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
+  return html`<figure><figcaption>${plot.title} ${point && html`<span class="unit">${new Date(point.time * 1000).toLocaleTimeString()}</span>`}<b class="number">${value}</b></figcaption>
+    <${Plot} object=${object} name=${plot.name} height=${96} label=${`${plot.title}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
 }
 
 const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;

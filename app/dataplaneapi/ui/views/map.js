@@ -163,7 +163,7 @@ export function Share({ counts, total, is }) {
 
 /** Lines from frontends to backends, as far as either end is in sight. */
 function Links({ frontends, backends, places, chosen, asks }) {
-  const width = 40, height = Math.max(places.frontends.current.height ?? 0, places.backends.current.height ?? 0, 100);
+  const width = 36, height = Math.max(places.frontends.current.height ?? 0, places.backends.current.height ?? 0, 100);
   const at = new Map(backends.map((name, index) => [name, index]));
   const y = (place, index) => index * ROW + ROW / 2 - (place.current.scroll ?? 0);
   const lines = [];
@@ -180,5 +180,5 @@ function Links({ frontends, backends, places, chosen, asks }) {
     }
   });
   const shown = lines.length > 600 ? lines.filter((each) => each.strong) : lines;
-  return html`<div class="links" aria-hidden="true"><svg width=${width} height=${height}>${[...shown].sort((a, b) => a.strong - b.strong).map((line) => html`<path key=${line.key} d=${line.d} class=${line.strong ? "strong" : ""} />`)}</svg></div>`;
+  return html`<div class="links" aria-hidden="true"><svg viewBox=${`0 0 ${width} ${height}`} preserveAspectRatio="none" width="100%" height=${height}>${[...shown].sort((a, b) => a.strong - b.strong).map((line) => html`<path key=${line.key} d=${line.d} class=${line.strong ? "strong" : ""} />`)}</svg></div>`;
 }
