@@ -80,8 +80,9 @@ class ServerWatch:
         self._engine, self._stream = engine, stream
         self.known: dict[tuple[str, str], Row] = {}
         self._has_looked = False
-        # What the last glance saw, and how many seconds the last ones took.
+        # What the last glance or look at all saw, the backends that were seen to change since, and how many seconds the last glances took.
         self._heads: list[str] = []
+        self._moved: set[str | None] = set()
         self._durations: deque[float] = deque(maxlen=GLANCES)
         # A configuration, its ring, and whether the states of all servers reach that: found once for each.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
@@ -160,16 +161,23 @@ class ServerWatch:
         """The backends with servers that are not as the last glance saw them; `{None}` where they are many."""
         text = await self._engine.runtime.read("show servers state", r"1\n")
         heads, before = await beside_if(len(text) > LARGE, _HEAD.findall, text), self._heads
-        self._heads = heads
+        self._heads, moved = heads, self._take_moved()
         if not before or heads == before:
-            return set()
-        backends: set[str | None] = {head.split(" ", 2)[1] for head in set(heads) ^ set(before)}
+            return moved
+        # What has changed and changed back is as the last glance saw it, and not as it was published.
+        backends = moved | {head.split(" ", 2)[1] for head in set(heads) ^ set(before)}
         return backends if len(backends) <= MOST_BACKENDS else {None}
+
+    def _take_moved(self) -> set[str | None]:
+        moved, self._moved = self._moved, set()
+        return moved
 
     async def _look(self) -> None:
         async with self._looking:
             text = await self._engine.runtime.read("show servers state", r"1\n")
-            self._compare((await beside_if(len(text) > LARGE, Looked.at, text)).rows, self.known)
+            looked, self._heads = await beside_if(len(text) > LARGE, lambda: (Looked.at(text), _HEAD.findall(text)))
+            self._moved.clear()
+            self._compare(looked.rows, self.known)
 
     async def _look_at(self, backends: Collection[str | None]) -> None:
         if None in backends:
@@ -181,10 +189,11 @@ class ServerWatch:
                 except RuntimeRefused:
                     text = ""
                 rows = (await beside_if(len(text) > LARGE, Looked.at, text)).rows
-                self._compare(rows, {key: row for key, row in self.known.items() if key[0] == backend})
+                if self._compare(rows, {key: row for key, row in self.known.items() if key[0] == backend}):
+                    self._moved.add(backend)
 
-    def _compare(self, rows: Mapping[tuple[str, str], Row], before: Mapping[tuple[str, str], Row]) -> None:
-        """Publishes what differs, unless this is the first look."""
+    def _compare(self, rows: Mapping[tuple[str, str], Row], before: Mapping[tuple[str, str], Row]) -> bool:
+        """Publishes what differs, unless this is the first look. Returns whether anything does."""
         differing = [key for key, row in rows.items() if before.get(key) != row] + [key for key in before if key not in rows]
         for key in differing:
             was, now = before.get(key), rows.get(key)
@@ -195,6 +204,7 @@ class ServerWatch:
             if self._has_looked:
                 self._publish(was, now)
         self._has_looked = True
+        return bool(differing)
 
     def _publish(self, was: Row | None, now: Row | None) -> None:
         row = now or was

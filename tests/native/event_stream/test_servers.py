@@ -82,6 +82,28 @@ def test_a_state_is_seen_soon_without_a_ring_and_where_one_reports_others(tmp_pa
         run(work(directory, lines))
 
 
+def test_what_changes_back_between_two_glances(tmp_path: Path) -> None:
+    """It was a second late where it came back before the next glance, and a look at all rows had seen it in between."""
+
+    async def work() -> None:
+        with HAProxy(tmp_path, CONFIG % free_port()) as haproxy:
+            async with running_engine(tmp_path, haproxy) as engine:
+                stream = EventStream()
+                running = asyncio.create_task(ServerWatch(engine, stream).run())
+                loop, late = asyncio.get_running_loop(), []
+                with stream.subscription(Wanted({SERVER})) as subscription:
+                    await asyncio.sleep(0.8)
+                    for state in ("drain", "ready") * 16:
+                        began = loop.time()
+                        haproxy.ask(f"set server app/s1 state {state}")
+                        assert (await following(subscription))["admin_state"] == state
+                        late.append(loop.time() - began)
+                running.cancel()
+                assert len([each for each in late if each > 0.6]) <= 1, late
+
+    run(work())
+
+
 def test_glances_are_rare_where_each_takes_long() -> None:
     assert pause([]) == pause([0.01, 0.6]) == pause([0.015]) == 0.25
     assert pause([0.09, 0.03]) == 0.5
