@@ -49,6 +49,23 @@ def test_the_configuration_needs_no_room(site: Site) -> None:
         restore()
 
 
+def test_what_has_no_room_for_its_entry_is_refused(site: Site) -> None:
+    """As long as there is, it is made; each that was answered is in the history."""
+    made, refused, newest = 0, "", int(site.sidecar.get("/v3/sidecar/history?limit=1").json()[0]["id"])
+    restore = full(site)
+    try:
+        while not refused:
+            answer = site.sidecar.put_server("one", {"weight": 1 + made % 200})
+            made += answer.is_success
+            refused = "" if answer.is_success else answer.text
+            assert made < 1000 and (answer.is_success or answer.status_code == 503), answer.text
+    finally:
+        restore()
+    assert "make room on that disk" in refused
+    entered = [entry for entry in site.sidecar.get(f"/v3/sidecar/history?limit={made + 1}").json() if int(entry["id"]) > newest]
+    assert len(entered) == made and all(entry["author"] != "outside" for entry in entered)
+
+
 @pytest.mark.soak
 def test_a_guard_needs_no_room(site: Site) -> None:
     before = site.seen()

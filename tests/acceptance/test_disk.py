@@ -113,7 +113,7 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     etc = top / "etc"
     etc.mkdir()
     with mounts.private():
-        mounts.memory(etc, 2048)
+        mounts.memory(etc, 4096)
         for name in ("maps_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir"):
             (etc / name).mkdir()
         (etc / "maps_dir" / "hosts.map").write_text("k1 one\n")

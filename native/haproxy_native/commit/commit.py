@@ -186,6 +186,9 @@ async def _attempt(
                 before, new = prepared.before, prepared.stamped.document
                 _admit(context, change)
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
+                    if change.tested:
+                        # A way back is not refused.
+                        await context.reserve(change.author, new.size if prepared.has_text else 0)
                     outcome = await publish(context, change, prepared)
                     if prepared.has_text:
                         with_files = bool(prepared.files) and not outcome.live
@@ -213,6 +216,7 @@ async def _of_object(context: CommitContext, change: ObjectChange) -> Outcome:
         change.author.rights.permit(change.touches)
     while True:
         with suppress(Overtaken):
+            await context.reserve(change.author)
             return await _entered(context, change, await change.attempt())
 
 
@@ -283,7 +287,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
         reasons = [*await process.why_not_live(context, change, stamped, before), *reasons]
     if reasons and not prepared.may_reload:
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {reasons[0]}")
-    contents = await context.foreseen(await asyncio.to_thread(files.contents)) if files else ()
+    contents = await context.foreseen(await asyncio.to_thread(files.contents), change.author) if files else ()
     publication = Publication(files, plans, reasons, skip=change.skip_reload)
     if files:
         await publication.begin(context.current.fingerprint if prepared.has_text else "")

@@ -8,6 +8,7 @@ from haproxy_native.commit.change import AnyChange, Content, Member, ObjectChang
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.editor import Editor
 from haproxy_native.planning.effects import section_object
+from haproxy_native.reload.records import Record as ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
@@ -83,6 +84,14 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
         objects.append(change.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
     return Record(entry, contents, outcome.members, sorted(set(objects)), outcome.held)
+
+
+def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:
+    """Returns a reload's outcome; None while it is in progress."""
+    if record.ended is None:
+        return None
+    changes = {int(change["entry"]): change["outcome"] for change in record.changes if change.get("entry")}
+    return ReloadOutcome(record.id, record.ended, record.status, changes, record.rest_reload_id)
 
 
 def object_of(change: AnyChange) -> str:

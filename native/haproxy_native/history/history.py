@@ -1,7 +1,8 @@
 """`History`: enters every change into the journal before it is answered, and reads it back.
 
-The journal works in one thread of its own. Where the disk does not take an entry it is logged, kept in memory and tried again with the
-next one: a change that was made never fails for the sake of its entry.
+The journal works in one thread of its own. Before a client's change there is room on the disk for its entry, or the change is refused. What
+was changed already, or changes by itself, never fails for the sake of its entry: where the disk does not take that it is logged, kept in
+memory and tried again with the next one.
 """
 
 import asyncio
@@ -26,16 +27,16 @@ from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.disk.atomic import write_atomically
-from haproxy_native.disk.ownership import REMEDIES, owner_of
+from haproxy_native.disk.ownership import REMEDIES, failed, owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import Missing, Unusable
 from haproxy_native.history import entries, held, versions
-from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal, ReloadOutcome
+from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
 from haproxy_native.history.journal import FIRST, Journal, Limits
+from haproxy_native.history.reserve import Reserve
 from haproxy_native.planning.effects import effects
-from haproxy_native.reload.records import Record as ReloadRecord
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
 
@@ -46,6 +47,7 @@ LONGEST_REASON = 1_000
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
 # What the journal may raise, for the disk or for what is not kept any more.
+_STAYING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 UNREADABLE = (sqlite3.Error, OSError, Unusable, Missing)
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -68,6 +70,7 @@ class History:
         self.context, self._editor, self._directory = context, editor, directory
         self._limits = limits or Limits()
         self._thread = ThreadPoolExecutor(1, "history")
+        self._reserve = Reserve(directory / "reserve")
         self._journal: Journal | None = None
         self._was_opened = self._is_closed = False
         self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
@@ -83,7 +86,7 @@ class History:
         self._known: Content | None = None
 
     async def __aenter__(self) -> Self:
-        self.context.foresee, self.context.journal = self._foresee, self._enter
+        self.context.foresee, self.context.journal, self.context.keep_room = self._foresee, self._enter, self._keep_room
         self.context.entry_of, self.context.text_of = partial(self._found, versions.newest), partial(self._found, versions.text)
         self.context.held_of = partial(self._found, held.newest)
         self.context.events.listen(self._heard)
@@ -92,7 +95,8 @@ class History:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.context.foresee = self.context.journal = self.context.entry_of = self.context.text_of = self.context.held_of = None
+        self.context.foresee = self.context.journal = self.context.keep_room = None
+        self.context.entry_of = self.context.text_of = self.context.held_of = None
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)
@@ -106,9 +110,20 @@ class History:
         try:
             await self._take_up()
             for content in contents:
-                await self._asked(Journal.know, content)
+                await self._asked(self._reserve.make_way, Journal.know, content)
         except UNREADABLE as error:
             log.error("the history does not take what files hold: %s", error)
+
+    async def _keep_room(self, size: int) -> None:
+        """Returns when an entry with so many bytes of content can be written, and none waits in memory. Raises Unusable."""
+        await self.catch_up()
+        try:
+            if not self._reserve.holds(size):
+                await self._asked(lambda journal: self._reserve.hold(size))
+        except OSError as error:
+            raise Unusable(
+                failed(f"nothing was changed: no room for an entry of the history in {self._directory}", error, self._directory)
+            ) from error
 
     async def _enter(self, change: AnyChange, outcome: Outcome) -> int | None:
         """The id of the entry; None where it waits in memory."""
@@ -137,7 +152,7 @@ class History:
         """Adds the first entry of those that wait. Raises what UNREADABLE lists, and keeps the entry."""
         first = self._waiting[0]
         try:
-            entry, kind = await self._asked(_add, first.record)
+            entry, kind = await self._asked(self._reserve.make_way, _add, first.record)
         except UNREADABLE:
             raise
         except Exception:
@@ -151,7 +166,7 @@ class History:
         """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
         try:
             await self._take_up()
-        except (sqlite3.Error, OSError, Missing) as error:
+        except (sqlite3.Error, OSError) as error:
             raise self._unreadable(error) from error
         await self._add()
         if self._waiting:
@@ -205,7 +220,8 @@ class History:
         async with self._starting:
             if not self._is_started:
                 await self._asked(lambda journal: journal.last)
-                await self._enter_unseen()
+                with suppress(Missing):
+                    await self._enter_unseen()
                 self._is_started, self.author_of_unseen = True, Author(OUTSIDE)
 
     async def _enter_unseen(self) -> None:
@@ -224,7 +240,7 @@ class History:
         try:
             for reload_id in await self._asked(Journal.without_outcome):
                 with suppress(Missing):
-                    if outcome := _outcome(self.context.reloads.records.get(reload_id)):
+                    if outcome := entries.outcome_of(self.context.reloads.records.get(reload_id)):
                         await self._asked(Journal.add_outcome, outcome)
         except UNREADABLE as error:
             log.error("the history cannot be written: %s", error)
@@ -347,8 +363,8 @@ class History:
         try:
             return work(journal, *given)
         except sqlite3.OperationalError as error:
-            # It was opened on a disk that was read-only then, and stays so.
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+            # It was opened on a disk that was read-only or full then, and stays so.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _STAYING:
                 self._journal = None
                 journal.close()
             raise
@@ -367,14 +383,6 @@ def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:
     """Id and kind of the new entry."""
     record = make()
     return journal.add(record), record.entry.kind
-
-
-def _outcome(record: ReloadRecord) -> ReloadOutcome | None:
-    """Returns a reload's outcome; None while it is in progress."""
-    if record.ended is None:
-        return None
-    changes = {int(change["entry"]): change["outcome"] for change in record.changes if change.get("entry")}
-    return ReloadOutcome(record.id, record.ended, record.status, changes, record.rest_reload_id)
 
 
 def _read(path: Path) -> bytes | None:

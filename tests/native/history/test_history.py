@@ -131,7 +131,29 @@ def test_what_was_refused(tmp_path: Path) -> None:
     run(work())
 
 
-def test_a_disk_that_takes_nothing_costs_no_change(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
+    """Before anything is changed, by whichever way it comes."""
+
+    async def work() -> None:
+        (tmp_path / "history").write_text("no directory")
+        async with recorded(tmp_path) as (engine, history):
+            token = author.set(Author("ann", "192.0.2.1", "r-1"))
+            try:
+                with pytest.raises(Unusable, match="the history in .* cannot be read"):
+                    await engine.write(adding("b"), version=1)
+                with pytest.raises(Unusable, match="the history in .* cannot be read"):
+                    await change_process(engine.context, "backend/b/server/a", lambda: pytest.fail("it is made"))
+                assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
+                (tmp_path / "history").unlink()
+                await engine.write(adding("b"), version=1)
+            finally:
+                author.reset(token)
+            assert [entry.version for entry in await entries(history)] == [2]
+
+    run(work())
+
+
+def test_a_disk_that_takes_nothing_costs_no_change_that_no_client_asks_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def work() -> None:
         (tmp_path / "history").write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
