@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.change import Member, Outcome, Same
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.shown import Shown
@@ -13,6 +13,7 @@ from haproxy_native.errors import Conflict, NativeError, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 
 Members = Mapping[str, Any] | None
+RELOAD = "a reload makes HAProxy do what the files say"
 
 
 class ObjectKind(ABC):
@@ -47,16 +48,18 @@ class ObjectKind(ABC):
         async def apply() -> None:
             now = await self.look(object_)
             if (wanted := self.without(object_, now.members, changed)) is None:
-                return
+                raise Same
             try:
                 await self.make(object_, now, Shown(wanted.members, held))
                 self._check(object_, (await self.look(object_, held)).members, wanted.members)
             except (Conflict, RuntimeRefused) as error:
                 await self._undo(object_, now)
-                why = error.answer if isinstance(error, RuntimeRefused) else error.detail
+                why = f"{error.answer}; {RELOAD}" if isinstance(error, RuntimeRefused) else error.detail
                 raise Conflict(f"{object_} cannot be put back: {why}") from error
 
-        return await change_process(self.context, object_, apply, given=held)
+        outcome = await change_process(self.context, object_, apply, given=held)
+        # Another call has taken it back meanwhile, and the process was not changed.
+        return None if outcome.lasting else outcome
 
     async def _undo(self, object_: str, former: Shown) -> None:
         with suppress(NativeError):

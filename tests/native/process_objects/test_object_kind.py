@@ -1,5 +1,7 @@
 """One change of an object among later ones, and what it comes to."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,13 +10,18 @@ from haproxy_native.commit.change import Member
 from haproxy_native.commit.shown import Shown
 from haproxy_native.errors import Conflict
 from haproxy_native.process_objects.object_kind import ObjectKind
+from tests.native.engines import run
+from tests.native.history.test_history import entries, recorded
 
 OBJECT = "certificate/a"
 
 
 class Kind(ObjectKind):
+    shown: Sequence[Shown] = ()
+
     async def look(self, object_: str, given: bytes | None = None) -> Shown:
-        raise NotImplementedError
+        first, *self.shown = self.shown
+        return first
 
     async def make(self, object_: str, now: Shown, wanted: Shown) -> None:
         raise NotImplementedError
@@ -48,3 +55,14 @@ def test_what_is_left() -> None:
 def test_collisions(now: dict[str, Any] | None, change: tuple[str, Any, Any], words: str) -> None:
     with pytest.raises(Conflict, match=words):
         without(now, change)
+
+
+def test_what_another_call_takes_back_meanwhile_is_no_change(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            kind = Kind(engine.context)
+            kind.shown = [Shown({"a": 2}), Shown({"a": 1})]
+            assert await kind.take_back([Member(OBJECT, "a", 1, 2)], None) is None
+            assert await entries(history) == []
+
+    run(work())
