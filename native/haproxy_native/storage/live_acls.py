@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.change import Member, Outcome, Same
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import encoded
@@ -99,13 +99,16 @@ class LiveAcl:
             return None
 
         async def apply() -> Sequence[Member]:
-            if (wanted := await self._without(change)) is not None:
-                await Replace(self.name, wanted).carry_out(self.context.runtime)
+            if (wanted := await self._without(change)) is None:
+                raise Same
+            await Replace(self.name, wanted).carry_out(self.context.runtime)
             return [dataclasses.replace(change, old=change.new, new=change.old)]
 
         verb = CREATE if change.new is None else DELETE
         touched = [Touch(change.object, verb)] if change.member == PATTERN else ()
-        return await change_process(self.context, self._object, apply, touched)
+        outcome = await change_process(self.context, self._object, apply, touched)
+        # Lasting: another call has taken it back meanwhile.
+        return None if outcome.lasting else outcome
 
     async def _there(self) -> list[tuple[str, str]]:
         """References and patterns; none of a missing ACL, which is reported by the command that would change it."""

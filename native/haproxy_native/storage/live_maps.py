@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.change import Member, Outcome, Same
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.object_names import parsed, spelled
@@ -101,7 +101,8 @@ class LiveMap(LiveFile[MapEntry]):
             return None
 
         async def apply() -> Sequence[Member]:
-            wanted = self._without(await self.entries(), change, file)
+            if (wanted := self._without(now := await self.entries(), change, file)) == now:
+                raise Same
             try:
                 list(maps.payloads(wanted))
             except BadValue as error:
@@ -111,7 +112,9 @@ class LiveMap(LiveFile[MapEntry]):
 
         touched = Touch(change.object, CREATE if change.new is None else DELETE if change.old is None else CHANGE)
         is_entry = change.member == VALUE
-        return await change_process(self.context, spelled("map", self.path.name), apply, [touched] if is_entry else ())
+        outcome = await change_process(self.context, spelled("map", self.path.name), apply, [touched] if is_entry else ())
+        # Lasting: another call has taken it back meanwhile.
+        return None if outcome.lasting else outcome
 
     def _without(self, now: list[MapEntry], change: Member, file: Sequence[MapEntry]) -> list[MapEntry]:
         if change.member == VALUE:

@@ -1,5 +1,7 @@
 """Changes of loaded maps: seen by requests at once, and in the file where that was asked for."""
 
+import asyncio
+
 import pytest
 
 from haproxy_native.commit.change import AnyChange, Member, Outcome
@@ -54,7 +56,7 @@ def test_changes_of_the_process_alone_are_taken_back(maps: Beside) -> None:
             (two, ["one 1", "/three 3 x", "two two words"]),
             (three, ["one 1", "two two words"]),
         ):
-            assert await back(each)
+            assert sorted(map(bool, await asyncio.gather(back(each), back(each)))) == [False, True]
             assert maps.shown() == shown
             assert await back(each) is None
         await live.clear()
