@@ -21,7 +21,7 @@ from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.editing.masked import restored, restored_text
 from haproxy_native.editing.secrets import MARK, Mask
-from haproxy_native.errors import Forbidden, NativeError, NoTransaction
+from haproxy_native.errors import Forbidden, NativeError, NoEntry, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
@@ -62,7 +62,9 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
     """Returns the response to an error without the lines that HAProxy quotes of what the caller may not read."""
-    if isinstance(error, NativeError) and not rights.may(READ, ALL):
+    if isinstance(error, NoEntry) and not rights.may(READ, ALL):
+        error = Forbidden(rights.refusal_of_hidden())
+    elif isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
     if isinstance(error, NativeError) and not rights.may(SECRETS, ALL):
         error = without_files(error, {str(each) for each in call.services.engine.files()})

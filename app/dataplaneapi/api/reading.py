@@ -13,6 +13,7 @@ from dataplaneapi.api.operations import COUNTERS, EFFECTS, OBJECTS, READING, SEC
 from dataplaneapi.api.place import place_of
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.editing.object_names import encoded, spelled
+from haproxy_native.errors import Forbidden
 from haproxy_native.planning.effects import Place, name_of, object_section, section_object
 
 # Members of answers with OBJECTS that are of no one object.
@@ -97,7 +98,7 @@ def _with_objects(rights: Rights, answer: Any) -> Any:
     if isinstance(answer, Mapping):
         left = _left(rights, answer)
         if left is None:
-            rights.require(READ, answer["object"] if "object" in answer else next(iter(answer["objects"]), ALL))
+            raise Forbidden(rights.refusal(READ, answer["object"]) if "object" in answer else rights.refusal_of_hidden())
         return left
     return [left for row in answer if (left := _left(rights, row)) is not None]
 

@@ -6,12 +6,15 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import moment, page, present, timestamp
 from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
+from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.commit.change import Content
+from haproxy_native.errors import Forbidden
 from haproxy_native.history import reading
 from haproxy_native.history.blame import Blamed
 from haproxy_native.history.entries import Entry, Refusal, ReloadOutcome
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned
+from haproxy_native.request_context import author
 
 MOST = 1_000
 
@@ -55,11 +58,22 @@ async def read_raw(call: ReadCall) -> Response:
 
 
 async def revert(call: JsonCall) -> Response:
+    await _require_known(call)
     return await _returned(call, await call.services.returning.revert(int(call.get("id"))))
 
 
 async def restore(call: JsonCall) -> Response:
     return await _returned(call, await call.services.returning.restore(int(call.get("id"))))
+
+
+async def _require_known(call: Call) -> None:
+    """Raises Forbidden where an entry is of an object for which the caller has no rule: a refusal of the change would say what it was."""
+    rights, history = author.get().rights, call.services.history
+    if isinstance(rights, Rights) and not rights.may(READ, ALL):
+        await history.settled()
+        touched = await history.ask(lambda journal: journal.objects(journal.get(int(call.get("id"))).id))
+        if not all(map(rights.knows, touched)):
+            raise Forbidden(rights.refusal_of_hidden())
 
 
 async def read_blame(call: ReadCall) -> Response:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, Client
 from tests.app.handlers.conftest import RUNTIME, Beside
 
@@ -243,3 +244,15 @@ def test_what_is_declared_or_planned_has_its_secrets(client: Client) -> None:
     assert client.put(apply, shown[shown.index(b"userlist u") :], headers=plain).json["changed"] == []
     refused = client.put(apply, {"userlists": [{**section, "name": "v"}]})
     assert refused.status == 422 and "userlists, 'v': users.ann.password: <masked:...> stands for" in refused.message, refused.body
+
+
+def test_an_entry_of_what_a_role_may_not_know_is_as_one_that_is_not_there(client: Client) -> None:
+    path = f"{CONFIG}/backends/app/servers/app1?version=1"
+    assert client.put(path, {**client.get(path.partition("?")[0]).json, "weight": 7}).status == 202
+    roles = {"some": [{"objects": "backend/mine", "may": ["read", "create", "change", "delete"]}]}
+    client.app.services.roles = read_roles(roles, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])
+    calls = [(client.get, HISTORY + "/{}"), (lambda path: client.post(path, None), HISTORY + "/{}/revert")]
+    for call, path in calls:
+        there, missing = (call(path.format(entry)) for entry in (1, 9))
+        assert (there.status, there.body) == (403, missing.body) and b"app" not in there.body, there.body
+    assert b"weight 7" in client.app.services.engine.raw()
