@@ -86,6 +86,8 @@ class History:
         self._known: Content | None = None
 
     async def __aenter__(self) -> Self:
+        if self._is_closed:
+            self._is_closed, self._thread = False, ThreadPoolExecutor(1, "history")
         self.context.foresee, self.context.journal, self.context.keep_room = self._foresee, self._enter, self._keep_room
         self.context.entry_of, self.context.text_of = partial(self._found, versions.newest), partial(self._found, versions.text)
         self.context.held_of = partial(self._found, held.newest)
@@ -100,7 +102,7 @@ class History:
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)
-        self._is_closed = True
+        self._is_closed, self._journal = True, None
         self._thread.shutdown()
 
     # -- entering
@@ -121,9 +123,8 @@ class History:
             if not self._reserve.holds(size):
                 await self._asked(lambda journal: self._reserve.hold(size))
         except OSError as error:
-            raise Unusable(
-                failed(f"nothing was changed: no room for an entry of the history in {self._directory}", error, self._directory)
-            ) from error
+            why = f"nothing was changed: no room for an entry of the history in {self._directory}"
+            raise Unusable(failed(why, error, self._directory)) from error
 
     async def _enter(self, change: AnyChange, outcome: Outcome) -> int | None:
         """The id of the entry; None where it waits in memory."""

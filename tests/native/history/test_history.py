@@ -267,3 +267,16 @@ def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None
 
     run(work())
     assert os.listdir(tmp_path / "history")
+
+
+def test_it_goes_on_after_it_was_closed(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write(adding("b"), version=1)
+            await history.__aexit__(None, None, None)
+            await engine.write(adding("c"), version=2)
+            async with history:
+                await engine.write(adding("d"), version=3)
+                assert [entry.version for entry in await entries(history)] == [4, 2]
+
+    run(work())
