@@ -21,6 +21,7 @@ NativeError
 │   ├── Stale            a write on an old version
 │   │   └── StaleTransaction  a commit of a transaction that started from one
 │   ├── Collided         both have changed the same
+│   ├── Diverged         what a change left is not as it left it any more
 │   ├── TextGone         a version whose text is not kept any more
 │   ├── NotCommittable   a failed transaction
 │   │   └── Outdated         one that another writer overtook
@@ -175,6 +176,12 @@ class Collided(Conflict):
     def __init__(self, detail: str = "", *, clashes: Sequence[Clash] = (), version: int = 0) -> None:
         super().__init__(detail)
         self.clashes, self.version = tuple(clashes), version
+
+
+class Diverged(Conflict):
+    """What a change left is not there any more as it left it."""
+
+    label = ""
 
 
 class Stale(Conflict):

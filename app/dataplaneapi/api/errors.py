@@ -32,6 +32,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.OtherName: 400,
     native.UnknownWords: 400,
     native.Conflict: 409,
+    native.Diverged: 409,
     native.Stale: 409,
     native.StaleTransaction: 409,
     native.Collided: 409,

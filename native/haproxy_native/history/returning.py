@@ -15,7 +15,7 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, NotFound, Unusable
+from haproxy_native.errors import Diverged, NotFound, Unusable
 from haproxy_native.history import held
 from haproxy_native.history.entries import RUNTIME, Entry
 from haproxy_native.history.history import History
@@ -95,7 +95,7 @@ class Returning:
         take_back = next((each for start, each in self.take_back.items() if members and members[0].object.startswith(start)), None)
         if take_back is None:
             touched = ", ".join(await self.history.ask(Journal.objects, entry.id)) or "the process"
-            raise Conflict(
+            raise Diverged(
                 f"of entry {entry.id} nothing is known that could be put back: it changed {touched} in the running process alone, and "
                 "HAProxy did not show in time what stood there; make the change as it was, or reload, which brings back what the files say"
             )
@@ -115,7 +115,7 @@ class Returning:
         files = [_plain(content) for content in moment.values() if content]
         differing = [file for file in files if await _current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
-            raise Conflict(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
+            raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
         edit = await self._as_it_was(main.after) if main is not None and main.after is not None else None
         with _as(cause=f"{RESTORE}/{id_}"), several():
             return Returned(await self._return(edit, {content: partial(_as_it_was, content) for content in differing}))
@@ -172,7 +172,7 @@ def _under_head(document: Document, now: Document) -> Document:
 
 def _content_without(content: Content, mask: Mask, now: bytes | None) -> bytes | None:
     if not content.is_kept:
-        raise Conflict(f"{content.path} was too large to be kept")
+        raise Diverged(f"{content.path} was too large to be kept")
     is_key = any(is_secret(data) for data in (now, content.before, content.after) if data)
     return content_without(content.path, now, content.before, content.after, None if is_key else mask)
 

@@ -15,7 +15,7 @@ from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.editing.shape_file import parted
-from haproxy_native.errors import Conflict, Missing, NativeError
+from haproxy_native.errors import Diverged, Missing, NativeError
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
@@ -244,7 +244,7 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect], m
     ordered = list(wanted)
     for effect in ordered:
         if not is_expressible(effect):
-            raise Conflict(f"{effect.object} has lines that no object expresses, or no name")
+            raise Diverged(f"{effect.object} has lines that no object expresses, or no name")
     come = [effect for effect in ordered if _is_section(effect) and effect.old is None]
     go = [effect for effect in ordered if _is_section(effect) and effect.new is None]
     inside = [effect for effect in ordered if not _is_section(effect)]
@@ -290,11 +290,11 @@ def _now(editor: Editor, document: Document, place: Place, *, full: bool = False
 def _replaced(editor: Editor, document: Document, members: Sequence[Effect], mask: Mask) -> Document:
     place = members[0].place
     if (now := _now(editor, document, place)) is None:
-        raise Conflict(f"{members[0].object} is not there any more")
+        raise Diverged(f"{members[0].object} is not there any more")
     for effect in members:
         if now.get(effect.member) != effect.old:
             there, expected = (json.dumps(mask.value(value, effect.member)) for value in (now.get(effect.member), effect.old))
-            raise Conflict(f"{effect.member} of {effect.object} is {there} by now, not {expected}")
+            raise Diverged(f"{effect.member} of {effect.object} is {there} by now, not {expected}")
     unchanged = {member: value for member, value in now.items() if member not in {effect.member for effect in members}}
     body = {**unchanged, **{effect.member: effect.new for effect in members if effect.new is not None}}
     return editor.replace(document, place.resource, place.parent, place.key, body)
@@ -306,7 +306,7 @@ def _deleted(editor: Editor, document: Document, effect: Effect) -> Document:
         place = replace(place, key=_row_of(editor, document, effect))
     now = _now(editor, document, place, full=place.parent is None)
     if now != effect.old:
-        raise Conflict(f"{effect.object} is not there any more" if now is None else f"{effect.object} has been changed since")
+        raise Diverged(f"{effect.object} is not there any more" if now is None else f"{effect.object} has been changed since")
     return editor.delete(document, place.resource, place.parent, place.key)
 
 
@@ -321,7 +321,7 @@ def _row_of(editor: Editor, document: Document, effect: Effect) -> int:
     if place.key in same:
         return int(place.key)
     if len(same) != 1:
-        raise Conflict(f"{effect.object} is not there any more")
+        raise Diverged(f"{effect.object} is not there any more")
     return same[0]
 
 
@@ -329,10 +329,10 @@ def _created(editor: Editor, document: Document, effect: Effect) -> Document:
     place = effect.place
     if place.parent is None:
         if _now(editor, document, place) is not None:
-            raise Conflict(f"{effect.object} is there by now")
+            raise Diverged(f"{effect.object} is there by now")
         return editor.create(document, place.resource, None, effect.new, full=True)
     rows = editor.list_objects(document, place.resource, place.parent)
     if place.resource.kind == "named" and any(str(row.get(place.resource.key)) == place.key for row in rows):
-        raise Conflict(f"{effect.object} is there by now")
+        raise Diverged(f"{effect.object} is there by now")
     wanted = place.key if isinstance(place.key, int) else effect.position
     return editor.create(document, place.resource, place.parent, effect.new, index=min(wanted, len(rows)))

@@ -5,7 +5,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_head_of
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.editing.shape_file import joined, parted
-from haproxy_native.errors import Conflict
+from haproxy_native.errors import Conflict, Diverged
 from haproxy_native.planning.effects import effects, inverse, is_there, with_effects
 from haproxy_native.text.document import Document
 from haproxy_native.text.merge import Collision, Lines, merged
@@ -26,7 +26,7 @@ def without(editor: Editor, now: Document, before: Document, after: Document, ma
         try:
             return with_effects(editor, now, undone, mask) if undone else now
         except Conflict as error:
-            raise Conflict(f"{error.detail}; {_shown(collision, mask)}") from None
+            raise Diverged(f"{error.detail}; {_shown(collision, mask)}") from None
 
 
 def by_lines(now: Document, before: Document, after: Document) -> Document:
@@ -54,11 +54,11 @@ def content_without(name: str, now: bytes | None, before: bytes | None, after: b
     if now in (before, after):
         return before
     if now is None or before is None or after is None:
-        raise Conflict(f"{name} has been {'deleted' if now is None else 'changed'} since")
+        raise Diverged(f"{name} has been {'deleted' if now is None else 'changed'} since")
     try:
         return encoded("".join(merged(*(split_lines(decoded(text)) for text in (after, now, before)))))
     except Collision as collision:
-        raise Conflict(f"{name} has been changed since" + (f"; {_shown(collision, mask)}" if mask else "")) from None
+        raise Diverged(f"{name} has been changed since" + (f"; {_shown(collision, mask)}" if mask else "")) from None
 
 
 def _shown(collision: Collision, mask: Mask) -> str:

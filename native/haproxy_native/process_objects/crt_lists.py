@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.shown import Shown
 from haproxy_native.editing.object_names import parsed
-from haproxy_native.errors import Conflict
+from haproxy_native.errors import Diverged
 from haproxy_native.process_objects.object_kind import Members, ObjectKind
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
@@ -19,7 +19,7 @@ class CrtLists(ObjectKind):
         rows = await crt_lists.entries(self.runtime, parsed(object_)[1])
         lines = [CrtListLine(row.file, row.options, row.filters).text for row in rows]
         if sum(map(len, lines)) > MOST:
-            raise Conflict(f"{object_} has more than {MOST} bytes of entries")
+            raise Diverged(f"{object_} has more than {MOST} bytes of entries")
         return Shown({ENTRIES: lines})
 
     def without(self, object_: str, now: Members, changed: Sequence[Member]) -> Shown | None:
@@ -34,7 +34,7 @@ class CrtLists(ObjectKind):
         old = [CrtListLine(row.file, row.options, row.filters) for row in rows]
         difference = crt_list.difference(old, _lines((wanted.members or {})[ENTRIES]))
         if difference is None:
-            raise Conflict("entries would have to stand before others, and HAProxy only appends; a reload reads the list's file again")
+            raise Diverged("entries would have to stand before others, and HAProxy only appends; a reload reads the list's file again")
         for entry in difference.added:
             await crt_lists.add(self.runtime, name, entry.file, entry.options, entry.filters)
         for place in difference.removed:

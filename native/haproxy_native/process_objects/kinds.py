@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import parsed
-from haproxy_native.errors import Conflict
+from haproxy_native.errors import Diverged
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.servers import Servers
@@ -49,7 +49,7 @@ def take_backs(
     async def of_map(changed: Sequence[Member], held: bytes | None) -> Outcome | None:
         store, name = stores.get("maps"), parsed(changed[0].object)[1]
         if not isinstance(store, MapStore):
-            raise Conflict(f"there is no directory of maps any more that could hold {name}")
+            raise Diverged(f"there is no directory of maps any more that could hold {name}")
         return await LiveMap(context, store, store.path_of(name)).take_back(changed[0])
 
     async def of_acl(changed: Sequence[Member], held: bytes | None) -> Outcome | None:

@@ -9,7 +9,7 @@ from haproxy_native.commit.change import Member, Outcome, Same
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.shown import Shown
-from haproxy_native.errors import Conflict, NativeError, RuntimeRefused
+from haproxy_native.errors import Conflict, Diverged, NativeError, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 
 Members = Mapping[str, Any] | None
@@ -55,7 +55,7 @@ class ObjectKind(ABC):
             except (Conflict, RuntimeRefused) as error:
                 await self._undo(object_, now)
                 why = f"{error.answer}; {RELOAD}" if isinstance(error, RuntimeRefused) else error.detail
-                raise Conflict(f"{object_} cannot be put back: {why}") from error
+                raise Diverged(f"{object_} cannot be put back: {why}") from error
 
         outcome = await change_process(self.context, object_, apply, given=held)
         # Another call has taken it back meanwhile, and the process was not changed.
@@ -74,9 +74,9 @@ class ObjectKind(ABC):
         if differing := self._differing(now, new):
             back = "it would go" if old is None else f"to come back: {_value(old.get(differing, ''))}"
             is_now, was = (_value(side.get(differing)) for side in (now or {}, new or {}))
-            raise Conflict(f"{differing} of {object_} is {is_now} by now, not {was}; {back}")
+            raise Diverged(f"{differing} of {object_} is {is_now} by now, not {was}; {back}")
         if differing is not None:
-            raise Conflict(f"{object_} is {'gone' if now is None else 'there again'} by now, and has other members than before the change")
+            raise Diverged(f"{object_} is {'gone' if now is None else 'there again'} by now, and has other members than before the change")
         left = old if changed[0].member == "" or now is None or old is None else {**now, **old}
         return Shown(left)
 
@@ -91,7 +91,7 @@ class ObjectKind(ABC):
         if (differing := self._differing(now, wanted)) is not None:
             shown, expected = (side and side.get(differing) if differing else side is not None for side in (now, wanted))
             what = differing or "whether it exists"
-            raise Conflict(f"{what} would be {_value(shown)}, not {_value(expected)}")
+            raise Diverged(f"{what} would be {_value(shown)}, not {_value(expected)}")
 
 
 def _sides(changed: Sequence[Member]) -> tuple[Members, Members]:
