@@ -131,7 +131,11 @@ class NoParent(NativeError):
 
 
 class Forbidden(NativeError):
-    """The caller has no right to it. Its detail is the whole text."""
+    """The caller has no right to it. Its detail is the whole text. `object`: the first one that a change must not touch."""
+
+    def __init__(self, detail: str = "", *, object_: str = "") -> None:
+        super().__init__(detail)
+        self.object = object_
 
 
 class BadRequest(NativeError):

@@ -166,6 +166,23 @@ def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
             assert answer.status == 403, (password, dry, answer.body)
 
 
+def _pushed(client: Client, name: str) -> Iterator[Got]:
+    """Texts and new names with this name."""
+    own = "global\ndefaults one\n  mode http\nbackend mine from one\n  server web 127.0.0.1:1\n"
+    for section in ("backend", "frontend", "peers"):
+        for lines in ("", "\n  mode tcp"):
+            text = f"{own}{section} {name}{lines}\n".encode()
+            yield asked(client, "POST", f"{CONFIG}/raw?version={client.engine.version(None)}", text, content_type="text/plain")
+    for object_, new in ((f"backend/{name}", "mine2"), ("backend/mine", name)):
+        yield asked(client, "POST", f"/v3/sidecar/rename?version={client.engine.version(None)}", {"object": object_, "to": new})
+
+
+def test_no_refusal_says_whether_something_hidden_is_there(client: Client, limited: None) -> None:
+    for there, missing in zip(_pushed(client, WORD), _pushed(client, "nosuch"), strict=True):
+        assert there.status == missing.status == 403, (there.body, missing.body)
+        assert there.body.replace(WORD.encode(), b"nosuch") == missing.body
+
+
 def _list(client: Client, operation: Operation, name: str) -> tuple[int, bytes, bool]:
     path = re.sub(r"\{[^}]*\}", name, operation.path)
     answer = asked(client, "GET", f"/v3{path}?userlist={name}&parent_name={name}")

@@ -62,13 +62,20 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
     """Returns the response to an error without the lines that HAProxy quotes of what the caller may not read."""
-    if isinstance(error, NoEntry) and not rights.may(READ, ALL):
+    if not rights.may(READ, ALL) and _is_of_hidden(call, rights, error):
         error = Forbidden(rights.refusal_of_hidden())
     elif isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
     if isinstance(error, NativeError) and not rights.may(SECRETS, ALL):
         error = without_files(error, {str(each) for each in call.services.engine.files()})
     return response_to(error)
+
+
+def _is_of_hidden(call: Call, rights: Rights, error: ApiError | NativeError) -> bool:
+    """Whether it would name what the caller may not know: an entry of the history, or a section that a whole text lacks or guesses."""
+    if isinstance(error, Forbidden) and error.object:
+        return isinstance(call.body, bytes) and not rights.reaches(error.object)
+    return isinstance(error, NoEntry)
 
 
 def _without_existence(operation: Operation, rights: Rights, response: Response) -> Response:

@@ -102,7 +102,7 @@ class Rights:
             about = [rule for rule in self.rules if rule.is_about(touch)]
             free = sorted((rule for rule in about if rule.most is None or counted[rule] < rule.most), key=_is_limited)
             if not _are_enough(touch, free):
-                raise Forbidden(self._refusal(touch, about))
+                raise Forbidden(self._refusal(touch, about), object_=touch.object)
             used = next(number for number in range(1, len(free) + 1) if _are_enough(touch, free[:number]))
             counted.update(free[:used])
             may_reload = may_reload and _are_enough(touch, [rule for rule in free if rule.reloads])
