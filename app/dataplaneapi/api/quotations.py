@@ -18,6 +18,8 @@ _QUOTED = re.compile(r"'.*'")
 # The statuses that say what there is; for a call on one object a refusal of what is sent does, too, since what is not there is refused
 # before. A deletion of nothing succeeds.
 _TELLING, _TELLING_OF_ONE, _NOTHING_DELETED = (404, 409), (400, 404, 406, 409, 412, 422), 204
+# What is done to these takes rights for what they are about, which are asked before.
+_BY_ID, _TELLING_BY_ID = ("history/", "confirmation/"), (404,)
 
 
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
@@ -66,6 +68,7 @@ def refuse_unknown(status: int, verb: str, object_: str, rights: Rights, *, is_o
 
     `is_object`: the call is one on an object of the configuration, or on a stored file.
     """
-    is_telling = status in (_TELLING_OF_ONE if is_object else _TELLING) or (verb == DELETE and status == _NOTHING_DELETED)
+    telling = _TELLING_OF_ONE if is_object else _TELLING_BY_ID if object_.startswith(_BY_ID) else _TELLING
+    is_telling = status in telling or (verb == DELETE and status == _NOTHING_DELETED)
     if is_telling and object_ and not rights.knows(object_):
         raise Forbidden(rights.refusal(verb, object_))

@@ -193,11 +193,11 @@ class Confirmations:
         return await asyncio.shield(asyncio.create_task(self._go_back(id_)))
 
     def _pending(self, id_: str) -> Confirmation:
-        if (confirmation := self._ledger.get(id_)).status != PENDING:
-            raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))
-        by = author.get()
+        confirmation, by = self._ledger.get(id_), author.get()
         if by.rights and by.name != confirmation.author:
             by.rights.permit([changed(spelled("confirmation", id_), ())])
+        if confirmation.status != PENDING:
+            raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))
         would_change()
         return confirmation
 

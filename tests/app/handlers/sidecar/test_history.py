@@ -256,3 +256,13 @@ def test_an_entry_of_what_a_role_may_not_know_is_as_one_that_is_not_there(client
         there, missing = (call(path.format(entry)) for entry in (1, 9))
         assert (there.status, there.body) == (403, missing.body) and b"app" not in there.body, there.body
     assert b"weight 7" in client.app.services.engine.raw()
+
+
+def test_who_may_take_a_change_back_is_told_why_it_cannot_be(client: Client) -> None:
+    path = f"{CONFIG}/backends/app/servers/app1"
+    roles = {"some": [{"objects": "backend/app", "may": ["read", "create", "change", "delete"]}]}
+    client.app.services.roles = read_roles(roles, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])
+    for version, weight in ((1, 7), (2, 9)):
+        assert client.put(f"{path}?version={version}", {**client.get(path).json, "weight": weight}).status == 202
+    refused = client.post(f"{HISTORY}/1/revert", None)
+    assert refused.status == 409 and "weight" in refused.message and "9" in refused.message, refused.body
