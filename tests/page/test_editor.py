@@ -217,3 +217,23 @@ def test_who_may_not_read_it(browser: Browser, tmp_path: Path) -> None:
         sam = Operator(browser, str(sidecar.client.base_url)).open("#/configuration").sign_in("sam")
         expect(sam.page.get_by_text("You may not see the configuration")).to_be_visible()
         sam.context.close()
+
+
+def test_a_text_outlives_a_session_that_ends(farm: Farm, operator: Operators) -> None:
+    """A token that is revoked, or expires, takes what is not committed from nobody but others."""
+    anna = operator().open("#/configuration").sign_in()
+    area, page = edit(anna, "backend shop"), anna.page
+    area.fill(area.input_value() + "\n    # to be kept")
+    expect(page.get_by_role("button", name="Review and commit …")).to_be_enabled()
+    for token in farm.sidecar.get("/v3/sidecar/tokens").json():
+        farm.sidecar.delete(f"/v3/sidecar/tokens/{token['id']}")
+    expect(page.get_by_label("Password")).to_be_visible()
+    anna.sign_in()
+    again = page.get_by_role("textbox", name="Text of backend shop")
+    expect(again).to_be_visible()
+    assert "# to be kept" in again.input_value()
+    page.locator(".menu summary").last.click()
+    page.get_by_role("button", name="Sign out").click()
+    anna.sign_in()
+    expect(again).to_be_visible()
+    assert "# to be kept" not in again.input_value()

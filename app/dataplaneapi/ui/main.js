@@ -5,7 +5,7 @@ import { currentSession, whenSignedOut } from "./api.js";
 import { Boundary, Forbidden, Loading, Problem } from "./kit.js";
 import { Announcement, PlanDialog } from "./plan-dialog.js";
 import { SignIn } from "./sign-in.js";
-import { begin, end, state, touch, useStore } from "./store.js";
+import { begin, end, keepDrafts, state, touch, useStore } from "./store.js";
 import { setTheme, Strips, TopBar } from "./top-bar.js";
 import { useRoute } from "./route.js";
 import { Help, useShortcuts } from "./shortcuts.js";
@@ -15,6 +15,7 @@ function Page() {
   const [signedIn, setSignedIn] = useState(currentSession() !== null);
   const [note, setNote] = useState("");
   useEffect(() => whenSignedOut((text) => {
+    keepDrafts(Boolean(text));
     end();
     setNote(text);
     setSignedIn(false);

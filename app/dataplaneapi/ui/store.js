@@ -93,6 +93,17 @@ export async function begin(onRefused) {
   await asked.caller();
 }
 
+// Texts that were not committed when a session ended: {name, drafts}. Who signs in again has them back, and nobody else.
+let kept = null;
+
+const userOf = ({ creator, name }) => creator ?? name;
+
+/** Each call that is refused says that the session has ended. */
+export function keepDrafts(isKept) {
+  if (!isKept) kept = null;
+  else if (state.caller) kept = { name: userOf(state.caller), drafts: state.drafts };
+}
+
 export function end() {
   stream?.stop();
   stream = null;
@@ -315,6 +326,8 @@ function setConfirmation(data) {
 const asked = {
   async caller() {
     state.caller = await get("v3/sidecar/whoami");
+    if (kept?.name === userOf(state.caller)) state.drafts = kept.drafts;
+    kept = null;
     touch("caller");
   },
 
