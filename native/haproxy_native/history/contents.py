@@ -5,6 +5,7 @@ import struct
 import zlib
 from contextlib import suppress
 from hashlib import blake2b
+from pathlib import Path
 
 from haproxy_native.errors import Missing
 from haproxy_native.history.deltas import applied, delta
@@ -133,3 +134,11 @@ def _get(database: sqlite3.Connection, id_: int) -> bytes:
         raise sqlite3.DatabaseError(f"content {id_} is damaged: {error}") from error
     _remember(database, id_, data)
     return data
+
+
+def on_disk(path: Path) -> bytes | None:
+    """What a file holds; None where there is none. Raises OSError."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None

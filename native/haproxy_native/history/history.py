@@ -33,6 +33,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import Missing, Unusable
 from haproxy_native.history import entries, held, versions
+from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
 from haproxy_native.history.journal import FIRST, Journal, Limits
 from haproxy_native.history.reserve import Reserve
@@ -46,8 +47,9 @@ MOST_WAITING = 1_000
 LONGEST_REASON = 1_000
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
+_STAYING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_REMEDY = "make room on its disk, or move the directory aside if it is damaged"
 # What the journal may raise, for the disk or for what is not kept any more.
-_STAYING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 UNREADABLE = (sqlite3.Error, OSError, Unusable, Missing)
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -230,7 +232,7 @@ class History:
         await self._asked(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
         for path in await self._asked(Journal.paths):
             if path != str(self.context.current.path):
-                await self._add_unseen(path, await asyncio.to_thread(_read, Path(path)))
+                await self._add_unseen(path, await asyncio.to_thread(on_disk, Path(path)))
         await self._recall_unloaded()
         await self._enter_outcomes()
         for id_ in await self._asked(Journal.without_effects, CONFIGURATION):
@@ -342,7 +344,7 @@ class History:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> Unusable:
-        remedy = REMEDIES.get(error.errno or 0) if isinstance(error, OSError) else "is its disk full, or read-only?"
+        remedy = REMEDIES.get(error.errno or 0) if isinstance(error, OSError) else _REMEDY
         return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
 
     async def mask(self) -> Mask:
@@ -363,8 +365,8 @@ class History:
         journal = self._opened()
         try:
             return work(journal, *given)
-        except sqlite3.OperationalError as error:
-            # It was opened on a disk that was read-only or full then, and stays so.
+        except sqlite3.DatabaseError as error:
+            # It was opened on a disk that was read-only or full then, or is damaged, and stays so.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _STAYING:
                 self._journal = None
                 journal.close()
@@ -384,13 +386,6 @@ def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:
     """Id and kind of the new entry."""
     record = make()
     return journal.add(record), record.entry.kind
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
 
 
 def _key(path: Path) -> bytes:

@@ -17,6 +17,7 @@ from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, Unusable
 from haproxy_native.history import held
+from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
@@ -199,14 +200,7 @@ def _plain(content: Content) -> Content:
 
 async def _current(content: Content) -> bytes | None:
     """What the file holds now, as `_plain` shows it."""
-    return _plain(replace(content, after=await asyncio.to_thread(_read, Path(content.path)))).after
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+    return _plain(replace(content, after=await asyncio.to_thread(on_disk, Path(content.path)))).after
 
 
 @contextmanager

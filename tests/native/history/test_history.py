@@ -280,3 +280,23 @@ def test_it_goes_on_after_it_was_closed(tmp_path: Path) -> None:
                 assert [entry.version for entry in await entries(history)] == [4, 2]
 
     run(work())
+
+
+def test_a_damaged_journal_is_moved_aside(tmp_path: Path) -> None:
+    """Clients' changes are refused until then, with what to do, and a new one begins without a restart."""
+
+    async def work() -> None:
+        (tmp_path / "history").mkdir()
+        (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
+        async with recorded(tmp_path) as (engine, history):
+            token = author.set(Author("ann", "192.0.2.1", "r-1"))
+            try:
+                with pytest.raises(Unusable, match=r"file is not a database; .*move the directory aside"):
+                    await engine.write(adding("b"), version=1)
+                (tmp_path / "history").rename(tmp_path / "damaged")
+                await engine.write(adding("b"), version=1)
+            finally:
+                author.reset(token)
+            assert [entry.version for entry in await entries(history)] == [2]
+
+    run(work())
