@@ -8,7 +8,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,10 @@ class Journal:
     def __init__(self, directory: Path, limits: Limits) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._limits, self._added, self._tidied = limits, 0, 0
-        self._main, self.keys = _opened(directory / "history.db", _TABLES), _opened(directory / "keys.db")
+        with ExitStack() as opened:
+            self._main = opened.enter_context(closing(_opened(directory / "history.db", _TABLES)))
+            self.keys = _opened(directory / "keys.db")
+            opened.pop_all()
 
     def close(self) -> None:
         for database in (self._main, self.keys):
@@ -341,10 +344,13 @@ def _opened(path: Path, tables: str = "") -> sqlite3.Connection:
     path.touch(mode=0o600)
     path.chmod(0o600)
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Database)
-    for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", f"wal_autocheckpoint={_PAGES}"):
-        database.execute(f"PRAGMA {pragma}")
-    database.create_function("covers", 2, covers, deterministic=True)
-    database.executescript(contents.TABLES + tables)
+    with ExitStack() as opened:
+        opened.enter_context(closing(database))
+        for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", f"wal_autocheckpoint={_PAGES}"):
+            database.execute(f"PRAGMA {pragma}")
+        database.create_function("covers", 2, covers, deterministic=True)
+        database.executescript(contents.TABLES + tables)
+        opened.pop_all()
     return database
 
 

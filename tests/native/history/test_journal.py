@@ -1,6 +1,7 @@
 import random
 import sqlite3
 import time
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,21 @@ from haproxy_native.request_context import Author
 
 KEY = b"-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\n"
 ANN, BOB = Author("ann", "192.0.2.1", "r-1", "why", "revert/3"), Author("bob")
+
+
+@pytest.fixture(autouse=True)
+def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test opens is closed after it."""
+    journals, begin = list[Journal](), Journal.__init__
+
+    def init(journal: Journal, directory: Path, limits: Limits) -> None:
+        begin(journal, directory, limits)
+        journals.append(journal)
+
+    monkeypatch.setattr(Journal, "__init__", init)
+    yield
+    for journal in journals:
+        journal.close()
 
 
 def of_configuration(number: int, author: Author = ANN, *, object_: str = "backend/shop", reload_id: str | None = None) -> Record:
