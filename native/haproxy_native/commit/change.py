@@ -189,22 +189,23 @@ class Texts:
     """A configuration before and after a change; `before, after = texts`."""
 
     def __init__(self, before: Document, after: Document, known: tuple[Effect, ...] | None = None) -> None:
-        self._texts, self._lock, self._effects = (before, after), Lock(), known
+        self.before, self.after = before, after
+        self._lock, self._effects = Lock(), known
 
     def __iter__(self) -> Iterator[Document]:
-        return iter(self._texts)
+        return iter((self.before, self.after))
 
     @property
     def effects(self) -> tuple[Effect, ...]:
         """Computed when they are first asked for, in any thread, which takes long for a large configuration."""
         with self._lock:
             if self._effects is None:
-                self._effects = effects(standard_editor(), *self._texts)
+                self._effects = effects(standard_editor(), *self)
             return self._effects
 
     def ending_in(self, after: Document) -> "Texts":
         """The same change of another form of the text, of which it is known that it does the same."""
-        return Texts(self._texts[0], after, self._effects)
+        return Texts(self.before, after, self._effects)
 
 
 @dataclass(frozen=True)

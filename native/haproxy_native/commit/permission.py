@@ -18,8 +18,7 @@ def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     """Whether the author may reload HAProxy for a change of the configuration, and for what else is `touched`. Raises Forbidden."""
     if by.rights is None or by.rights.are_all:
         return True
-    before, new = texts
-    return by.rights.permit([*all_touches(standard_editor(), before, new, texts.effects), *touched])
+    return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
 def permitted(edit: Edit) -> Edit:

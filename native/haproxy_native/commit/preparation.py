@@ -43,8 +43,7 @@ class Prepared:
 
     @property
     def before(self) -> Document:
-        before, _ = self.texts
-        return before
+        return self.texts.before
 
     @property
     def candidate(self) -> Candidate:
@@ -77,7 +76,7 @@ async def _prepared(context: CommitContext, change: Change) -> Prepared:
     before, base, publications = current.document, current.version, context.publications
     async with file_set.edited(context, change) as files:
         texts, may_reload = await current.unless_overtaken(beside(edited, change, before, files.touches))
-        _, new = texts
+        new = texts.after
         start = Start(texts, base, publications, files, may_reload=may_reload)
         if change.files:
             return await _with_files(context, change, start, new)
@@ -96,15 +95,15 @@ async def _with_files(context: CommitContext, change: Change, start: "Start", ne
     if change.gated:
         raise BadRequest("healthy_within is for changes of the configuration alone, and stored files change with this one")
     start.files.refuse_named(new)
-    has_text = bool(change.transaction_id) or not await beside(header.same_text, start.before, new)
+    has_text = bool(change.transaction_id) or not await beside(header.same_text, start.texts.before, new)
     if not has_text and not start.files:
         raise Same
     start = replace(start, has_text=has_text)
-    return await _checked(context, change, start, new) if has_text else (await _drafted(context, change, start, start.before))[0]
+    return await _checked(context, change, start, new) if has_text else (await _drafted(context, change, start, start.texts.before))[0]
 
 
 async def _checked(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":
-    shaped = await context.current.unless_overtaken(shaping.shaped(context, change, start.before, new))
+    shaped = await context.current.unless_overtaken(shaping.shaped(context, change, start.texts.before, new))
     return await _shaped(context, change, start, shaped, new) if shaped is not new else (await _drafted(context, change, start, new))[0]
 
 
@@ -118,11 +117,6 @@ class Start:
     files: FileSet
     has_text: bool = True
     may_reload: bool = True
-
-    @property
-    def before(self) -> Document:
-        before, _ = self.texts
-        return before
 
 
 async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:

@@ -47,7 +47,7 @@ MOST_WAITING = 1_000
 LONGEST_REASON = 1_000
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
-_STAYING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _REMEDY = "make room on its disk, or move the directory aside if it is damaged"
 # What the journal may raise, for the disk or for what is not kept any more.
 UNREADABLE = (sqlite3.Error, OSError, Unusable, Missing)
@@ -122,8 +122,7 @@ class History:
         """Returns when an entry with so many bytes of content can be written, and none waits in memory. Raises Unusable."""
         await self.catch_up()
         try:
-            if not self._reserve.holds(size):
-                await self._asked(lambda journal: self._reserve.hold(size))
+            await self._asked(lambda journal: self._reserve.keep(size))
         except OSError as error:
             why = f"nothing was changed: no room for an entry of the history in {self._directory}"
             raise Unusable(failed(why, error, self._directory)) from error
@@ -367,7 +366,7 @@ class History:
             return work(journal, *given)
         except sqlite3.DatabaseError as error:
             # It was opened on a disk that was read-only or full then, or is damaged, and stays so.
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _STAYING:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NEEDS_REOPENING:
                 self._journal = None
                 journal.close()
             raise

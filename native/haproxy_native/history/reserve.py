@@ -24,14 +24,13 @@ class Reserve:
     def __init__(self, path: Path) -> None:
         self._path, self._size = path, 0
 
-    def holds(self, size: int) -> bool:
-        """Whether there is room for an entry with so many bytes of content. Raises OSError where nothing can be written."""
+    def keep(self, size: int) -> None:
+        """Keeps room for an entry with so many bytes of content. Raises OSError where there is none, or where nothing can be written."""
         room.check(self._path.parent, 0)
-        return self._size >= LEAST + size
+        if self._size < LEAST + size:
+            self._allocate(LEAST + size)
 
-    def hold(self, size: int) -> None:
-        """Keeps that room. Raises OSError where there is none."""
-        wanted = LEAST + size
+    def _allocate(self, wanted: int) -> None:
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             former = os.fstat(file).st_size

@@ -22,7 +22,7 @@ from haproxy_native.storage.store import Store
 
 CRT_LISTS = "crt-list"
 MARK = "mark"
-# Members of a certificate that say nothing of its content, and serial numbers that are shown of many.
+# Members of a certificate that do not depend on its content, and serial numbers that are shown of many.
 NAMES, MOST_SERIALS = ("storage_name", "status", "file"), 100
 
 

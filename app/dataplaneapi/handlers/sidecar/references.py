@@ -34,9 +34,9 @@ async def read(call: ReadCall) -> Response:
 async def rename(call: JsonCall) -> Response:
     services, body = call.services, call.body
     object_, rights = spelled(*parsed(body["object"])), author.get().rights
-    for each in (object_, spelled(*parsed(object_)[:-1], body["to"])) if isinstance(rights, Rights) else ():
-        if isinstance(rights, Rights) and not rights.knows(each):
-            rights.permit([changed(each, ())])
+    if isinstance(rights, Rights):
+        names = (object_, spelled(*parsed(object_)[:-1], body["to"]))
+        rights.permit([changed(name, ()) for name in names if not rights.knows(name)])
     naming = Naming(services.engine, [services.discovery, services.apply, services.overrides])
     version, transaction_id = call.get("version"), call.get("transaction_id")
     with _telling_no_others(object_):
