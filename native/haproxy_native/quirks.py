@@ -1,6 +1,6 @@
-"""What versions of HAProxy do differently, and what is done about it: the tables of docs/haproxy-versions.md.
+"""What versions of HAProxy do differently, and what is done about it, as in docs/haproxy-versions.md.
 
-`LACKS` are functions that older versions do not have; `dataplaneapi doctor` prints them. `DIFFERENCES` are differences in behaviour.
+`LACKS` are functions that older versions do not have; `dataplaneapi doctor` prints them.
 No other module compares versions: it asks `Capabilities`, which combines these facts with what the worker says itself.
 """
 
@@ -92,60 +92,6 @@ CHALLENGES_READY = Fact(
     (3, 3),
     "An ACME challenge in the DNS is confirmed by `acme challenge_ready`",
     "Nothing is sent",
-)
-
-DIFFERENCES = (
-    DYNAMIC_SERVERS,
-    Fact(
-        (2, 7),
-        "The start of a process is given with fractions of a second",
-        "Whole seconds are compared, in every version",
-    ),
-    Fact(
-        (2, 7),
-        "The master answers `reload` when the reload is done",
-        "It executes itself at once and answers nothing; a new worker is looked for, in every version",
-    ),
-    Fact(
-        (2, 7),
-        "Every answer of a worker ends with an empty line",
-        "One line that refuses a change is taken for a whole answer without it",
-    ),
-    ADDED_SERVERS_HAVE_DEFAULTS,
-    ADDED_SERVERS_REFUSE_ENABLED,
-    Fact(
-        (3, 1),
-        "`show proc` lists no worker after a failed reload, but the one that serves among the old ones",
-        "The youngest of the old workers is asked, in every version",
-    ),
-    Fact(
-        (3, 1),
-        "The master refuses `reload` while another one is at work",
-        "It is asked again, in every version, also while it executes itself and cannot be reached",
-    ),
-    Fact(
-        (3, 1),
-        "A worker tells its own start",
-        "It tells that of the master that has read the configuration before; both times are compared with a tolerance",
-    ),
-    Fact(
-        (3, 2),
-        "A command of more than 64 words is refused",
-        "Earlier versions may crash; such a command is not sent, in any version",
-    ),
-    RELAYED_CONNECTIONS,
-    WORKER_EVENTS,
-    CHALLENGES_READY,
-    Fact(
-        (3, 4),
-        "`del map` deletes only the first entry of a key",
-        "The command is repeated until no entry is left, in every version",
-    ),
-    Fact(
-        (3, 5),
-        "A server may be deleted while `show servers state` or the like is printed",
-        "HAProxy may crash; dumps and deletions are kept apart, in every version",
-    ),
 )
 
 

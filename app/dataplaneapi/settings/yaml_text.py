@@ -35,10 +35,6 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     return text
 
 
-def with_value(text: str, path: str, value: Any) -> str:
-    return with_values(text, {path: value})
-
-
 def _put(tree: dict[str, Any], keys: list[str], value: Any) -> None:
     *above, last = keys
     for key in above:

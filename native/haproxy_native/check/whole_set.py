@@ -1,21 +1,20 @@
 """Checks a configuration together with all files that it refers to, before any of them is stored.
 
 The files are laid out in a throw-away tree, with links to what else their directories hold, and the configuration is made to look
-there. References are found by the grammar; for words that it does not have, HAProxy decides.
+there.
 """
 
 import asyncio
 import os
 import re
 from asyncio import to_thread
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from haproxy_native.check.check import Checked, CheckSettings, check
-from haproxy_native.check.messages import Message, Places
-from haproxy_native.editing.editor import Editor, standard_editor
+from haproxy_native.check.messages import Message
 from haproxy_native.errors import Refused
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
@@ -39,27 +38,15 @@ class WholeSet:
     home: Path | None = None
 
 
-@dataclass(frozen=True)
-class Findings:
-    """`unknown`: lines that no object of the API can express; `messages`: what HAProxy said of a set that it accepts."""
-
-    unknown: list[Message]
-    messages: list[Message]
-
-
-async def check_whole_set(given: WholeSet, settings: CheckSettings, editor: Editor | None = None) -> Findings:
-    """Raises Refused and CheckImpossible. Nothing is left behind; a `validate_cmd` is not asked, since it cannot be given the tree."""
-    documents = _parsed(given)
-    unknown = [message for path, document in documents.items() for message in _unknown(path, document, editor or standard_editor())]
-    return Findings(unknown, await said_of_whole_set(given, settings))
-
-
 def _parsed(given: WholeSet) -> dict[str, Document]:
     return {path: Document.parse(text) for path, text in given.configuration.items()}
 
 
-async def said_of_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
-    """The same without the grammar: what HAProxy says of a set that it accepts."""
+async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
+    """Return the messages of HAProxy about a set that it accepts. Nothing is left behind.
+
+    A `validate_cmd` does not run, since it cannot be given the tree. Raises Refused and CheckImpossible.
+    """
     documents = await to_thread(_parsed, given)
     scratch = await to_thread(Scratch, "set")
     tree = scratch.path
@@ -79,18 +66,6 @@ async def said_of_whole_set(given: WholeSet, settings: CheckSettings, transactio
         # The thread goes on after this work is cancelled, and would write into what is removed.
         await asyncio.wait([laying])
         await to_thread(scratch.remove)
-
-
-def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]:
-    by_kind = {resource.section: resource for resource in editor.resources.by_name.values() if resource.section}
-    first, places = document.preamble.count("\n"), Places(document)
-    for section in document.sections:
-        first += section.lead.count("\n")
-        for place in editor.unknown(section, by_kind[section.kind]) if section.kind in by_kind else ():
-            number = first + place + 1
-            header, source = places.locate(number)
-            yield Message("notice", "a line that no object of the API can express", path, number, header, source)
-        first += section.text.count("\n")
 
 
 def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:

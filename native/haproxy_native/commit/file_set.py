@@ -15,7 +15,7 @@ from pathlib import Path
 
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
-from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
+from haproxy_native.check.whole_set import WholeSet, check_whole_set
 from haproxy_native.commit.change import Change, Content, Contents, FileStore
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
@@ -79,7 +79,7 @@ class FileSet:
         """What HAProxy warns of, of a configuration with these files. Raises Refused and CheckImpossible."""
         given = await asyncio.to_thread(self._set, document)
         with self.context.validating():
-            return await said_of_whole_set(given, self.context.check, name)
+            return await check_whole_set(given, self.context.check, name)
 
     def _set(self, document: Document) -> WholeSet:
         texts = {name or str(self.context.current.path): part.data for name, part in parts.parts(document).items()}

@@ -12,7 +12,6 @@ BACKEND, SERVER = "backend", "server"
 _ANY_AT = "*@"
 # What the column `status` begins with for a server that takes requests, `no check` being always up.
 _UP = ("UP", "no check")
-_OUT = ("DRAIN", "MAINT")
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,6 @@ class Row:
     def is_ready(self) -> bool:
         """Whether it is up and takes new requests."""
         return self.status.startswith(_UP) and self.weight > 0
-
-    @property
-    def is_out(self) -> bool:
-        """Whether it is drained or in maintenance."""
-        return self.status.startswith(_OUT)
 
 
 def rows(stat: str) -> list[Row]:

@@ -105,10 +105,6 @@ def check_port(backend: str, server: str, port: int) -> Command:
     return _set("set server {} check-port {}", backend, server, number(port, 1, 65535), check_port=port)
 
 
-def check_address(backend: str, server: str, ip: str) -> Command:
-    return _set("set server {} check-addr {}", backend, server, ip, check_addr=values.ip(ip))
-
-
 def checks(backend: str, server: str, enabled: bool) -> Command:
     return _set("enable health {}" if enabled else "disable health {}", backend, server, check_enabled=enabled)
 
@@ -141,12 +137,6 @@ def fqdn(backend: str, server: str, name: str) -> Command:
 
 def ssl(backend: str, server: str, enabled: bool) -> Command:
     return _set("set server {} ssl {}", backend, server, "on" if enabled else "off", use_ssl=enabled)
-
-
-def server_maxconn(backend: str, server: str, value: int) -> Command:
-    """HAProxy takes any number, negative ones too."""
-    text = f"set maxconn server {_path(backend, server)} {number(value, 0, MOST)}"
-    return Command(text, Limit(backend, server, value))
 
 
 def frontend_maxconn(frontend: str, value: int) -> Command:

@@ -22,10 +22,6 @@ class Mark:
 
     term: str = ""
 
-    @property
-    def applies(self) -> bool:
-        return not self.term
-
 
 def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
     """The words of a rule with marks in its condition; it gets one where it has none. `new` gives a mark its identifier.

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from haproxy_native.check.messages import Message
-from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
+from haproxy_native.check.whole_set import WholeSet, check_whole_set
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import notice
 from haproxy_native.commit.preview import Preview, difference_of_texts, preview
@@ -106,7 +106,7 @@ async def check(context: CommitContext, files: Sequence[Coming], document: Docum
     """HAProxy's warnings about a configuration with the files as they would be. Raises Refused and CheckImpossible."""
     given = _set(context, files, document)
     with context.validating():
-        return await said_of_whole_set(given, context.check)
+        return await check_whole_set(given, context.check)
 
 
 def _set(context: CommitContext, files: Sequence[Coming], document: Document) -> WholeSet:

@@ -24,7 +24,6 @@ _NEXT = re.compile(rf"({_GAP}){_WORD}")
 # What words consist of, weak quotes aside: plain characters, escaped ones (a tab separates even then), strong quotes, perhaps left open.
 _PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]?|'[^'\r\n]*'?){_AT_ONCE}")
 _CLOSED_PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]|'[^'\r\n]*'){_AT_ONCE}")
-_CLOSED_WORDS = re.compile(rf"(?:[^\"'\\]+|\\.?|'[^'\r\n]*'){_AT_ONCE}", re.DOTALL)
 _IN_WEAK_QUOTES = re.compile(rf"(?:[^\"\\$\r\n]+|\\[^\r\n]|{_DEFAULT}|\$){_AT_ONCE}", re.ASCII)
 _COMMENT = re.compile(rf"{_GAP}#(.*)", re.DOTALL)
 # What a plain `str.split` would get wrong: quotes, escapes, comments, dead text, and the characters only Python takes for blanks.
@@ -102,21 +101,11 @@ def words_of(line: str) -> tuple[str, ...]:
 
 def is_word(text: str) -> bool:
     """Whether HAProxy takes the text as exactly one word wherever it stands."""
-    return text != "" and _consists_of(_CLOSED_PIECES, text)
-
-
-def has_open_quote(text: str) -> bool:
-    """Whether a quote begins that nothing ends."""
-    return not _consists_of(_CLOSED_WORDS, text)
-
-
-def _consists_of(pieces: re.Pattern[str], text: str) -> bool:
-    """Whether the text is nothing but such pieces and closed weak quotes."""
-    at, closed = 0, True
+    at, closed = 0, text != ""
     while closed and at < len(text):
         if text[at] == '"':
             at, closed = _weak_end(text, at)
-        elif match := pieces.match(text, at):
+        elif match := _CLOSED_PIECES.match(text, at):
             at = match.end()
         else:
             closed = False

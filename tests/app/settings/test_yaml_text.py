@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from dataplaneapi.settings.yaml_text import with_value, with_values, without
+from dataplaneapi.settings.yaml_text import with_values, without
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from dataplaneapi.settings.yaml_text import with_value, with_values, without
     ],
 )
 def test_a_value(text: str, path: str, value: Any, result: str) -> None:
-    assert with_value(text, path, value) == result
+    assert with_values(text, {path: value}) == result
     data = YAML().load(result)
     for key in path.split("."):
         data = data[key]

@@ -41,7 +41,6 @@ def test_one_change_of_every_kind(haproxy: HAProxy) -> None:
         commands.address("app", "plain", "127.0.0.9", 99),
         commands.address("app", "checked", "::1"),
         commands.check_port("app", "checked", 88),
-        commands.check_address("app", "checked", "127.0.0.8"),
         commands.checks("app", "checked", False),
         commands.agent_address("app", "agent", "127.0.0.7"),
         commands.agent_port("app", "agent", 77),
@@ -50,12 +49,11 @@ def test_one_change_of_every_kind(haproxy: HAProxy) -> None:
         commands.health("app", "plain", "up"),
         commands.state("app", "off", "ready"),
         commands.state("app", "plain", "drain"),
-        commands.server_maxconn("app", "plain", 7),
         commands.frontend_maxconn("web", 55),
     )
     plain, checked, agent = rows["plain"], rows["checked"], rows["agent"]
     assert (plain.uweight, plain.address, plain.port, plain.admin_state) == (33, "127.0.0.9", 99, "drain")
-    assert (checked.address, checked.port, checked.check_port, checked.check_addr) == ("::1", 2, 88, "127.0.0.8")
+    assert (checked.address, checked.port, checked.check_port) == ("::1", 2, 88)
     assert not checked.check_enabled and not agent.agent_enabled
     assert (agent.agent_addr, agent.agent_port) == ("127.0.0.7", 77)
     assert rows["off"].admin_state == "ready"
@@ -109,7 +107,6 @@ def test_deleted_and_added_again_in_one_change(haproxy: HAProxy) -> None:
         ([commands.checks("app", "plain", True)], "Health check was not configured"),
         ([commands.fqdn("app", "plain", "localhost")], "no resolution is configured"),
         ([commands.ssl("app", "plain", True)], "cannot be set"),
-        ([commands.server_maxconn("app", "ghost", 1)], "No such server"),
         ([commands.frontend_maxconn("ghost", 1)], "No such frontend"),
         (commands.add_server("app", "plain", ["127.0.0.1:1"]), "Already exists"),
         (commands.add_server("app", "new", ["127.0.0.1:1", "resolvers", "r"]), "resolvers"),
@@ -179,7 +176,6 @@ def test_deleting_waits_for_the_last_connection(haproxy: HAProxy) -> None:
         lambda: commands.address("app", "a", "127.0.0.1", 65536),
         lambda: commands.state("app", "a", "asleep"),
         lambda: commands.check_port("app", "a", 0),
-        lambda: commands.server_maxconn("app", "a", -3),
         lambda: commands.frontend_maxconn("web", 0),
         lambda: commands.weight("app", "a\nset server app/b weight 1", 1),
     ],

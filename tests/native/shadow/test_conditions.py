@@ -40,4 +40,4 @@ def test_marks(line: str, start: int, expected: str, terms: list[str] | None) ->
 
 def test_a_rule_applies_at_the_end_of_each_way_to_its_condition() -> None:
     _, marks = shown("http-request deny if a b || c", 2)
-    assert [mark.applies for mark in marks] == [False, False, True, False, True]
+    assert [not mark.term for mark in marks] == [False, False, True, False, True]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from haproxy_native.text.words import has_open_quote, is_word, quoted, split, unquoted, words_of
+from haproxy_native.text.words import is_word, quoted, split, unquoted, words_of
 from tests.haproxy import binaries
 from tests.laws.settings import law
 from tests.native.text.splitting import Oracle, up_to_empty
@@ -31,16 +31,6 @@ def test_words_are_those_of_haproxy(oracle: Oracle, lines: list[str]) -> None:
     whole = [line for i, line in enumerate(lines) if i not in faults and oracle.can_tell(line)]
     expected = [up_to_empty([unquoted(word) for word in split(f"x {line}\n").words[1:]]) for line in whole]
     assert oracle.words(whole) == expected
-
-
-@law(25)
-@given(some.lists(LINES, min_size=1, max_size=35))
-def test_open_quotes_are_those_that_haproxy_refuses(oracle: Oracle, lines: list[str]) -> None:
-    faults = oracle.faults(lines)
-    for i, line in enumerate(lines):
-        words = " ".join(split(f"zork {line}\n").words)
-        if i not in faults or "quote" in faults[i]:
-            assert has_open_quote(words) == (i in faults), line
 
 
 @given(some.text(some.characters(exclude_categories=())))
@@ -115,7 +105,7 @@ def seconds(call: Callable[[str], object], text: str) -> float:
     return time.process_time() - begin
 
 
-@pytest.mark.parametrize("call", [split, has_open_quote, quoted, unquoted])
+@pytest.mark.parametrize("call", [split, is_word, quoted, unquoted])
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_is_read_in_linear_time(unit: str, call: Callable[[str], object]) -> None:
     whole = '"' + unit * (2**20 // len(unit))
@@ -127,7 +117,6 @@ def test_hostile_text_is_read_in_linear_time(unit: str, call: Callable[[str], ob
 )
 def test_default_of_a_variable_ends_at_its_brace(text: str, words: list[str]) -> None:
     assert list(split(text).words) == words
-    assert has_open_quote(text) is (len(words) == 1)
     assert is_word(quoted(text))
 
 
@@ -139,4 +128,3 @@ def test_long_line_is_split_in_linear_time() -> None:
     words = ['"' + "x" * 60 + '"', "plain", "\\ "] * 4000
     line = " ".join(words) + " # " + "c" * 200_000
     assert list(split(line).words) == words
-    assert has_open_quote("a" * 200_000 + '"')
