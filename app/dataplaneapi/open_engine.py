@@ -49,7 +49,6 @@ def engine_settings(settings: Settings) -> EngineSettings:
         backups=Path(settings.backups_dir) if settings.backups_dir else None,
         backups_number=settings.backups_number,
         short_header=settings.short_header,
-        shapes=settings.shapes,
         read_only=settings.read_only,
         check=CheckSettings(
             binary=settings.haproxy_bin,

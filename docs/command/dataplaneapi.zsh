@@ -82,7 +82,6 @@ _shtab_dataplaneapi_options=(
   "*--config-files-before[file or directory loaded before]:TEXT:_files"
   "*--config-files-after[file or directory loaded after]:TEXT:_files"
   "--short-header[write \`\# _version\=\` alone above the file, no checksum, no banner]"
-  "--shapes[shapes of backends to keep, so that such backends take no reload\; 0 for none]:NUMBER:"
   {-b,--haproxy-bin}"[HAProxy binary (default haproxy)]:TEXT:_files"
   {-m,--master-runtime}"[master socket of HAProxy]:TEXT:_files"
   "--master-worker-mode[reload through the master socket]"

@@ -28,7 +28,6 @@ from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.soundness import Soundness
-from haproxy_native.disk import shape_place
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.engine_context import context_of
 from haproxy_native.engine_settings import EngineSettings
@@ -78,8 +77,7 @@ class Engine:
                 log.warning("%s was half written and has been completed", self.settings.file)
         except OSError as error:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
-        shapes, writes = self.settings.shapes, not self.settings.read_only
-        self.context.shapes = shape_place.made(self.settings.after, self.settings.file, shapes if writes else 0)
+        writes = not self.settings.read_only
         known = self.context.current.open()
         self.context.transactions.load()
         self.context.ledger.open()

@@ -8,7 +8,6 @@ from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.loads import Loads
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_file import StateFile
-from haproxy_native.disk import shape_place
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
@@ -53,5 +52,4 @@ def context_of(
 
 
 def _planner(settings: EngineSettings, stores: Stores) -> Planner:
-    stored, unshaped = stores.naming(settings.file.parent), shape_place.missing(settings.after, settings.shapes)
-    return partial(planning.plan, preceded=bool(settings.check.before), stored=stored, unshaped=unshaped)
+    return partial(planning.plan, preceded=bool(settings.check.before), stored=stores.naming(settings.file.parent))

@@ -13,7 +13,7 @@ class EngineSettings:
     """`storage` holds what must survive a restart; `watch` looks every second whether another process has edited the file.
 
     `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
-    `map_sync`: seconds after which map files follow the maps in memory, again and again; 0 is never. At most `shapes` are kept.
+    `map_sync`: seconds after which map files follow the maps in memory, again and again; 0 is never.
     With `read_only` nothing is changed, neither files nor the process; the engine's own directory is written where it finds news there.
     Transactions that nobody has used for `transaction_ttl` seconds are ended; 0 is never.
     `directories` are those of stored files, by the names of their stores (native/haproxy_native/storage/stores.py).
@@ -32,7 +32,6 @@ class EngineSettings:
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
     map_sync: float = 0.0
-    shapes: int = 0
     read_only: bool = False
     directories: Mapping[str, Directory] = field(default_factory=dict)
 

@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.quick import SERVICES, Quick, is_live
 from tests.acceptance.web import Web
 from tests.haproxy import binaries
@@ -141,14 +142,20 @@ def test_one_that_says_again_what_it_inherits(steady: Stage) -> None:
     assert is_live(steady.delete("again"))
 
 
-def test_one_with_lines_that_another_section_has(stage: Stage) -> None:
-    """It is added from that one, and the file has it as its client wrote it."""
-    base = stage.sidecar.text().partition("defaults base\n")[2].partition("\n\n")[0]
-    before = stage.sidecar.text()
-    stage.sidecar.reloaded(stage.sidecar.post("raw", f"{before}\ndefaults tried\n    retries 5\n{base}\n", skip_version=True))
-    answer = stage.add("again", retries=5)
+def test_one_from_a_named_defaults_section_with_cookies_checks_and_rules(stage: Stage) -> None:
+    """It does what a fresh process makes of the same file."""
+    haproxy, before = stage.sidecar.haproxy, stage.sidecar.text()
+    own = "    option httpchk GET /\n    cookie S insert indirect\n    http-request return status 200 content-type text/plain string own if { path_end /own }\n"
+    base = before.partition("defaults base\n")[2].partition("\n\n")[0]
+    shared = before.replace("frontend site", f"defaults tenants\n{own}{base}\n\nfrontend site", 1)
+    assert stage.sidecar.reloaded(stage.sidecar.post("raw", shared, skip_version=True))["status"] == "succeeded"
+    answer = stage.add("tenant", **{"from": "tenants"}, servers={"two": stage.server(cookie="s2")})
     assert is_live(answer), stage.why(answer)
-    assert "backend again from base\n" in stage.sidecar.text() and stage.asked("/again") == "two"
+    assert (stage.asked("/tenant"), stage.asked("/tenant/own")) == ("two", "own")
+    text = stage.sidecar.text().replace(str(haproxy.stats), "{stats}").replace(f":{stage.site}\n", f":{free_port()}\n")
+    with fresh(haproxy.directory / "fresh", haproxy.binary, text) as send:
+        # Nothing counts the computed fullconn of a backend without minconn.
+        assert [each for each in differences(effective(haproxy.ask), effective(send)) if " slim:" not in each] == []
     stage.sidecar.reloaded(stage.sidecar.post("raw", before, skip_version=True))
 
 

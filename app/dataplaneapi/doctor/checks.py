@@ -34,7 +34,6 @@ from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
-from haproxy_native.disk import shape_place
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.overrides import lua_file, server_state_file
@@ -85,7 +84,6 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_binary(settings)
     yield from _of_configuration(settings)
     yield from _of_file(Path(settings.config_file))
-    yield from _of_shapes(settings)
     yield from _of_users(settings)
     yield from _of_listeners(settings, places)
     yield from _of_units(settings, places)
@@ -195,12 +193,6 @@ def _of_file(file: Path) -> Iterator[Finding]:
         yield Finding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
     for trouble in mounts.refused_writes(file.resolve()):
         yield Finding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
-
-
-def _of_shapes(settings: Settings) -> Iterator[Finding]:
-    if settings.shapes and (why := shape_place.missing(settings.config_files_after)):
-        remedy = "add `-f DIRECTORY` as the last of HAProxy's start command, and name DIRECTORY as the last of haproxy.config_files_after"
-        yield Finding(WARNING, "shapes", f"they are off: {why}", remedy)
 
 
 def _of_users(settings: Settings) -> Iterator[Finding]:

@@ -143,7 +143,6 @@ class Settings:
     short_header: bool = _from(
         "--short-header", HAPROXY, "switch", False, "write `# _version=` alone above the file, no checksum, no banner"
     )
-    shapes: int = _from("--shapes", HAPROXY, "number", 0, "shapes of backends to keep, so that such backends take no reload; 0 for none")
     haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
     master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
     master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")

@@ -70,9 +70,9 @@ class CommitContext:
     With `read_only` no change is made: each raises Forbidden.
 
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
-    the last committed text that HAProxy accepted. `shapes`: how many are kept. `refused_shapes`: names of
-    those that HAProxy does not take. `unloaded`: the last changes of the configuration since the worker in service did exactly what the
-    file says, in their order; what a failed reload has taken back is none of them.
+    the last committed text that HAProxy accepted. `unloaded`: the last changes of the
+    configuration since the worker in service did exactly what the file says, in their order; what a failed reload has taken back is none
+    of them.
     """
 
     current: Current
@@ -105,9 +105,7 @@ class CommitContext:
     publications: int = 0
     works: set[asyncio.Task[Any]] = field(default_factory=set)
     accepted: str = ""
-    shapes: int = 0
     read_only: bool = False
-    refused_shapes: set[str] = field(default_factory=set)
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
     async def reserve(self, by: Author, size: int = 0) -> None:

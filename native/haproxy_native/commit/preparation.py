@@ -6,8 +6,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 from haproxy_native.beside import beside
-from haproxy_native.check.messages import Message
-from haproxy_native.commit import file_set, process, shaping
+from haproxy_native.commit import file_set, process
 from haproxy_native.commit.change import Candidate, Change, Same, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_set import FileSet
@@ -85,9 +84,7 @@ async def _prepared(context: CommitContext, change: Change) -> Prepared:
         plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
         if not may_reload and plan is None:
             await current.unless_overtaken(refuse_reload(context, change, before, new))
-        if plan:
-            return (await _drafted(context, change, start, new, plan))[0]
-        return await _checked(context, change, start, new)
+        return await _drafted(context, change, start, new, plan)
 
 
 async def _with_files(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":
@@ -98,13 +95,7 @@ async def _with_files(context: CommitContext, change: Change, start: "Start", ne
     has_text = bool(change.transaction_id) or not await beside(header.same_text, start.texts.before, new)
     if not has_text and not start.files:
         raise Same
-    start = replace(start, has_text=has_text)
-    return await _checked(context, change, start, new) if has_text else (await _drafted(context, change, start, start.texts.before))[0]
-
-
-async def _checked(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":
-    shaped = await context.current.unless_overtaken(shaping.shaped(context, change, start.texts.before, new))
-    return await _shaped(context, change, start, shaped, new) if shaped is not new else (await _drafted(context, change, start, new))[0]
+    return await _drafted(context, change, replace(start, has_text=has_text), new if has_text else start.texts.before)
 
 
 @dataclass(frozen=True)
@@ -119,24 +110,8 @@ class Start:
     may_reload: bool = True
 
 
-async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:
-    """Prepares the document with shapes as `_drafted` does, or without them if HAProxy takes only that."""
-    try:
-        prepared, messages = await _drafted(context, replace(change, kept=False), start, shaped)
-    except Refused as error:
-        prepared, _ = await _drafted(context, change, start, new)
-        shaping.refuse(context, shaped, new, error.alerts, is_refused=True)
-        return prepared
-    if not shaping.refuse(context, shaped, new, messages):
-        return prepared
-    prepared.draft.discard()
-    return (await _drafted(context, change, start, new))[0]
-
-
-async def _drafted(
-    context: CommitContext, change: Change, start: Start, new: Document, plan: Plan | None = None
-) -> tuple[Prepared, list[Message]]:
-    """Writes a draft and checks it, unless there is a plan by which HAProxy judges; with what HAProxy warns of."""
+async def _drafted(context: CommitContext, change: Change, start: Start, new: Document, plan: Plan | None = None) -> Prepared:
+    """Write a draft and check it, unless there is a plan by which HAProxy judges."""
     current = context.current
     version = header.version_of(new) if change.keeps_version else start.base + 1
     banner = current.banner if change.banner is None else change.banner
@@ -146,22 +121,22 @@ async def _drafted(
     prepared = Prepared(
         start.texts, new, start.base, stamped, banner, draft, name, start.publications, files, start.has_text, start.may_reload, plan
     )
-    messages: list[Message] = []
     try:
         if change.checked and plan is None:
-            messages = await current.unless_overtaken(_check(context, change, prepared))
+            await current.unless_overtaken(_check(context, change, prepared))
     except BaseException:
         draft.discard()
         raise
-    return prepared, messages
+    return prepared
 
 
-async def _check(context: CommitContext, change: Change, prepared: Prepared) -> list[Message]:
-    """What HAProxy warns of. Raises Refused after the text was kept as a failed transaction."""
+async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
+    """Have HAProxy check the draft. Raises Refused after the text was kept as a failed transaction."""
     try:
         if prepared.files:
-            return await prepared.files.checked(prepared.stamped.document, prepared.name)
-        return await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
+            await prepared.files.checked(prepared.stamped.document, prepared.name)
+        else:
+            await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
     except Refused:
         if change.kept:
             failed = await beside(context.current.stamp, prepared.stamped.document, prepared.base, banner=prepared.banner)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from haproxy_native.editing.bindings import DEFAULTS, PROXIES, all_implicit, named_defaults
-from haproxy_native.editing.shape_file import joined, parted
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
 
@@ -30,13 +29,8 @@ def at_home(document: Document, section: Section) -> Section:
 
 def insert_section(document: Document, section: Section) -> Document:
     """Returns the document with a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes
-    before them. The file of shapes is not changed.
+    before them.
     """
-    others, shapes = parted(document)
-    return joined(_inserted(others, section), shapes)
-
-
-def _inserted(document: Document, section: Section) -> Document:
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
     if section.kind in FIRST_KINDS:

@@ -11,7 +11,6 @@ from contextlib import suppress
 
 from haproxy_native.editing.bindings import DEFAULTS, all_sources
 from haproxy_native.editing.placement import insert_section, line_place
-from haproxy_native.editing.shape_file import joined, parted
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
@@ -71,16 +70,15 @@ def with_lines(document: Document) -> Document:
 
     A proxy without a defaults section, or with `log` lines of its own, gets the line itself.
     """
-    others, shapes = parted(document)
-    last_global = max((place for place, section in enumerate(others.sections) if section.kind == _INHERITED), default=None)
-    sections = list(others.sections)
-    for place, (section, source) in enumerate(zip(others.sections, all_sources(others), strict=True)):
+    last_global = max((place for place, section in enumerate(document.sections) if section.kind == _INHERITED), default=None)
+    sections = list(document.sections)
+    for place, (section, source) in enumerate(zip(document.sections, all_sources(document), strict=True)):
         is_own = section.kind in _PROXIES and (source is None or any(line.words[:1] == ("log",) for line in section.lines))
         if section.kind == DEFAULTS or is_own:
             sections[place] = _with_line(section, _PROXY)
         elif place == last_global:
             sections[place] = _with_line(section, _GLOBAL)
-    added = joined(Document(others.preamble, sections, others.leads), shapes)
+    added = Document(document.preamble, sections, document.leads)
     if last_global is None:
         added = insert_section(added, Section(_INHERITED, "", f"{_INHERITED}\n{_GLOBAL}"))
     return added if added.find("ring", NAME) else insert_section(added, Section("ring", NAME, _DECLARED))

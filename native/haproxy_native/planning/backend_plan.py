@@ -3,15 +3,17 @@
 A backend that HAProxy would not add is recognised by its lines; whether it would delete one, HAProxy is asked.
 """
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from haproxy_native.editing.bindings import DEFAULTS, all_implicit, all_sources, named_defaults
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning.fullconn import is_limited
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.removal import removal_of
@@ -19,11 +21,11 @@ from haproxy_native.planning.repetition import repeats
 from haproxy_native.planning.section_order import has_conditionals
 from haproxy_native.planning.server_plan import STATE, ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, EffectiveServer, SectionServers, Servers, ancestors, mode_of
-from haproxy_native.planning.shapes import Shapes
 from haproxy_native.runtime import backends
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import CONDITIONALS, Section
 
 BACKEND = "backend"
@@ -35,7 +37,6 @@ MODES = ("tcp", "http")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "give the defaults section that backends inherit from a name"
 UNNAMED = "delete the entries of maps and the lines that name such backends first"
-NEGATION = "no"
 PURGE = "tune.defaults.purge"
 
 
@@ -78,51 +79,22 @@ class Surroundings:
         return self._sources.get(id(section)) or ""
 
 
-@dataclass(frozen=True)
-class Source:
-    """What a backend is added from: the name of a defaults section, the one that is loaded, and whether that is the backend's shape."""
-
-    name: str
-    loaded: Section | None
-    is_shape: bool = False
-
-
 class Sources:
-    """Finds what new backends of a document are added from. `around` are its surroundings; `unshaped`: why no shapes are provided."""
+    """Finds the loaded defaults sections from which HAProxy adds the new backends of a document. `around` are its surroundings."""
 
-    def __init__(self, running: Document, new: Document, around: Surroundings, shapes: Shapes, unshaped: str = "") -> None:
-        self.running, self.new, self.around, self.shapes, self.unshaped = running, new, around, shapes, unshaped
+    def __init__(self, running: Document, new: Document, around: Surroundings) -> None:
+        self.running, self.new, self.around = running, new, around
 
     def is_purged(self, name: str) -> bool:
         """True for a defaults section that HAProxy has forgotten, since no section of the running document inherits from it."""
         return self._inherited is not None and name not in self._inherited
 
-    @cached_property
+    @functools.cached_property
     def _inherited(self) -> frozenset[str | None] | None:
         """The defaults sections that others inherit from; None where HAProxy forgets none."""
         if not any(line.words[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
             return None
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit(self.running)))
-
-    @cached_property
-    def _loaded(self) -> dict[tuple[tuple[str, ...], ...], Section]:
-        """The defaults sections with a name that inherit from no other, by their words; a shape rather than one of the client's."""
-        named = [section for name, section in self.running.of_kind(DEFAULTS) if section.lines[0].words == (DEFAULTS, name)]
-        return {_by_keyword(line.words for line in section.lines[1:] if line.words): section for section in named}
-
-    def of(self, section: Section) -> Source:
-        """A shape, or another section with just its lines, only where it is needed and loaded."""
-        above = list(ancestors(self.new, section))
-        shape = self.shapes.of(section, above) if self.shapes.is_wanted(section, above) else None
-        if shape and (loaded := self._loaded.get(_by_keyword(shape.lines))):
-            return Source(loaded.name, loaded, is_shape=True)
-        name = self.around.source(section)
-        return Source(name, self.running.find(DEFAULTS, name) if name else None)
-
-
-def _by_keyword(lines: Iterable[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Lines of one keyword stay in their order, which may count; that of different ones does not."""
-    return tuple(sorted(lines, key=lambda words: words[1:2] if words[0] == NEGATION else words[:1]))
 
 
 def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
@@ -130,22 +102,20 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
     result = BackendPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy adds no backend in the running process", NEWER)
-    source, above = sources.of(section), list(ancestors(sources.new, section))
+    source, above = sources.around.source(section), list(ancestors(sources.new, section))
     if why := _unusable(sources, section, source):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
-    others = sources.shapes.identity(section) if source.is_shape else _others(section, servers)
+    others = _others(section, servers)
     taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
     shape = Editor(servers.grammar).shape(resources()["backends"])
     if left := [place_ for place_ in others if place_ not in taken and not repeats(section.lines[place_[0]], section, above, shape)]:
         names = ", ".join(dict.fromkeys(words[0] for _, words in left))
         why = f"the section is new, and HAProxy adds a backend with {names} only when it loads the file"
         remedy = f"put {names} into a named defaults section, and name it behind `from` in such backends"
-        return result.because(
-            left[0][0], why, remedy + f"; shapes, which would do so, are off: {sources.unshaped}" * bool(sources.unshaped)
-        )
+        is_inheritable = all(_is_inheritable(section.lines[place], servers.grammar) for place, _ in left)
+        return result.because(left[0][0], why, remedy * is_inheritable)
     try:
-        words = list(_words([source.loaded] if source.is_shape and source.loaded else above, taken))
-        add = backends.add(plain(section.name), plain(source.name), words)
+        add = backends.add(plain(section.name), plain(source), list(_words(above, taken)))
     except (BadValue, NotExpressible) as word:
         return result.because(0, f"the section is new, and no runtime command can say {word}")
     except _OtherMode as mode:
@@ -157,6 +127,19 @@ def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ..
     """Its lines besides the header, the servers and what these inherit."""
     lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
     return [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
+
+
+def _is_inheritable(line: Line, language: Grammar) -> bool:
+    """True if a defaults section may hold the line."""
+    shape, prefixes = _defaults(language)
+    return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.words[:1], line.words[:2]))
+
+
+@functools.cache
+def _defaults(language: Grammar) -> tuple[SectionShape, frozenset[tuple[str, ...]]]:
+    """Return the shape of a defaults section, and the first words of the rules that it may hold."""
+    rules = [language.line(resource.schema) for _, resource in resources().children("defaults")]
+    return Editor(language).shape(resources()["defaults"]), frozenset(prefix for rule in rules for prefix in rule.prefixes())
 
 
 class _OtherMode(Exception):
@@ -179,23 +162,24 @@ def _with_servers(result: BackendPlan, add: Command, new: Document, section: Sec
     return result
 
 
-def _unusable(sources: Sources, section: Section, source: Source) -> str:
+def _unusable(sources: Sources, section: Section, source: str) -> str:
     """Why the section cannot be added from its defaults section, whatever its own lines say."""
     new, around = sources.new, sources.around
-    if not source.name:
+    if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
-    if source.loaded is None:
-        return f"defaults {source.name} is not loaded"
-    if not source.loaded.name:
+    loaded = sources.running.find(DEFAULTS, source)
+    if loaded is None:
+        return f"defaults {source} is not loaded"
+    if not loaded.name:
         return "HAProxy adds a backend only from a named defaults section, and the one above it has no name"
-    if around.defaults[source.name] > 1:
-        return f"two defaults sections have the name {source.name}"
-    if any(map(has_conditionals, (section, source.loaded, *ancestors(new, section)))) or around.is_conditional(section):
+    if around.defaults[source] > 1:
+        return f"two defaults sections have the name {source}"
+    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
         return "it, or what it inherits, stands under a condition"
     if around.names[section.name] > 1:
         return "another section has its name"
-    if sources.is_purged(source.name):
-        return f"{PURGE} lets HAProxy forget defaults {source.name}, which no section of the file inherits from"
+    if sources.is_purged(source):
+        return f"{PURGE} lets HAProxy forget defaults {source}, which no section of the file inherits from"
     return ""
 
 

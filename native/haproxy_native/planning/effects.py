@@ -14,7 +14,6 @@ from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import BLANK, Mask
-from haproxy_native.editing.shape_file import parted
 from haproxy_native.errors import Diverged, Missing, NativeError
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
@@ -63,8 +62,8 @@ def inverse(effects: Sequence[Effect]) -> tuple[Effect, ...]:
 
 
 def effects(editor: Editor, before: Document, new: Document) -> tuple[Effect, ...]:
-    """Returns the effects in the order of the table of resources; none if only comments or shapes differ."""
-    return tuple(_Comparison(editor, parted(before)[0], parted(new)[0]).found())
+    """Returns the effects in the order of the table of resources; none if only comments differ."""
+    return tuple(_Comparison(editor, before, new).found())
 
 
 class _Comparison:

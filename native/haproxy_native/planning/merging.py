@@ -4,7 +4,6 @@ from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_head_of
 from haproxy_native.editing.secrets import BLANK, Mask
-from haproxy_native.editing.shape_file import joined, parted
 from haproxy_native.errors import Conflict, Diverged
 from haproxy_native.planning.effects import effects, inverse, is_there, with_effects
 from haproxy_native.text.document import Document
@@ -16,9 +15,8 @@ from haproxy_native.text.section import Section
 def without(editor: Editor, now: Document, before: Document, after: Document, mask: Mask = BLANK) -> Document:
     """The configuration without the change that made `after` of `before`: by lines, or where those collide, by objects and members.
 
-    The file of shapes stays as it is now. Raises Conflict with both sides, without their secrets.
+    Raises Conflict with both sides, without their secrets.
     """
-    before, after = (joined(parted(text)[0], parted(now)[1]) for text in (before, after))
     try:
         return by_lines(now, before, after)
     except Collision as collision:
@@ -31,7 +29,6 @@ def without(editor: Editor, now: Document, before: Document, after: Document, ma
 
 def by_lines(now: Document, before: Document, after: Document) -> Document:
     """The same by lines alone. Raises Collision."""
-    before, after = (joined(parted(text)[0], parted(now)[1]) for text in (before, after))
     _compare_new_sections(now, before, after)
     lines = merged(*(split_lines(under_head_of(document, now).text) for document in (after, now, before)))
     return patches.sharing(Document.parse("".join(lines)), now)

@@ -8,7 +8,6 @@ from itertools import zip_longest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import resources
-from haproxy_native.editing.shape_file import shapes_of
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import Grammar, grammar
@@ -22,7 +21,6 @@ from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import Servers, ancestors
-from haproxy_native.planning.shapes import Shapes
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import MARK_END, Document
@@ -46,15 +44,12 @@ def plan(
     *,
     preceded: bool = False,
     stored: Stored = lambda document, backend: "",
-    unshaped: str = "",
 ) -> Plan:
     """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it.
 
-    `stored` looks into the stored maps that the new document refers to. `unshaped`: why there are no shapes although they are wanted.
+    `stored` looks into the stored maps that the new document refers to.
     """
-    planner = _Planner(running, new, capabilities, language or grammar(), preceded, stored)
-    planner.unshaped = unshaped
-    return planner.plan()
+    return _Planner(running, new, capabilities, language or grammar(), preceded, stored).plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
@@ -69,7 +64,7 @@ class _Planner:
     def __init__(
         self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool, stored: Stored
     ) -> None:
-        self.stored, self.unshaped = stored, ""
+        self.stored = stored
         self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
         self.servers, self.editor = Servers(language), Editor(language)
         self._switching = language.line(resources()["backend_switching_rules"].schema).prefixes()
@@ -89,15 +84,7 @@ class _Planner:
             if old is not new and old.text != new.text and meaning(old) != meaning(new):
                 self._section(old, new)
         self._backends(coming, going)
-        if not self.result.reasons:
-            self._shapes()
         return self.result
-
-    def _shapes(self) -> None:
-        """They come with reloads for other reasons; a process without them is not what the files say."""
-        before, after = (shapes_of(document) for document in (self.running, self.new))
-        if list(map(meaning, before)) != list(map(meaning, after)):
-            self.result.reasons.append(Reason("", 0, "", "the file of shapes changed"))
 
     def _backends(self, coming: Sequence[Section], going: Sequence[Section]) -> None:
         """New ones are published when all others are gone: until then everything can be taken back."""
@@ -105,8 +92,7 @@ class _Planner:
         if not (coming or going):
             return
         around, before = Surroundings(self.new), Surroundings(self.running)
-        shapes = Shapes(self.capabilities.backend_keywords, self.grammar)
-        sources = Sources(self.running, self.new, around, shapes, self.unshaped)
+        sources = Sources(self.running, self.new, around)
         for section in coming:
             section_plan = backend_plan.added(sources, section, self.servers, self.capabilities)
             self._take(section, section_plan)

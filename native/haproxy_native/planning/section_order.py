@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from haproxy_native.editing.resources import resources
-from haproxy_native.editing.shape_file import is_shape
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
@@ -27,8 +26,8 @@ def movable() -> frozenset[str]:
 
 
 def sections_of(document: Document) -> list[Section]:
-    """The sections as HAProxy reads them, but shapes, which no other refers to: in which of its files one stands makes no difference."""
-    return [section for section in document.sections if section.kind != BOUNDARY and not is_shape(section)]
+    """Return the sections as HAProxy reads them: in which of its files one stands makes no difference."""
+    return [section for section in document.sections if section.kind != BOUNDARY]
 
 
 def key_of(section: Section) -> Key:

@@ -120,16 +120,11 @@ def mode_of(chain: Iterable[Section]) -> str | None:
 
 def ancestors(document: Document, section: Section) -> Iterator[Section]:
     """The defaults sections that a proxy inherits from, the nearest first."""
-    return chain(document, named_defaults(section) or implicit_defaults(document, section))
-
-
-def chain(document: Document, name: str | None) -> Iterator[Section]:
-    """The defaults section of that name, and those that it inherits from."""
-    seen = set()
+    name, seen = named_defaults(section) or implicit_defaults(document, section), set()
     while name and name not in seen:
         seen.add(name)
-        section = document.find(DEFAULTS, name)
-        if section is None:
+        source = document.find(DEFAULTS, name)
+        if source is None:
             return
-        yield section
-        name = named_defaults(section)
+        yield source
+        name = named_defaults(source)

@@ -9,7 +9,6 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_head_of
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.shape_file import parted
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, kind_of, section_object, with_effects
 from haproxy_native.planning.section_order import Key
@@ -58,8 +57,7 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
     Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
     reaches from one into the next, is the object RAW.
     """
-    before = parted(before)[0]
-    new = under_head_of(parted(new)[0], before)
+    new = under_head_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
     return _merged(
         [*(touch for effect in _paired(all_effects) for touch in _of(editor, effect)), *_unshown(editor, before, new, all_effects)]
@@ -68,8 +66,7 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
     """Whether its effects are all that a change does."""
-    before = parted(before)[0]
-    return not any(_unshown(editor, before, under_head_of(parted(new)[0], before), found))
+    return not any(_unshown(editor, before, under_head_of(new, before), found))
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:

@@ -11,8 +11,6 @@ from haproxy_native.text.section import BOUNDARY
 
 # The main file among the parts.
 MAIN = ""
-# The file of shapes, in the last directory that HAProxy loads.
-SHAPES = "zz-shapes.cfg"
 _MARK, _MARK_END = MARK.encode(), MARK_END.encode()
 
 

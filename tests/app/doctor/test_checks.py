@@ -88,14 +88,6 @@ def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part
     assert remedy in error.remedy
 
 
-def test_shapes_without_a_place(sound: Settings, tmp_path: Path) -> None:
-    assert not list(found(sound, "shapes"))
-    (finding,) = found(replace(sound, shapes=8), "shapes")
-    assert (finding.level, finding.what.startswith("they are off: ")) == (WARNING, True)
-    assert "-f DIRECTORY" in finding.remedy
-    assert not list(found(replace(sound, shapes=8, config_files_after=[str(tmp_path)]), "shapes"))
-
-
 def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody, file = replace(sound, users=[]), tmp_path / "users"
     monkeypatch.setattr(credentials, "UNIT_USERS", file)

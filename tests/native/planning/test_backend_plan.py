@@ -93,14 +93,18 @@ def test_one_that_only_a_reload_brings(section: str, keyword: str, why: str) -> 
     assert new.splitlines()[line - 1].split()[0] == keyword
 
 
-def test_one_that_a_section_with_just_its_lines_brings() -> None:
-    """By any author; the lines of one that inherits itself are not all that it says."""
-    tried = "defaults tried\n  retries 5\n  mode http\n  default-server weight 7\n"
-    new = "\nbackend b from base\n  retries 5\n  server s 192.0.2.2:80\n"
-    commands, reasons = planned(f"{BASE}\n{tried}", f"{BASE}\n{tried}{new}")
-    assert commands[:2] == ["add backend b from tried", "add server b/s 192.0.2.2:80 weight 7"] and not reasons
-    for other in (tried.replace("retries 5", "retries 6"), tried.replace("tried", "tried from unspoken")):
-        assert "with retries only" in planned(f"{BASE}\n{other}", f"{BASE}\n{other}{new}")[1][0][2]
+@pytest.mark.parametrize(
+    ("lines", "is_advised"),
+    [
+        ("  balance source\n  cookie S insert", True),
+        ("  option httpchk\n  http-request deny\n  acl own path /own", True),
+        ("  stick-table type ip size 1k", False),
+        ("  balance source\n  use-server s if TRUE", False),
+    ],
+)
+def test_a_named_defaults_section_is_recommended_for_lines_that_it_may_hold(lines: str, is_advised: bool) -> None:
+    [reason] = plan(Document.parse(BASE), Document.parse(f"{BASE}\nbackend b from base\n{lines}\n"), MODERN).reasons
+    assert ("named defaults section" in reason.remedy) is is_advised
 
 
 def test_several_are_published_when_all_are_there() -> None:
