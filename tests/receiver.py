@@ -1,4 +1,4 @@
-"""A receiver of webhooks on 127.0.0.1, over real sockets, that answers as a test wants it."""
+"""A receiver of events on 127.0.0.1, over real sockets, that answers as a test wants it."""
 
 import json
 import ssl
@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 Answering = int | Callable[["Handler"], None]
 
 
@@ -81,15 +80,9 @@ class Receiver:
         with self._changed:
             assert self._changed.wait_for(lambda: holds(self), seconds), [each.body for each in self.requests]
 
-    def of(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The first event that was taken and is wanted, as soon as it has come."""
-        self.until(lambda _: any(holds(each.event) for each in self.taken))
-        return next(each.event for each in self.taken if holds(each.event))
-
-    @property
-    def subjects(self) -> list[str]:
-        """Of the events that were taken."""
-        return [each.event["subject"] for each in self.taken]
+    def objects(self) -> list[str]:
+        """Returns the objects of the events that were accepted."""
+        return [each.event["object"] for each in self.taken]
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()

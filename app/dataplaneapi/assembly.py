@@ -32,7 +32,6 @@ from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings
-from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
 from dataplaneapi.telemetry.audit import Audit
@@ -68,9 +67,6 @@ from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
-from haproxy_native.webhooks.message import source
-from haproxy_native.webhooks.missed import missed
-from haproxy_native.webhooks.webhooks import Webhooks
 from haproxy_native.workers.ending import END_WORKER, Ending
 from haproxy_native.workers.workers import BACKENDS, FRONTENDS, Workers
 
@@ -104,7 +100,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
 
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
     """Returns the parts in the order in which they start, without those that only change things if the server is read-only."""
-    watching = (services.history, services.events, services.webhooks, services.explain)
+    watching = (services.history, services.events, services.explain)
     if services.settings.read_only:
         return *watching, services.discovery, services.operations, services.bearers
     changing = (services.confirmations, services.discovery, services.acme, services.overrides, services.operations)
@@ -174,13 +170,6 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ),
         events=events,
         fanout=Fanout(events.stream, event_stream.form, event_stream.HEARTBEAT_SECONDS),
-        webhooks=Webhooks(
-            events.stream,
-            own_directory(settings) / "webhooks",
-            source(settings.name),
-            read_webhooks(settings.webhooks),
-            missed=partial(missed, history),
-        ),
         history=history,
         returning=returning,
         confirmations=Confirmations(

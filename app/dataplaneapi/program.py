@@ -29,7 +29,6 @@ from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings, SettingsError, table
-from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.telemetry import log
 from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 from haproxy_native.beside import hand_on_often
@@ -231,8 +230,6 @@ class Program:
         await self.app.services.bearers.change(read_jwt(settings.jwt, settings.role_of))
         self.app.services.streams.review(self.app.services.roles)
         migrate(settings, self.app.services.discovery)
-        if settings.webhooks or self.settings.webhooks:
-            await self.app.services.webhooks.change(read_webhooks(settings.webhooks))
         self.settings = self.app.services.settings = settings
         await self.engine.reread()
 

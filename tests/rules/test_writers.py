@@ -6,10 +6,10 @@ from pathlib import Path
 
 from tests.rules.sources import sources, tree
 
-# The second is the client's, which imports nothing of the library and keeps nothing that a power cut must not lose.
+# The second is the client's, which imports nothing of the library.
 WRITERS = {Path("native/haproxy_native/disk/atomic.py"), Path("app/dataplaneapi/ctl/files.py")}
-# Writes in place where a rename is impossible, and so syncs.
-SYNCS = {Path("native/haproxy_native/disk/atomic.py"), Path("native/haproxy_native/disk/journal.py")}
+# The journal writes in place where a rename is impossible, and so syncs.
+SYNCS = {*WRITERS, Path("native/haproxy_native/disk/journal.py")}
 OF_OS = {"rename", "renames", "replace", "link"}
 TEMPORARY = {"NamedTemporaryFile", "mkstemp"}
 

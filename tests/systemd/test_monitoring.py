@@ -26,7 +26,6 @@ SERIES = {
     "DataplaneValidationImpossible": ('dataplane_validation_duration_seconds_count{outcome="impossible"}', "0x90", "0+1x90"),
     "DataplaneRunningUnknown": ("dataplane_running_known", "1x90", "0x90"),
     "DataplaneDiscoveryFails": ('dataplane_discovery_working{kind="consul", id="1", name="here"}', "1x90", "0x90"),
-    "DataplaneWebhookStuck": ('dataplane_webhook_waiting_seconds{webhook="a"}', "0x90", "0+60x90"),
     "DataplanePasswordsGuessed": ('dataplane_refused_logins_total{reason="limited"}', "3x90", "0+1x90"),
     "DataplaneAuditLost": ('dataplane_audit_lines_total{outcome="lost"}', "3x90", "0+1x90"),
     "HAProxyCertificateExpires": ('dataplane_certificate_expiry_timestamp_seconds{name="a.pem"}', "2000000x90", "86400x90"),

@@ -41,11 +41,12 @@ def test_nothing_is_wrong(unit: Path) -> None:
     assert analyze("verify", "--man=no", str(unit), *map(str, unit.parent.glob("*.socket")), root=unit.parent) == ""
 
 
-def test_nothing_is_wrong_with_the_unit_that_follows_a_source(tmp_path: Path) -> None:
-    text = (UNITS / "dataplaneapi-follow@.service").read_text().replace("ExecStart=dataplaneapi", "ExecStart=/bin/true")
-    (tmp_path / "dataplaneapi-follow@edge.service").write_text(text)
-    assert analyze("verify", "--man=no", "dataplaneapi-follow@edge.service", root=tmp_path) == ""
-    assert exposure(tmp_path / "dataplaneapi-follow@edge.service") <= 2
+@pytest.mark.parametrize("name", ["dataplaneapi-follow@edge", "dataplaneapi-events"])
+def test_nothing_is_wrong_with_the_units_of_ctl(tmp_path: Path, name: str) -> None:
+    text = (UNITS / f"{name.removesuffix('edge')}.service").read_text().replace("ExecStart=dataplaneapi", "ExecStart=/bin/true")
+    (tmp_path / f"{name}.service").write_text(text)
+    assert analyze("verify", "--man=no", f"{name}.service", root=tmp_path) == ""
+    assert exposure(tmp_path / f"{name}.service") <= 2
 
 
 def test_nothing_is_wrong_with_the_unit_of_a_shadow(tmp_path: Path) -> None:

@@ -34,9 +34,8 @@ async def exposition(services: "Services") -> bytes:
         raise ApiError(501, MISSING) from None
     registry = CollectorRegistry(auto_describe=False)
     expiries = await asyncio.to_thread(_expiries, services)
-    waiting = await services.webhooks.waiting()
     families = [*_counted(services), *_standing(services, await _is_up(services)), _sources(services), expiries]
-    registry.register(_Collected([*families, *_webhooks(services, waiting)]))
+    registry.register(_Collected(families))
     return generate_latest(registry)
 
 
@@ -88,32 +87,6 @@ def _sources(services: "Services") -> "Metric":
             for definition in definitions.list_all():
                 if STATUS in definition:
                     family.add_metric([kind, definition["id"], definition.get("name", "")], float(definition[STATUS]["state"] == "working"))
-    return family
-
-
-def _webhooks(services: "Services", waiting: Mapping[str, tuple[int, float]]) -> Iterator["Metric"]:
-    """`waiting`: by webhook how many events, and for how long."""
-    standing = services.webhooks.standing
-    outcomes: dict[tuple[str, str], int] = {}
-    for file in standing:
-        name = file.webhook.name
-        dropped = services.webhooks.dropped(name) + file.refused
-        outcomes |= {(name, "delivered"): file.delivered, (name, "failed"): file.failed, (name, "dropped"): dropped}
-    yield _counter("webhook_events", "Events that a webhook took, attempts that failed, events given up.", ["webhook", "outcome"], outcomes)
-    for place, (name, text) in enumerate(
-        (("events", "Events that wait for their delivery."), ("seconds", "For how long the oldest of them has waited."))
-    ):
-        yield _labelled(f"webhook_waiting_{name}", text, {name: row[place] for name, row in waiting.items()})
-    text = "Status of a webhook's last answer, 0 where there was none."
-    yield _labelled("webhook_last_status", text, {state.webhook.name: state.status for state in standing})
-
-
-def _labelled(name: str, text: str, values: Mapping[str, float]) -> "Metric":
-    from prometheus_client.core import GaugeMetricFamily
-
-    family = GaugeMetricFamily(f"dataplane_{name}", text, labels=["webhook"])
-    for webhook, value in values.items():
-        family.add_metric([webhook], float(value))
     return family
 
 

@@ -40,7 +40,6 @@ from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
-from haproxy_native.webhooks.webhooks import Webhooks
 from haproxy_native.workers.ending import Ending
 from haproxy_native.workers.workers import Workers
 
@@ -76,7 +75,6 @@ class Services:
     confirmations: Confirmations
     events: EventSources
     fanout: Fanout
-    webhooks: Webhooks
     drift: Drift
     idempotency: Idempotency
     explain: Explain

@@ -9,6 +9,8 @@ def replace(path: str, text: str, mode: int = 0o600) -> None:
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
             file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(draft, path)
     except BaseException:
         if os.path.exists(draft):

@@ -1,6 +1,7 @@
 """The stream of events, read anew from where it broke off (server-sent events, HTML standard, section 9.2)."""
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -8,14 +9,17 @@ from typing import Any
 from dataplaneapi.ctl.client import Client
 from dataplaneapi.ctl.failures import UNREACHABLE, Failure
 from dataplaneapi.ctl.objects import SIDECAR
-from dataplaneapi.ctl.terminal import Progress
+from dataplaneapi.ctl.terminal import Progress, is_terminal
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
 
 
-def events(client: Client, query: dict[str, Any], *, ends: bool = False) -> Iterator[dict[str, Any]]:
-    """Each event once. A server that is away is asked again, once it has answered; `ends`: the stream has an end of its own."""
-    last, pause = "", FIRST_PAUSE
+def events(client: Client, query: dict[str, Any], *, after: str = "", ends: bool = False) -> Iterator[dict[str, Any]]:
+    """Yields each event once, from the one behind the id `after` on. Connects again when the stream breaks off, unless `ends` is set.
+
+    Raises Failure if the server refuses the call, or if it does not answer the first one and there is no `after`.
+    """
+    last, pause = after, FIRST_PAUSE
     while True:
         headers = {"Last_Event_ID": last} if last else {}
         # What was asked for from the past comes once.
@@ -31,7 +35,10 @@ def events(client: Client, query: dict[str, Any], *, ends: bool = False) -> Iter
                 raise
         if ends:
             return
+        reason = f"the event stream broke off; connecting again in {pause:g} s"
+        if not is_terminal(sys.stderr):
+            print(reason, file=sys.stderr)
         with Progress() as progress:
-            progress.say(f"the stream broke off; asking again in {pause:g} s")
+            progress.say(reason)
             time.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import NoUsers, Users
-from dataplaneapi.doctor import audit_target, issuers, receivers, units
+from dataplaneapi.doctor import audit_target, issuers, units
 from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.doctor.programs import programs
@@ -30,7 +30,6 @@ from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.directories import directories, unusable
 from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.table import Settings, SettingsError
-from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
@@ -91,7 +90,6 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_sockets(settings)
     yield from _of_reloads(settings)
     yield from _of_overrides(settings)
-    yield from _of_webhooks(settings)
     yield from _of_issuer(settings)
     yield from _of_audit(settings)
     yield from _of_extras()
@@ -111,7 +109,7 @@ def _of_settings(settings: Settings) -> Iterator[Finding]:
     file = Path(settings.file) if settings.file else None
     if file is None or not file.exists():
         yield Finding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
-    elif (settings.users or any(webhook.get("secret") for webhook in settings.webhooks)) and stat.S_IMODE(file.stat().st_mode) & 0o077:
+    elif settings.users and stat.S_IMODE(file.stat().st_mode) & 0o077:
         yield Finding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
     else:
         yield Finding(OK, "settings", f"{file}")
@@ -357,19 +355,6 @@ def _of_overrides(settings: Settings) -> Iterator[Finding]:
         yield Finding(NOTE, "overrides", f"{what} do not begin with what {path} says, so {moment}", remedy)
     else:
         yield Finding(OK, "overrides", f"a new worker begins with what {path} says")
-
-
-def _of_webhooks(settings: Settings) -> Iterator[Finding]:
-    for webhook in read_webhooks(settings.webhooks):
-        part = f"webhook {webhook.name}"
-        if trouble := receivers.unusable(webhook):
-            yield Finding(ERROR, part, trouble, "nothing is sent until then; events wait on disk")
-        elif trouble := receivers.unreachable(webhook):
-            yield Finding(WARNING, part, trouble, "events wait on disk for three days")
-        elif webhook.url.startswith("http:"):
-            yield Finding(NOTE, part, f"{webhook.url} is not encrypted: its events are signed, and can be read on their way", "use https")
-        else:
-            yield Finding(OK, part, f"{webhook.url} takes connections")
 
 
 def _of_issuer(settings: Settings) -> Iterator[Finding]:

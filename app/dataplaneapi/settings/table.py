@@ -164,7 +164,6 @@ class Settings:
     listeners: list[dict[str, Any]] = field(default_factory=list)
     users: list[dict[str, Any]] = field(default_factory=list)
     guards: list[dict[str, Any]] = field(default_factory=list)
-    webhooks: list[dict[str, Any]] = field(default_factory=list)
     roles: dict[str, Any] = field(default_factory=dict)
     role_of: dict[str, Any] = field(default_factory=dict)
     jwt: dict[str, Any] = field(default_factory=dict)
@@ -231,7 +230,6 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         listeners=listeners,
         users=_maps(data, "dataplaneapi.user", wrong),
         guards=_maps(data, "dataplaneapi.guards", wrong),
-        webhooks=_maps(data, "dataplaneapi.webhooks", wrong),
         roles=_map(data, "dataplaneapi.roles", wrong),
         role_of=_map(data, "dataplaneapi.role_of", wrong),
         jwt=_map(data, "dataplaneapi.jwt", wrong),
@@ -352,10 +350,6 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
         for guard in settings.guards:
             plain = {member: value for member, value in guard.items() if member != "name"}
             yield from _unusable(f"guards: {guard.get('name', '')}: ", partial(read_guard, plain))
-    if settings.webhooks:
-        from dataplaneapi.settings.webhooks import read_webhooks
-
-        yield from _unusable("webhooks: ", partial(read_webhooks, settings.webhooks))
     if settings.roles or settings.role_of or any("role" in user for user in settings.users):
         from dataplaneapi.settings.roles import read_roles
 

@@ -6,7 +6,7 @@ is answered. Secrets are shown as fingerprints.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -102,19 +102,12 @@ class Changes:
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
         rows = list(effects_of_change)
         objects = list(dict.fromkeys(row.object for row in rows))
-        object_, data = configuration(objects, [effect.as_dict() for effect in rows[: MOST_EFFECTS + 1]], about, await self.mask())
-        self.stream.publish(CONFIG, object_, data, [WHOLE, *objects])
-
-
-def configuration(
-    objects: Sequence[str], effects: Sequence[Mapping[str, Any]], about: Mapping[str, Any], mask: Mask
-) -> tuple[str, dict[str, Any]]:
-    """Object and data of the event of a change of the configuration."""
-    shown = [present(effect) for effect in mask.value(list(effects[:MOST_EFFECTS]))]
-    data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
-    if len(effects) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
-        data["shortened"] = True
-    return objects[0] if len(objects) == 1 else WHOLE, present(data)
+        mask = await self.mask()
+        shown = [present(effect) for effect in mask.value([effect.as_dict() for effect in rows[:MOST_EFFECTS]])]
+        data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
+        if len(rows) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
+            data["shortened"] = True
+        self.stream.publish(CONFIG, objects[0] if len(objects) == 1 else WHOLE, present(data), [WHOLE, *objects])
 
 
 def type_of(object_: str) -> str:

@@ -79,11 +79,6 @@ class EventStream:
         self._joined = asyncio.Event()
         self._is_closed = False
 
-    @property
-    def last(self) -> int:
-        """The id of the last event; of the start where there was none."""
-        return self._last
-
     def publish(self, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> None:
         """One more event; `objects` are all that it is about, where it is more than one. Returns at once, and raises nothing."""
         self._last = max(self._last + 1, int(self._now() * 1_000_000))

@@ -54,7 +54,7 @@ def test_each_gets_everything_once_and_in_order(seconds: float) -> None:
         for _ in range(2000):
             type_ = chance.choice((CONFIG, RELOAD))
             stream.publish(type_, "a", {})
-            published.append((type_, stream.last))
+            published.append((type_, stream.subscription(Wanted()).place))
             for _ in range(chance.choice((0, 1, 5))):
                 await asyncio.sleep(0)
         while any(len(each.ids) < sum(type_ in each.subscription.wanted.types for type_, _ in published) for each in readers):
@@ -128,7 +128,7 @@ def test_one_that_falls_behind_is_told_and_hurts_no_other(monkeypatch: pytest.Mo
         await asyncio.sleep(0)
         for _ in range(30):
             stream.publish(CONFIG, "a", {})
-            while quick.ids[-1:] != [stream.last]:
+            while quick.ids[-1:] != [stream.subscription(Wanted()).place]:
                 await asyncio.sleep(0)
         with pytest.raises(FellBehind):
             await asyncio.wait_for(staying, 20)

@@ -52,13 +52,13 @@ def test_ids_rise_also_over_restarts_and_with_a_clock_that_is_set_back() -> None
     async def work() -> None:
         times = iter([100.0, 101.0, 90.0, 90.0])
         stream = EventStream(lambda: next(times))
-        start = stream.last
+        start = stream.subscription(Wanted()).place
         with stream.subscription(Wanted()) as subscription:
             for _ in range(3):
                 stream.publish(CONFIG, "backend/b", {})
             found = [each.id for each in await subscription.read(1)]
         assert found == [101_000_000, 101_000_001, 101_000_002]
-        assert EventStream(lambda: 102.0).last > found[-1] > start
+        assert EventStream(lambda: 102.0).subscription(Wanted()).place > found[-1] > start
 
     run(work())
 
@@ -68,7 +68,7 @@ def test_who_comes_back_gets_all_once_or_learns_that_some_are_gone(monkeypatch: 
 
     async def work() -> None:
         stream = EventStream()
-        start = stream.last
+        start = stream.subscription(Wanted()).place
         for number in range(450):
             stream.publish(CONFIG, f"backend/{number}", {})
         found: list[str] = []
@@ -82,7 +82,7 @@ def test_who_comes_back_gets_all_once_or_learns_that_some_are_gone(monkeypatch: 
         for number in range(100):
             stream.publish(CONFIG, f"backend/{number}", {})
         assert not stream.has_all_after(start, [CONFIG]) and stream.has_all_after(place, [CONFIG])
-        assert not stream.has_all_after(stream.last + 1, [CONFIG]), "of another clock"
+        assert not stream.has_all_after(stream.subscription(Wanted()).place + 1, [CONFIG]), "of another clock"
         with stream.subscription_since(Wanted(), 1000) as since:
             assert len(await objects(since)) == BATCH, "what is kept"
 

@@ -1,12 +1,21 @@
-"""`ctl events` and `ctl top`: what happens, as it happens."""
+"""`ctl events` and `ctl top`: what happens, as it happens.
+
+`ctl events --post URL --cursor FILE` sends each event to another program, at least once. The cursor file holds the id of the last event
+that the receiver has accepted. It is replaced after the receiver's 2xx answer, so that a kill in between sends the event again, and a start
+continues behind that id. If the server no longer keeps every event behind it, a record of the type `gap` is sent in place of the lost ones.
+"""
 
 import argparse
 import json
 import sys
+import time
 from typing import Any
+from urllib.parse import urlsplit
 
-from dataplaneapi.ctl import tables, terminal
-from dataplaneapi.ctl.failures import OK
+from dataplaneapi.ctl import files, tables, terminal
+from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl.contexts import Context
+from dataplaneapi.ctl.failures import OK, UNREACHABLE, Failure
 from dataplaneapi.ctl.session import Session
 from dataplaneapi.ctl.stream import events
 
@@ -16,6 +25,8 @@ ANOTHER_SCREEN, SCREEN_BACK = "\x1b[?1049h", "\x1b[?1049l"
 TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "errors", "ms")
 _NUMBERS = {"sessions": "scur", "max": "smax", "rate": "rate", "requests": "req_tot", "in": "bin", "out": "bout"}
 ERRORS = ("econ", "eresp", "hrsp_5xx")
+# How long a receiver may take to answer, and the pauses between attempts, in seconds.
+POST_SECONDS, FIRST_PAUSE, LONGEST_PAUSE = 15.0, 0.5, 60.0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +39,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="also those that are kept of this time, as in 10m")
     parser.add_argument("--snapshot", action="store_true", default=None, help="the present state first")
     parser.add_argument("--end-after", metavar="TIME", help="end after this time, as in 30s")
+    parser.add_argument("--post", metavar="URL", help="send each event to this address instead of printing it, at least once")
+    parser.add_argument("--post-token-file", metavar="FILE", help="file whose first line is the bearer token for that address")
+    parser.add_argument("--cursor", metavar="FILE", help="file for the id of the last event that was sent; required with --post")
 
 
 def run(session: Session) -> int:
@@ -37,6 +51,8 @@ def run(session: Session) -> int:
 def _events(session: Session) -> int:
     given = session.given
     query = {name: getattr(given, name) for name in ("types", "object", "since", "snapshot", "end_after")}
+    if given.post or given.cursor or given.post_token_file:
+        return _post(session, query)
     for event in events(session.client, query, ends=bool(given.end_after)):
         if session.format in ("json", "yaml"):
             session.write(json.dumps(event, ensure_ascii=False) + "\n")
@@ -44,6 +60,64 @@ def _events(session: Session) -> int:
             session.write(described(event, colours=session.colours))
         sys.stdout.flush()
     return OK
+
+
+def _post(session: Session, query: dict[str, Any]) -> int:
+    given = session.given
+    if not given.post or not given.cursor or given.snapshot:
+        raise Failure("--post URL and --cursor FILE are required together, and exclude --snapshot")
+    address = urlsplit(given.post)
+    if address.scheme not in ("http", "https") or not address.hostname or "@" in address.netloc:
+        raise Failure("--post must be http://HOST/PATH or https://HOST/PATH, without a user")
+    members = {"url": f"{address.scheme}://{address.netloc}"} | ({"token_file": given.post_token_file} if given.post_token_file else {})
+    target = (address.path or "/") + (f"?{address.query}" if address.query else "")
+    cursor = _cursor(given.cursor)
+    # The snapshot has the id to begin with.
+    for event in events(session.client, query | {"snapshot": None if cursor else True}, after=cursor, ends=bool(given.end_after)):
+        # The last event of a reader that was too slow has no id. The next connection reports what is lost.
+        if not (id_ := event.get("id")):
+            continue
+        if event["type"] == "snapshot" and event["data"]["lost"]:
+            session.note(f"gap: events after {cursor} and up to {id_} are lost")
+            event = {name: event[name] for name in ("id", "time")} | {"type": "gap", "object": "", "data": {"after": cursor}}
+        if event["type"] != "snapshot":
+            _deliver(session, Context("", members), target, event)
+        cursor = id_
+        files.replace(given.cursor, f"{cursor}\n")
+    return OK
+
+
+def _cursor(path: str) -> str:
+    """Returns the id in a cursor file; an empty text if there is no file. Raises Failure for a file that holds something else."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(100).strip()
+    except FileNotFoundError:
+        return ""
+    if not (text.isascii() and text.isdecimal()):
+        raise Failure(f"{path} does not hold the id of an event; remove it to begin with the events from now on")
+    return text
+
+
+def _deliver(session: Session, receiver: Context, target: str, event: dict[str, Any]) -> None:
+    """Sends the event until the receiver answers 2xx. Raises Failure if the token cannot be read."""
+    pause, body = FIRST_PAUSE, json.dumps(event)
+    while True:
+        client = Client(receiver, timeout=POST_SECONDS)
+        try:
+            answer = client.answer("POST", target, None, body)
+            if 200 <= answer.status < 300:
+                return
+            reason = f"the receiver answered {answer.status}"
+        except Failure as failure:
+            if failure.status != UNREACHABLE:
+                raise
+            reason = str(failure)
+        finally:
+            client.close()
+        session.note(f"posting event {event['id']} failed: {reason}; trying again in {pause:g} s")
+        time.sleep(pause)
+        pause = min(pause * 2, LONGEST_PAUSE)
 
 
 def described(event: dict[str, Any], *, colours: bool = False) -> str:

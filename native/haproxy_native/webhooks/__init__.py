@@ -1,1 +1,0 @@
-"""Events sent to other programs over HTTP: signed, kept on disk until they are taken, at least once."""
