@@ -25,7 +25,6 @@ from haproxy_native.commit.merging import merging
 from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, merged_private, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
-from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.soundness import Soundness
 from haproxy_native.disk.aside import drafts_aside
@@ -154,11 +153,11 @@ class Engine:
         any_version: bool = False,
         transaction_id: str | None = None,
         force_reload: bool = False,
-        healthy_within: float | None = None,
         skips_same: bool = False,
         merges: bool = False,
     ) -> Outcome:
-        """A change of its own, or one inside a transaction, which commits nothing. `healthy_within`: see `commit_when_healthy`.
+        """A change of its own, or one inside a transaction, which commits nothing.
+
         `skips_same`: where the edit changes nothing, and no reload is forced, nothing is written.
 
         `merges`: on an old version it is merged into what came between, see native/haproxy_native/commit/merging.py.
@@ -167,13 +166,13 @@ class Engine:
         if transaction_id:
             if force_reload:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
-            if version or healthy_within is not None:
-                raise BadRequest(_ONLY_ONE if version else "healthy_within belongs to the commit of a transaction")
+            if version:
+                raise BadRequest(_ONLY_ONE)
             await self.context.transactions.change(transaction_id, permission.permitted(edit))
             return Outcome(self.version(transaction_id))
         stated = version if any_version else self._stated(version)
         change = Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload)
-        return await commit_when_healthy(self.context, await self._early(change, merges=merges), healthy_within)
+        return await commit(self.context, await self._early(change, merges=merges))
 
     async def amend(self, edit: Edit) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
@@ -189,7 +188,6 @@ class Engine:
         force_reload: bool = False,
         actions: str = "",
         file: str = "",
-        healthy_within: float | None = None,
         instead_of: Callable[[Document], None] | None = None,
         merges: bool = False,
     ) -> Outcome:
@@ -210,7 +208,7 @@ class Engine:
             instead_of=instead_of,
         )
         change = replace(change, version=None if skip_version else version if instead_of else self._stated(version))
-        return await commit_when_healthy(self.context, await self._early(change, merges=merges), healthy_within)
+        return await commit(self.context, await self._early(change, merges=merges))
 
     async def validate(self, body: bytes, *, file: str = "", limited: bool = False) -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible; where it is `limited` to what
@@ -273,7 +271,6 @@ class Engine:
         id_: str,
         *,
         force_reload: bool = False,
-        healthy_within: float | None = None,
         merges: bool = False,
         expected: Callable[[Change], Change] = lambda change: change,
     ) -> tuple[Transaction, Outcome]:
@@ -282,7 +279,7 @@ class Engine:
         `expected` returns the change with what it is refused for.
         """
         how = {"force_reload": force_reload, "merges": merges}
-        return await committed(self.context, id_, self.stores, healthy_within=healthy_within, expected=expected, **how)
+        return await committed(self.context, id_, self.stores, expected=expected, **how)
 
     def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
         """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""

@@ -30,7 +30,6 @@ NativeError
 │   └── Unconfirmed      a change while that of another waits for its confirmation
 ├── Moved                what a plan was made for is not so any more
 ├── NoPlan               a token without a plan
-├── Unhealthy            a new backend without a server that is up; the change has been taken back
 ├── NoShadow            no second HAProxy of this text can be asked
 ├── BreaksTests          a change after which tests of routing would fail
 ├── Untested             the tests that are required cannot be run
@@ -237,10 +236,6 @@ class BreaksTests(NativeError):
 
 
 class Untested(NativeError):
-    """Its detail is the whole text."""
-
-
-class Unhealthy(NativeError):
     """Its detail is the whole text."""
 
 

@@ -73,8 +73,9 @@ def test_blue_and_green(stage: tuple[Quick, Web, str]) -> None:
     with Traffic(url, ["/"], ["blue", "green"]) as traffic:
         server: dict[str, Any] = {"name": "s", "address": "127.0.0.1", "port": web.ports["green"], "check": "enabled"}
         body = {"name": "green", "from": "base", "servers": {"s": server}}
-        answer = sidecar.post("backends", body, version=sidecar.version(), full_section=True, healthy_within="10s")
+        answer = sidecar.post("backends", body, version=sidecar.version(), full_section=True)
         assert answer.status_code == 201 and is_live(answer), sidecar.why(answer)
+        until(lambda: sidecar.stat("s", "green").get("check_status") == "L4OK")
         for wanted in (5, 50):
             split(blue=100 - wanted, green=wanted)
             # Three standard deviations of so many requests, beside the two points.

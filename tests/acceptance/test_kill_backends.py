@@ -20,7 +20,7 @@ MOST = 4
 
 
 class Coming:
-    """One change after the other: a backend comes, alone or gated by its health, or goes."""
+    """One change after the other: a backend comes or goes."""
 
     def __init__(self, sidecar: Quick, web: Web, seed: int) -> None:
         self.sidecar, self.web, self.random = sidecar, web, random.Random(seed)
@@ -43,10 +43,9 @@ class Coming:
     def _add(self) -> httpx2.Response:
         self.count += 1
         server = {"name": "s", "address": "127.0.0.1", "port": self.web.ports["one"], "check": "enabled", "inter": 50, "rise": 1}
-        body = {"name": f"n{self.count}", "from": "plain", "servers": {"s": server, "t": {**server, "name": "t", "check": "disabled"}}}
-        gate = {} if self.random.random() < 0.5 else {"healthy_within": "20s"}
-        more = {} if not gate else {"servers": {"s": server}}
-        return self.sidecar.post("backends", body | more, version=self.sidecar.version(), full_section=True, **gate)
+        servers = {"s": server, "t": {**server, "name": "t", "check": "disabled"}} if self.random.random() < 0.5 else {"s": server}
+        body = {"name": f"n{self.count}", "from": "plain", "servers": servers}
+        return self.sidecar.post("backends", body, version=self.sidecar.version(), full_section=True)
 
     def check(self) -> None:
         """Every backend of the file is there with its servers and published, and no other."""

@@ -59,7 +59,7 @@ class Stage(Farm):
             return None
         server = {"name": "s", "address": "127.0.0.1", "port": self.web.ports[self.new], "check": "enabled"}
         body = {"name": self.new, "from": "base", "servers": {"s": server}}
-        return self.sidecar.post("backends", body, version=self.sidecar.version(), full_section=True, healthy_within="10s")
+        return self.sidecar.post("backends", body, version=self.sidecar.version(), full_section=True)
 
     def split(self, share: int) -> httpx2.Response:
         weights = {self.old: 100 - share, self.new: share} if share < 100 else {self.new: 1}

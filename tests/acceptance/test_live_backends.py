@@ -145,7 +145,8 @@ def test_one_that_says_again_what_it_inherits(steady: Stage) -> None:
 def test_one_from_a_named_defaults_section_with_cookies_checks_and_rules(stage: Stage) -> None:
     """It does what a fresh process makes of the same file."""
     haproxy, before = stage.sidecar.haproxy, stage.sidecar.text()
-    own = "    option httpchk GET /\n    cookie S insert indirect\n    http-request return status 200 content-type text/plain string own if { path_end /own }\n"
+    rule = "http-request return status 200 content-type text/plain string own if { path_end /own }"
+    own = f"    option httpchk GET /\n    cookie S insert indirect\n    {rule}\n"
     base = before.partition("defaults base\n")[2].partition("\n\n")[0]
     shared = before.replace("frontend site", f"defaults tenants\n{own}{base}\n\nfrontend site", 1)
     assert stage.sidecar.reloaded(stage.sidecar.post("raw", shared, skip_version=True))["status"] == "succeeded"

@@ -39,7 +39,6 @@ STATUS: dict[type[native.NativeError], int] = {
     native.TextGone: 409,
     native.NotCommittable: 406,
     native.Outdated: 406,
-    native.Unhealthy: 409,
     native.NoShadow: 501,
     native.BreaksTests: 400,
     native.Untested: 503,

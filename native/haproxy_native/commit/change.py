@@ -84,7 +84,6 @@ class Change:
     `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. `checked=False` skips `haproxy -c`: used when the
     running text is restored. With `whole` the change is live when the whole text is, else when its own part is. With `kept` a refused text
     is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
-    With `gated` new backends stay unpublished (native/haproxy_native/commit/publication.py), and a change that needs a reload is refused.
     With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
     without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
     `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
@@ -102,7 +101,6 @@ class Change:
     checked: bool = True
     whole: bool = False
     kept: bool = True
-    gated: bool = False
     quick: bool = True
     skips_same: bool = False
     tested: bool = True

@@ -243,8 +243,6 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
         await change.verify()
     if change.files:
         return await _publish_with_files(context, change, prepared)
-    if change.gated:
-        await process.refuse_reload(context, stamped.document)
     if prepared.plan:
         return await _publish_applied(context, change, prepared, prepared.plan)
     await _replace_file(context, change, prepared)

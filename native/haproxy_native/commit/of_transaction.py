@@ -13,7 +13,6 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.merging import merging, text_of
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
-from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import (
@@ -43,7 +42,6 @@ async def committed(
     stores: Mapping[str, FileStore],
     *,
     force_reload: bool = False,
-    healthy_within: float | None = None,
     merges: bool = False,
     expected: Callable[[Change], Change] = lambda change: change,
 ) -> tuple[Transaction, Outcome]:
@@ -60,7 +58,7 @@ async def committed(
         raise Outdated(refusal, transaction=id_)
     with _closed(context, transaction):
         change = replace(await change_of(context, id_, stores, merges=merges), force_reload=force_reload)
-        return transaction, await commit_when_healthy(context, expected(change), healthy_within)
+        return transaction, await commit(context, expected(change))
 
 
 async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, merges: bool) -> Change:

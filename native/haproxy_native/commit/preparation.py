@@ -16,7 +16,7 @@ from haproxy_native.commit.rehearse import edited
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import BadRequest, Refused
+from haproxy_native.errors import Refused
 from haproxy_native.planning.outcome import Plan
 from haproxy_native.text.document import Document
 
@@ -89,8 +89,6 @@ async def _prepared(context: CommitContext, change: Change) -> Prepared:
 
 async def _with_files(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":
     """Whether it needs a reload is known when it is published."""
-    if change.gated:
-        raise BadRequest("healthy_within is for changes of the configuration alone, and stored files change with this one")
     start.files.refuse_named(new)
     has_text = bool(change.transaction_id) or not await beside(header.same_text, start.texts.before, new)
     if not has_text and not start.files:

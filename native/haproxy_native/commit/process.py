@@ -14,7 +14,7 @@ from haproxy_native.commit.loads import Load
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import BadRequest, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.needs_check import unchecked
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -32,16 +32,6 @@ class Applied:
 
     reasons: Sequence[Reason] = ()
     commands: Sequence[str] = ()
-
-
-async def refuse_reload(context: CommitContext, new: Document) -> None:
-    """Raises BadRequest with the reason why only a reload can apply the document."""
-    await context.observe()
-    reasons = [STOPPED] if context.reloads.awaiting else context.running.reasons()
-    if context.running.document is not None and not reasons:
-        reasons = (await beside(_planned, context, context.running.document, new)).reasons
-    if reasons:
-        raise BadRequest(f"healthy_within is for changes without a reload, and this one needs one: {reasons[0]}")
 
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document) -> Sequence[Reason]:
@@ -64,7 +54,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         return Applied()
     if change.whole and (drift := context.running.drift()):
         return Applied(drift)
-    return await _apply_live(context, stamped, before, may_wait=not change.force_reload, gated=change.gated)
+    return await _apply_live(context, stamped, before, may_wait=not change.force_reload)
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
@@ -86,7 +76,7 @@ def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -
         context.state_file.set(pending="")
 
 
-async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool, gated: bool = False) -> Applied:
+async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool) -> Applied:
     """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
     running = context.running
     if context.reloads.awaiting:
@@ -97,17 +87,14 @@ async def _apply_live(context: CommitContext, stamped: Stamped, before: Document
     plan = await beside(_planned, context, running.document, stamped.document)
     if plan.reasons:
         return await _apply_ahead(context, stamped, before, plan.reasons) if context.has_unloaded and may_wait else Applied(plan.reasons)
-    if gated:
-        running.hold_back(plan.published)
-    sent = plan.unpublished if gated else plan
-    if refused := await _send(context, sent, stamped.document):
+    if refused := await _send(context, plan, stamped.document):
         return Applied(refused)
     if context.load is None:
         running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     else:
         running.is_ahead(stamped.document)
         await _want(context, context.load, before, stamped.document)
-    return Applied(commands=sent.texts)
+    return Applied(commands=plan.texts)
 
 
 class Untaken(Exception):
@@ -117,7 +104,7 @@ class Untaken(Exception):
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
     """True if HAProxy does exactly what `before` says, and so has accepted that, and takes commands now."""
     running = context.running
-    if not (change.quick and change.checked) or change.force_reload or change.skip_reload or change.gated or context.check.command:
+    if not (change.quick and change.checked) or change.force_reload or change.skip_reload or context.check.command:
         return False
     if context.current.document is not before or not running.is_current or running.missing or running.reasons() or running.drift():
         return False
@@ -179,7 +166,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     if context.current.document is not before:
         # Overtaken, as the publication tells.
         return True
-    if change.force_reload or change.skip_reload or change.whole or change.gated or running.document is None or running.reasons():
+    if change.force_reload or change.skip_reload or change.whole or running.document is None or running.reasons():
         return False
     if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
         return False

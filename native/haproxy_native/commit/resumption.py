@@ -28,7 +28,7 @@ def _resume(context: CommitContext, *, edited: bool) -> None:
         if ended := _ended(record, context, owed=owed, edited=edited):
             finished = records.finish(ended)
             parted += [finished] if any(change["outcome"] == KEPT for change in finished.changes) else []
-    if owed or context.ledger.waits or records.interrupted or context.running.held_back:
+    if owed or context.ledger.waits or records.interrupted:
         changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
         rest = context.reloads.resume([RESTARTED], changed=changed)
         for record in parted:

@@ -6,7 +6,6 @@ next change reloads. A failed reload restores its copy (`.lkg`).
 
 import logging
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 from haproxy_native.commit.current import Current
@@ -19,8 +18,6 @@ from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-# How the state file names what a backend that waits for its health lacks.
-PUBLICATION = "the publication of backend "
 # CLOCK_REALTIME_COARSE, the kernel's clock for files, which Python does not name; it lags behind by up to a tick.
 _TICK = time.clock_getres(5)
 
@@ -59,21 +56,6 @@ class Running:
         if drift.setdefault(what, before) == after:
             del drift[what]
         self._state_file.set(drift=drift)
-
-    def hold_back(self, backends: Iterable[str]) -> None:
-        """Remembers, also for the time after a kill, that these are in the file and not yet published."""
-        for name in backends:
-            self.drifts(f"{PUBLICATION}{name}", "published", "unpublished")
-
-    def is_published(self, backends: Iterable[str]) -> None:
-        """Ends `hold_back`."""
-        for name in backends:
-            if f"{PUBLICATION}{name}" in self._state_file.value.drift:
-                self.drifts(f"{PUBLICATION}{name}", "published", "published")
-
-    @property
-    def held_back(self) -> bool:
-        return any(name.startswith(PUBLICATION) for name in self._state_file.value.drift)
 
     @property
     def is_expected(self) -> bool:

@@ -1,10 +1,9 @@
 """Plans as values: commands or steps, or the reasons for a reload."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from haproxy_native.runtime.commands import Command, Step
-from haproxy_native.runtime.verification import BackendIs
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
 from haproxy_native.text.section import BOUNDARY, Section
@@ -45,17 +44,6 @@ class Plan:
     def texts(self) -> list[str]:
         """Its commands as they are sent."""
         return [command.text for command in self.commands]
-
-    @property
-    def published(self) -> list[str]:
-        """The backends that it publishes."""
-        return [command.check.name for command in self.commands if isinstance(command.check, BackendIs) and command.check.published]
-
-    @property
-    def unpublished(self) -> "Plan":
-        """The plan without their publication."""
-        commands = [command for command in self.commands if not (isinstance(command.check, BackendIs) and command.check.published)]
-        return replace(self, commands=commands)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from haproxy_native.errors import RuntimeBusy, RuntimeRefused
@@ -56,36 +56,6 @@ class Idle(Command):
             if asyncio.get_running_loop().time() >= deadline:
                 raise RuntimeBusy(f"backend {self.backend} still has sessions: {_told(sessions)}", self.text)
             await asyncio.sleep(POLL)
-
-
-@dataclass(frozen=True)
-class Health:
-    """The state of each server in HAProxy's words. `is_healthy`: one is up by a check, or is not checked, or there is none."""
-
-    servers: Mapping[str, str]
-    is_healthy: bool
-
-
-async def health(runtime: Runtime, name: str) -> Health | None:
-    """Returns a backend's health; None if it does not exist."""
-    rows = [
-        row for row in answers.table(await runtime.send(f"show stat {argument(name)} {BACKENDS + SERVERS} -1")) if row.get("pxname") == name
-    ]
-    servers = [row for row in rows if row["svname"] != "BACKEND"]
-    states = {row["svname"]: _state(row) for row in servers}
-    return Health(states, not servers or any(map(_is_up, servers))) if rows else None
-
-
-def _is_up(row: Mapping[str, str]) -> bool:
-    """An added server counts as up before its first check, and after the first failure, too."""
-    passed = any("OK" in row[column] for column in ("check_status", "agent_status")) or bool(row["tracked"])
-    return row["status"] == "no check" or (row["status"].startswith("UP") and passed)
-
-
-def _state(row: Mapping[str, str]) -> str:
-    # A star says that the next check is under way.
-    check = " ".join(filter(None, (row["check_status"].removeprefix("* "), row["last_chk"] or row["agent_status"])))
-    return ", ".join(filter(None, (row["status"], check)))
 
 
 def add(name: str, source: str, words: Sequence[str] = ()) -> Command:

@@ -15,7 +15,6 @@ from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.commit import file_change
 from haproxy_native.commit.change import Change, Contents, FileEdits
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.disk.atomic import DraftFile
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
@@ -257,8 +256,6 @@ def test_rights_are_for_all_of_it(haproxy: HAProxy) -> None:
         )
         with pytest.raises(Forbidden, match="reload: any"):
             await commit(engine.context, needing)
-        with pytest.raises(BadRequest, match="healthy_within"):
-            await commit_when_healthy(engine.context, Change(same, files=edits(engine, SWAP)), 1)
 
     beside(haproxy, work)
 

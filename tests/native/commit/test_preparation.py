@@ -8,7 +8,8 @@ from haproxy_native.commit.change import Change, FileEdits
 from haproxy_native.commit.preparation import prepare
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadRequest
+from haproxy_native.errors import InUse
+from haproxy_native.text.section import Section
 from tests.native.engines import adding, run, running_engine
 
 
@@ -32,10 +33,12 @@ def test_text_and_files_as_drafts(tmp_path: Path, adds: bool, has_text: bool) ->
 
 def test_none_is_left_after_a_refusal(tmp_path: Path) -> None:
     async def work(engine: Engine) -> None:
-        path = tmp_path / "maps" / "new.map"
-        files = FileEdits({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})
-        with pytest.raises(BadRequest, match="healthy_within"):
-            await prepare(engine.context, Change(adding("b"), gated=True, files=files))
+        new, named = (tmp_path / "maps" / name for name in ("new.map", "named.map"))
+        named.write_bytes(b"a 1\n")
+        naming, maps = Section("frontend", "f", f"frontend f\n  use_backend %[path,map({named})]\n"), engine.stores["maps"]
+        files = FileEdits({new: maps, named: maps}, lambda _: {new: b"a 1\n", named: None})
+        with pytest.raises(InUse):
+            await prepare(engine.context, Change(lambda document: document.insert(naming), files=files))
         assert drafts(tmp_path) == []
 
     within(tmp_path, work)

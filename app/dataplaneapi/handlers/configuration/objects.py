@@ -215,7 +215,6 @@ async def change(
         any_version=_needs_no_version(call),
         transaction_id=transaction_id,
         force_reload=bool(call.get("force_reload", False)),
-        healthy_within=call.get("healthy_within"),
         skips_same=call.operation.action == PATCH,
         merges=merges(call),
     )

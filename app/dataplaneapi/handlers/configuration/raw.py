@@ -46,7 +46,6 @@ async def replace(call: JsonCall) -> Response:
         force_reload=bool(call.get("force_reload")),
         actions=call.get("X-Runtime-Actions", ""),
         file=file,
-        healthy_within=call.get("healthy_within"),
         merges=merges(call),
     )
     if outcome.live or call.get("skip_reload"):

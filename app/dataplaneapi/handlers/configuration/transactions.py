@@ -41,7 +41,6 @@ async def commit(call: JsonCall) -> Response:
         transaction, outcome = await call.services.engine.commit_transaction(
             call.get("id"),
             force_reload=bool(call.get("force_reload")),
-            healthy_within=call.get("healthy_within"),
             merges=merges(call),
         )
     if outcome.live or outcome.reload_id is None:

@@ -28,7 +28,6 @@ OF_BATCH = (
     "version",
     "transaction_id",
     "force_reload",
-    "healthy_within",
     "strict",
     "wait",
     "confirm",
