@@ -16,7 +16,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_set, permission
-from haproxy_native.commit.change import Change, Edit, Outcome, Texts
+from haproxy_native.commit.change import Candidate, Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
@@ -38,7 +38,6 @@ from haproxy_native.errors import (
 from haproxy_native.raw_push import parsed, raw_push
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
-from haproxy_native.request_context import author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage import coming
 from haproxy_native.storage.coming import Coming, FilePreview
@@ -210,14 +209,27 @@ class Engine:
         change = replace(change, version=None if skip_version else version if instead_of else self._stated(version))
         return await commit(self.context, await self._early(change, merges=merges))
 
-    async def validate(self, body: bytes, *, file: str = "", limited: bool = False) -> list[Message]:
-        """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible; where it is `limited` to what
-        the author may change, Forbidden.
-        """
+    async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
+        """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
         document = await beside(self.with_texts, {self.named(file): body})
-        if limited:
-            await beside(permission.permit, author.get(), Texts(self.document, document))
+        await self.permit_evaluation(Candidate(self.document, document))
         return await self.check(document)
+
+    def candidate(self, body: bytes | None = None, transaction_id: str | None = None) -> Candidate:
+        """Return what a question is about: a text in the place of the main file, a transaction, or the configuration.
+
+        Raises BadRequest and NoTransaction.
+        """
+        if body is not None:
+            return Candidate(self.document, self.with_texts({self.named(""): body}))
+        if transaction_id is None:
+            return Candidate(self.document, self.document)
+        document, (base, _) = self.read(transaction_id), self.context.transactions.sides(transaction_id)
+        return Candidate(base or self.document, document, self.context.transactions.staged(transaction_id).contents)
+
+    async def permit_evaluation(self, candidate: Candidate) -> None:
+        """Permit evaluating a candidate (native/haproxy_native/commit/permission.py). Raises Forbidden."""
+        await permission.permit_evaluation(self.context, candidate)
 
     def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:
         """A document, the current one without, with texts in the place of some of its files, by their names. Raises BadRequest."""

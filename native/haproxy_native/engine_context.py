@@ -45,6 +45,7 @@ def context_of(
         plan=plan or _planner(settings, stores),
         reloads=reloads,
         ledger=Ledger(settings.storage),
+        stores=stores,
         read_only=settings.read_only,
     )
     current.on_edit = context.edited

@@ -130,7 +130,7 @@ class Apply:
         former = self.owners
         files = self._files(declaration, former)
         result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
-        permit_claims(self._editor, result.claims, result.created, reads=True)
+        permit_claims(self._editor, result.claims, result.created)
         if not result.files.contents:
             return result, await self._engine.plan_document(result.document), []
         scratch = await asyncio.to_thread(Scratch, "set")

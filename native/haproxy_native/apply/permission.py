@@ -19,17 +19,12 @@ def permit_owner(owner: str) -> None:
         rights.permit([changed(spelled(OWNER, owner), ())])
 
 
-def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = (), *, reads: bool = False) -> None:
-    """Raises Forbidden where the present author may not change what is declared; with `reads` it is enough to be allowed to read it.
-
-    Of what is `created` the refusal says so.
-    """
+def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
+    """Raises Forbidden where the present author may not change what is declared. Of what is `created` the refusal says so."""
     rights = author.get().rights
     if rights is None or rights.are_all:
         return
     for object_, members in claims.items():
-        if reads and rights.may_read(object_):
-            continue
         if members := set(members) - {ITSELF}:
             for touched in _of(editor, object_, members):
                 made = Touch(touched.object, CREATE, touched.members)

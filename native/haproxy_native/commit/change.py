@@ -47,6 +47,9 @@ class FileStore(Protocol):
     def kind(self) -> str:
         """The kind of its files as objects, as in `map/hosts.map`."""
 
+    @property
+    def directory(self) -> Path: ...
+
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
         """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
 

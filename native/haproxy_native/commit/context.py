@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import AnyChange, Candidate, Content, Outcome, Published
+from haproxy_native.commit.change import AnyChange, Candidate, Content, FileStore, Outcome, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
@@ -85,6 +85,7 @@ class CommitContext:
     plan: Planner
     reloads: ReloadAgent
     ledger: Ledger
+    stores: Mapping[str, FileStore] = field(default_factory=dict)
     events: Events = field(default_factory=Events)
     foresee: Callable[[Sequence[Content]], Awaitable[None]] | None = None
     journal: Callable[[AnyChange, Outcome], Awaitable[int | None]] | None = None

@@ -182,10 +182,16 @@ def _touches(change: FileChange) -> Sequence[Touch]:
     """What it does to the files as objects, or to what stands in them."""
     if change.touched:
         return change.touched
-    coming = change.draft.path if change.draft and not change.along else None
-    if coming and change.path.exists() and max(file.stat().st_size for file in (change.path, coming)) <= LARGEST:
-        return touches_of(change.author.rights, change.store, change.path, change.path.read_bytes(), coming.read_bytes())
+    if not change.along:
+        return touches_of_file(change.author.rights, change.store, change.path, change.draft.path if change.draft else None)
     return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts_of(change).items()]
+
+
+def touches_of_file(rights: Rights | None, store: StoredFiles, path: Path, coming: Path | None) -> Sequence[Touch]:
+    """What a change does to a file that is to hold what `coming` holds, or is deleted without it; as `touches_of`. Blocks."""
+    if coming and path.exists() and max(file.stat().st_size for file in (path, coming)) <= LARGEST:
+        return touches_of(rights, store, path, path.read_bytes(), coming.read_bytes())
+    return [touch(store.kind, path, is_there=path.exists(), stays=coming is not None)]
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:

@@ -1,11 +1,20 @@
-"""Whether the author of a change has the right to what it does."""
+"""Whether the author of a change has the right to what it does.
 
-from collections.abc import Sequence
+HAProxy, a shadow of it and this server run what a text or a file says: Lua, files that are read, names that are resolved. So whoever only
+asks what a change would do needs the same permission as for its commit, and that is decided before anything is evaluated:
+`permit_evaluation` is called wherever a candidate that is not being committed reaches HAProxy.
+"""
 
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from haproxy_native.beside import beside
 from haproxy_native.commit import process
-from haproxy_native.commit.change import Change, Edit, Texts
+from haproxy_native.commit.change import Candidate, Change, Edit, FileStore, Texts
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import ASKED
+from haproxy_native.commit.file_change import ASKED, touches_of_file
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Forbidden
@@ -19,6 +28,27 @@ def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     if by.rights is None or by.rights.are_all:
         return True
     return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
+
+
+async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
+    """Permit evaluating a candidate. Raises Forbidden unless the present author may commit it, with a reload or without."""
+    by = author.get()
+    if by.rights is None or by.rights.are_all:
+        return
+    touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
+    await beside(permit, by, Texts(candidate.before, candidate.after), touched)
+
+
+def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:
+    for path, content in candidate.files.items():
+        if not (stores := [store for store in context.stores.values() if _holds(store, path)]):
+            raise Forbidden(f"{path} is in no storage directory: to have it evaluated takes role admin")
+        for store in stores:
+            yield from touches_of_file(by.rights, store, path, content)
+
+
+def _holds(store: FileStore, path: Path) -> bool:
+    return os.path.abspath(store.directory) == os.path.abspath(path.parent)
 
 
 def permitted(edit: Edit) -> Edit:

@@ -10,6 +10,7 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.gate import GateVerdict, verdict
+from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import under_header_of
@@ -51,10 +52,12 @@ async def preview(
 ) -> Preview:
     """Previews a document.
 
-    `sent`: by a client, who may not know of what is not live yet. `files` as in `Candidate`. Raises what `check` does, except Refused.
+    `sent`: by a client, who may not know of what is not live yet. `files` as in `Candidate`. Raises Forbidden for a change that the author
+    may not commit, and what `check` does, except Refused.
     """
     current, running = context.current.document, context.running
     new = await beside(patches.sharing, document, current)
+    await permit_evaluation(context, Candidate(current, new, files))
     valid, messages = await _judged(new, check)
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
@@ -85,6 +88,7 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
 
 async def preview_of_former(context: CommitContext, before: Document, document: Document, check: Check, conflict: Conflict) -> Preview:
     """What differs between a former configuration and a document that cannot be made on the current one. Raises as `preview` does."""
+    await permit_evaluation(context, Candidate(before, document))
     valid, messages = await _judged(document, check)
     diff = await beside(difference, before, document, context.current.path.name, PAST)
     return Preview(diff, await beside(effects, standard_editor(), before, document), (), (), valid, messages, conflict)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from haproxy_native.beside import LARGE, beside, beside_if
+from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.state_file import fingerprint
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
@@ -16,7 +17,7 @@ from haproxy_native.explain.explanation import Explanation, Server, Unknown, exp
 from haproxy_native.explain.question import Question, asked, offers_http_2, others
 from haproxy_native.models import model
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.shadow.files import NONE, Files
+from haproxy_native.shadow.files import Files
 from haproxy_native.shadow.likeness import MANY, Conditions, conditions
 from haproxy_native.shadow.named_files import stamps
 from haproxy_native.shadow.process import Seen
@@ -41,20 +42,19 @@ class Explain:
         self._conditions: Conditions = {}
         self._looked = -STATES_SECONDS
 
-    def staged(self, transaction_id: str | None) -> Files:
-        """Returns where the files of a transaction are, by path."""
-        if not transaction_id:
-            return NONE
-        return self._engine.context.transactions.staged(transaction_id).contents
-
-    async def answers(self, document: Document, questions: Sequence[Question], files: Files = NONE) -> list[Explanation]:
-        """`files` as in `start`. Raises BadRequest, NoShadow, Refused and CheckImpossible."""
-        async with self.shadow_of(document, files, check=True) as asker:
-            return [await self._answer(document, asker, question) for question in questions]
+    async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
+        """Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        async with self.shadow_of(candidate, is_asked=True) as asker:
+            return [await self._answer(candidate.after, asker, question) for question in questions]
 
     @asynccontextmanager
-    async def shadow_of(self, document: Document, files: Files = NONE, *, check: bool = False) -> AsyncIterator[Asker]:
-        """`files` as in `start`. `check`: HAProxy is not known to take the text. Raises NoShadow, Refused and CheckImpossible."""
+    async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[Asker]:
+        """Enter the asker of the candidate's shadow. `is_asked`: its author only asks about it, so that neither permission nor HAProxy's
+        check of it has preceded. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+        """
+        document, files, check = candidate.after, candidate.files, is_asked
+        if is_asked:
+            await self._engine.permit_evaluation(candidate)
         key = await beside(_key, document, self._home, files)
         # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
         checking = asyncio.ensure_future(self._engine.check(document)) if check and not files and key not in self._taken else None

@@ -88,14 +88,14 @@ class RoutingGate:
     async def _failed(self, candidate: Candidate, cases: Sequence[Case]) -> Sequence[Result]:
         """Raises Untested."""
         try:
-            return (await self._tests.run(candidate.after, cases, candidate.files)).failed if cases else ()
+            return (await self._tests.run(candidate, cases)).failed if cases else ()
         except (NativeError, OSError) as error:
             raise _untested(error) from error
 
     async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
         """The ids of those that fail without the change. Of a text that cannot be tested none is known to."""
         try:
-            return {id(result.case) for result in (await self._tests.run(candidate.before, cases)).failed}
+            return {id(result.case) for result in (await self._tests.run(Candidate(candidate.before, candidate.before), cases)).failed}
         except (NativeError, OSError):
             return set()
 

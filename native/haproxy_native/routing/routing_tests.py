@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
+from haproxy_native.commit.change import Candidate
 from haproxy_native.explain.explain import Explain
 from haproxy_native.routing.case import Case
 from haproxy_native.routing.files import TestFiles
 from haproxy_native.routing.run import Run, run
-from haproxy_native.shadow.files import NONE, Files
-from haproxy_native.text.document import Document
 
 
 class RoutingTests:
@@ -16,11 +15,7 @@ class RoutingTests:
     def __init__(self, files: TestFiles, explain: Explain) -> None:
         self.files, self._explain = files, explain
 
-    async def run(self, document: Document, cases: Sequence[Case], files: Files = NONE, *, check: bool = False) -> Run:
-        """`files`: where those stand now that are to be looked for at these paths, None for those that are gone. `check`: HAProxy
-        is not known to take the text.
-
-        Raises NoShadow, Refused and CheckImpossible.
-        """
-        async with self._explain.shadow_of(document, files, check=check) as asker:
-            return await run(document, asker, cases)
+    async def run(self, candidate: Candidate, cases: Sequence[Case], *, is_asked: bool = False) -> Run:
+        """Run cases. `is_asked` as in `shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""
+        async with self._explain.shadow_of(candidate, is_asked=is_asked) as asker:
+            return await run(candidate.after, asker, cases)

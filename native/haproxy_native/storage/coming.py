@@ -12,8 +12,10 @@ from pathlib import Path
 
 from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import WholeSet, check_whole_set
+from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import notice
+from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.commit.preview import Preview, difference_of_texts, preview
 from haproxy_native.errors import BadRequest
 from haproxy_native.planning.outcome import FilePlan
@@ -50,8 +52,9 @@ async def planned(
     context: CommitContext, document: Document, files: Sequence[Coming], *, sent: bool = False
 ) -> tuple[Preview, list[FilePreview]]:
     """What a document would change together with stored files. Raises BadRequest."""
-    plans = await previews(context, files)
     contents = {file.path: file.content for file in files}
+    await permit_evaluation(context, Candidate(context.current.document, document, contents))
+    plans = await previews(context, files)
     return await preview(context, document, partial(check, context, files), sent=sent, files=contents), plans
 
 

@@ -9,6 +9,7 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange, StoredFiles, notice
 from haproxy_native.commit.gate import GateVerdict, verdict
+from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.disk.file import Draft
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.commands import Step
@@ -70,8 +71,9 @@ class Upload:
         return await commit(context, change)
 
     async def plan(self, context: CommitContext) -> FilePlan:
-        """What a commit would make the worker do, without one. Raises what the content is refused for."""
+        """What a commit would make the worker do, without one. Raises Forbidden, and what the content is refused for."""
         await self._flush()
+        await permit_evaluation(context, self._candidate(context))
         await asyncio.to_thread(self._check_content, self.path, self._draft.path)
         async with context.settled():
             await notice(context)
@@ -79,8 +81,11 @@ class Upload:
 
     async def verdict(self, context: CommitContext) -> GateVerdict | None:
         """Returns the gate's verdict; `plan` must be called first."""
+        return await verdict(context, self._candidate(context))
+
+    def _candidate(self, context: CommitContext) -> Candidate:
         document = context.current.document
-        return await verdict(context, Candidate(document, document, {self.path: self._draft.path}))
+        return Candidate(document, document, {self.path: self._draft.path})
 
     def discard(self) -> None:
         if not self._committed:

@@ -35,10 +35,10 @@ def test_two_runs_at_once_and_one_of_a_text_that_haproxy_refuses(tmp_path: Path,
     async def run(haproxy: HAProxy) -> None:
         async with running_engine(tmp_path, haproxy) as engine, Explain(engine, Editor()) as explain:
             tests = RoutingTests(TestFiles(engine.context, tmp_path / "tests"), explain)
-            runs = await asyncio.gather(*(tests.run(engine.document, cases_of(ROWS * 20)) for _ in range(2)))
+            runs = await asyncio.gather(*(tests.run(engine.candidate(), cases_of(ROWS * 20)) for _ in range(2)))
             assert [len(each.failed) for each in runs] == [0, 0]
             with pytest.raises(Refused, match="nonsense"):
-                await tests.run(engine.with_texts({"": b"frontend a\n    bind :80\n    nonsense\n"}), cases_of(ROWS))
+                await tests.run(engine.candidate(b"frontend a\n    bind :80\n    nonsense\n"), cases_of(ROWS))
 
     haproxy = HAProxy(tmp_path, TEXT.format(port=free_port()), binary=haproxy_binary).start()
     try:

@@ -33,7 +33,7 @@ async def replace(call: JsonCall) -> Response:
     if b"\n" not in call.body:
         raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):
-        await while_there(call.receive, engine.validate(call.body, file=file, limited=reader() is not None))
+        await while_there(call.receive, engine.validate(call.body, file=file))
         return _text(202, await _readable(call, file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))

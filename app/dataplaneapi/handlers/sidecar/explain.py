@@ -16,10 +16,9 @@ ANSWER_SECONDS = 60.0
 
 async def explain(call: JsonCall) -> Response:
     call.answer_within(ANSWER_SECONDS)
-    explain, transaction_id, text = call.services.explain, *_asked_about(call)
-    engine = call.services.engine
-    document = engine.read(transaction_id) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
-    answers = await explain.answers(document, [question_of(question) for question in call.body], explain.staged(transaction_id))
+    transaction_id, text = _asked_about(call)
+    candidate = await beside(call.services.engine.candidate, None if text is None else text.encode(), transaction_id)
+    answers = await call.services.explain.answers(candidate, [question_of(question) for question in call.body])
     shown = [_shown(answer) for answer in answers]
     return json_response(200, shown[0] if isinstance(call.sent, dict) else shown)
 

@@ -48,11 +48,8 @@ async def run(call: StrictCall) -> Response:
     engine, text, cases = call.services.engine, (call.body or {}).get("config"), await _cases(call)
     if text is not None and call.get("transaction_id"):
         raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
-    document = (
-        engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
-    )
-    files = call.services.explain.staged(call.get("transaction_id"))
-    test_run = await while_there(call.receive, call.services.tests.run(document, cases, files, check=True))
+    candidate = await beside(engine.candidate, None if text is None else text.encode(), call.get("transaction_id"))
+    test_run = await while_there(call.receive, call.services.tests.run(candidate, cases, is_asked=True))
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = author.get().rights
