@@ -35,6 +35,7 @@ NativeError
 ├── Untested             the tests that are required cannot be run
 ├── TooManyTransactions
 ├── TooManyOperations
+├── ShareExceeded        more than the share of one caller in what all share
 ├── Refused              HAProxy says the configuration is wrong, always with these bytes
 ├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
 ├── WriteFailed          the disk did not take the file
@@ -275,6 +276,10 @@ class TooManyTransactions(NativeError):
 
 class TooManyOperations(NativeError):
     pass
+
+
+class ShareExceeded(NativeError):
+    """Its detail is the whole text."""
 
 
 class Refused(NativeError):

@@ -47,6 +47,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.Unconfirmed: 409,
     native.TooManyTransactions: 429,
     native.TooManyOperations: 429,
+    native.ShareExceeded: 429,
     native.Refused: 400,
     native.CheckImpossible: 503,
     native.WriteFailed: 500,
@@ -123,6 +124,8 @@ def _text(error: native.NativeError) -> str:
 
 
 def _headers(error: native.NativeError) -> list[Header]:
+    if isinstance(error, native.ShareExceeded):
+        return [(RETRY_AFTER, b"1")]
     return [(RETRY_AFTER, b"%d" % ceil(error.seconds_left))] if isinstance(error, native.Unconfirmed) else []
 
 

@@ -1,4 +1,4 @@
-"""Runs `haproxy -c`, or the operator's command; at most as many at once as there are processors.
+"""Runs `haproxy -c`, or the operator's command; at most as many at once for callers as there are processors, and two on a single one.
 
 What HAProxy reads may come from any user of the API, and some of it is executed (Lua) or written (keys) while it is checked. So HAProxy
 is confined to a scratch directory (haproxy_native.sandbox) and limited in time and memory; the operator's command may write where it
@@ -13,14 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
+from haproxy_native import shares
 from haproxy_native.child import PIPE, Child, read
 from haproxy_native.sandbox import confined, programs_of
 
 _KEPT_OUTPUT = 1 << 20
 _LARGEST_FILE, _LEAST_MEMORY = 1 << 26, 1 << 30
-_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,11 @@ def _programs(*names: str) -> list[Path]:
 async def run(
     words: Sequence[str], environment: Mapping[str, str], seconds: float, *, within: Confinement | None, home: Path | None = None
 ) -> Ended:
-    """Waits for its turn. Raises TimeoutError, and OSError for what cannot be started. A caller that is cancelled ends the process."""
-    async with _slot():
+    """Run a command when it is the caller's turn (haproxy_native.shares); one that is cancelled ends the process.
+
+    Raises ShareExceeded, TimeoutError, and OSError for what cannot be started.
+    """
+    async with shares.turns("checks of configurations", at_once()).turn():
         child = within.start(words, environment, home) if within else Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
         assert child.stderr
         assert child.stdout
@@ -82,8 +84,6 @@ async def run(
             child.close()
 
 
-def _slot() -> asyncio.Semaphore:
-    loop = asyncio.get_running_loop()
-    if loop not in _slots:
-        _slots[loop] = asyncio.Semaphore(len(os.sched_getaffinity(0)))
-    return _slots[loop]
+def at_once() -> int:
+    """Return how many checks run at once for callers; a second place keeps callers with all rights from waiting for others."""
+    return max(2, len(os.sched_getaffinity(0)))

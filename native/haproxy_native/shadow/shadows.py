@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from haproxy_native.errors import ShareExceeded
 from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions
 from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, start
 from haproxy_native.shadow.rewrite import Shadow
+from haproxy_native.shares import MOST_WAITING, Caller, Place, Turns, present
 from haproxy_native.text.document import Document
 
 MOST, IDLE_SECONDS = 2, 60.0
@@ -50,28 +52,66 @@ class Asker:
                     return seen
 
 
+@dataclass
+class _Use:
+    """Who uses the shadows of one text: they share one place, which is counted for the first of them."""
+
+    place: Place
+    callers: list[Caller]
+
+
 class Shadows:
-    """Shadow processes, at most `MOST` at once; further callers wait for a free one."""
+    """Shadow processes, of at most `MOST` texts at once for callers; others wait for their turn (haproxy_native.shares)."""
 
     def __init__(self, binary: str, home: Path) -> None:
         self._binary, self._home = binary, home
         self._kept: dict[bytes, _Kept] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
-        self._free = asyncio.Condition()
+        self._turns = Turns(MOST, "requests that explain other texts or test them")
+        self._uses: dict[bytes, _Use] = {}
 
     @asynccontextmanager
     async def of(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
-        """`key` changes with the text and with the files that it names. `files` as in `start`. Raises NoShadow and OSError."""
-        entry = self._there(key) or await self._new(document, key, files)
-        entry.users += 1
-        if entry.timer:
-            entry.timer.cancel()
+        """`key` changes with the text and with the files that it names. `files` as in `start`.
+
+        Raises NoShadow, OSError and ShareExceeded.
+        """
+        async with self._used(key):
+            entry = self._there(key) or await self._new(document, key, files)
+            entry.users += 1
+            if entry.timer:
+                entry.timer.cancel()
+            try:
+                # Several that ask for the same wait for one start.
+                yield await asyncio.shield(entry.starting)
+            finally:
+                self._released(key, entry)
+
+    @asynccontextmanager
+    async def _used(self, key: bytes) -> AsyncIterator[None]:
+        """Holds the place of a text, alone or with others. Raises ShareExceeded."""
+        caller = present()
+        if key not in self._uses:
+            place = await self._turns.take()
+            if key in self._uses:
+                # Others have begun to use this text during the wait.
+                self._turns.release(place)
+            else:
+                self._uses[key] = _Use(place, [])
+        use = self._uses[key]
+        if caller.is_limited and use.callers.count(caller) >= MOST_WAITING:
+            raise ShareExceeded(f"{MOST_WAITING} requests of {caller.name} explain or test this text, as many as may; try again later")
+        use.callers.append(caller)
         try:
-            # Several that ask for the same wait for one start.
-            yield await asyncio.shield(entry.starting)
+            yield
         finally:
-            await self._released(key, entry)
+            use.callers.remove(caller)
+            if use.callers:
+                self._turns.pass_on(use.place, use.callers[0])
+            else:
+                del self._uses[key]
+                self._turns.release(use.place)
 
     @asynccontextmanager
     async def asker(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[Asker]:
@@ -97,23 +137,16 @@ class Shadows:
             return entry
 
     async def _room(self) -> None:
-        """Ends the one that is unused for longest; waits where all are in use."""
-        while len(self._kept) >= MOST:
-            unused = [key for key, shadow in self._kept.items() if not shadow.users]
-            if unused:
-                await self._end(min(unused, key=lambda key: self._kept[key].until))
-            else:
-                async with self._free:
-                    await self._free.wait()
+        """Ends those that are unused for longest, until there is room for one more; the place of a text keeps too many from being used."""
+        while len(self._kept) >= MOST and (unused := [key for key, shadow in self._kept.items() if not shadow.users]):
+            await self._end(min(unused, key=lambda key: self._kept[key].until))
 
-    async def _released(self, key: bytes, kept: _Kept) -> None:
+    def _released(self, key: bytes, kept: _Kept) -> None:
         kept.users -= 1
         loop = asyncio.get_running_loop()
         kept.until = loop.time()
         if not kept.users:
             kept.timer = loop.call_later(IDLE_SECONDS, self._idle, key, kept)
-        async with self._free:
-            self._free.notify_all()
 
     def _idle(self, key: bytes, kept: _Kept) -> None:
         if self._kept.get(key) is kept and not kept.users:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.check.run import Confinement, Ended, run
+from haproxy_native.request_context import Author, Request, author
 
 PYTHON = [os.path.realpath(sys.executable), "-S", "-E", "-c"]
 
@@ -16,7 +17,7 @@ LIMITS = """\
 import resource, time
 while -1 in (resource.getrlimit(resource.RLIMIT_CPU)[0], resource.getrlimit(resource.RLIMIT_FSIZE)[0]):
     time.sleep(0.01)
-print(*(resource.getrlimit(each)[0] for each in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)))
+print(*(resource.getrlimit(each)[0] for each in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)), open("/proc/self/oom_score_adj").read())
 """
 
 
@@ -27,7 +28,7 @@ async def ran(code: str, scratch: Path | None, seconds: float = 60) -> Ended:
 def test_limits(tmp_path: Path) -> None:
     async def work() -> None:
         output = await ran(LIMITS, tmp_path, 30)
-        assert output.stdout.split() == ["31", "0"]
+        assert output.stdout.split() == ["31", "0", "1000"]
         assert "MemoryError" in (await ran("x = bytearray(1 << 45)", tmp_path)).stderr
         assert str(tmp_path) in (await ran("import os; print(os.environ['TMPDIR'])", tmp_path)).stdout
         assert (await ran("print(1)", None)).stdout == "1\n"
@@ -39,7 +40,8 @@ def test_limits(tmp_path: Path) -> None:
 
 def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Path) -> None:
     async def work() -> None:
-        words, processors = ["sh", "-c", f"touch {tmp_path}/$$; sleep 60"], len(os.sched_getaffinity(0))
+        author.set(Author("root", group="users", request=Request()))
+        words, processors = ["sh", "-c", f"touch {tmp_path}/$$; sleep 60"], max(2, len(os.sched_getaffinity(0)))
         tasks = [asyncio.create_task(run(words, os.environ, 90, within=None)) for _ in range(processors + 3)]
         while len(os.listdir(tmp_path)) < processors:
             await asyncio.sleep(0.02)

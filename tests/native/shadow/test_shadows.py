@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
+from haproxy_native.access.rights import Rights
+from haproxy_native.request_context import Author, Request, author
 from haproxy_native.shadow import shadows
+from haproxy_native.shadow.process import ShadowProcess
 from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.text.document import Document
 
@@ -43,6 +47,7 @@ def test_one_is_used_again(haproxy_binary: str, tmp_path: Path) -> None:
 
 def test_few_run_at_once(haproxy_binary: str, tmp_path: Path) -> None:
     async def work(kept: Shadows) -> None:
+        author.set(Author("root", request=Request(), group="users"))
         async with kept.of(*document(200)) as first:
             async with kept.of(*document(404)) as second:
                 third = asyncio.create_task(kept.of(*document(403)).__aenter__())
@@ -50,6 +55,27 @@ def test_few_run_at_once(haproxy_binary: str, tmp_path: Path) -> None:
                 assert not third.done()
             assert not (await third).ended
             assert second.ended and not first.ended
+
+    running(haproxy_binary, tmp_path, work)
+
+
+def test_a_caller_with_some_rights_has_one_text_at_a_time(haproxy_binary: str, tmp_path: Path) -> None:
+    """Another with all rights waits for none of its texts, and whoever uses the same text goes along."""
+
+    async def work(kept: Shadows) -> None:
+        def ask(name: str, status: int, rights: Rights | None = None) -> AbstractAsyncContextManager[ShadowProcess]:
+            author.set(Author(name, request=Request(), group="users", rights=rights))
+            return kept.of(*document(status))
+
+        async with ask("ann", 200, Rights()) as first:
+            tasks = [asyncio.create_task(ask(name, status, Rights()).__aenter__()) for name, status in (("ann", 404), ("ben", 403))]
+            await asyncio.sleep(0)
+            async with ask("ben", 200, Rights()) as again, ask("root", 500) as other:
+                assert again is first and not other.ended and not any(task.done() for task in tasks)
+        # The places were given back, and both have their turn.
+        done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        assert len(done) == 1 and not done.pop().result().ended
+        waiting.pop().cancel()
 
     running(haproxy_binary, tmp_path, work)
 

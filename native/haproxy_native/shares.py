@@ -1,0 +1,249 @@
+"""Divides what callers share, so that none of them can use it up: check slots, shadows, threads, connections, transactions, stored plans.
+
+A caller is a user, a client certificate or the creator of a token; a caller without a name is its address. Callers without roles, and those
+with all rights, may use a whole pool. The others are limited: one of them may hold half of a pool, and all of them together leave an
+eighth of it to callers with all rights; in a small pool each of these is at least one place. What the server does by itself belongs to
+nobody: it is neither counted nor refused, and does not wait.
+
+Three kinds of pools follow these rules:
+
+- `check_room` refuses a place that a caller may not have at once (transactions, operations, requests).
+- `Turns` makes callers wait. A free place goes to the caller that has been served least recently, so that a long queue of one caller
+  delays no other; the queue of a limited caller has MOST_WAITING entries at most.
+- `surplus` selects what is deleted from a full store: always the oldest item of the caller that holds the most.
+"""
+
+import asyncio
+import base64
+import hashlib
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from haproxy_native.errors import ShareExceeded
+from haproxy_native.request_context import author
+
+MOST_WAITING = 32
+# Callers whose last turn is remembered.
+_REMEMBERED = 1000
+# The group of callers that are tokens; their names are `token ID of CREATOR`.
+_TOKENS = "tokens"
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """`name` is empty for the server itself; `is_limited` means that it has roles that do not permit everything."""
+
+    name: str = ""
+    is_limited: bool = False
+
+
+def present() -> Caller:
+    """Return the caller of the request that is served; the server itself outside of requests."""
+    by = author.get()
+    if by.request is None:
+        return Caller()
+    return Caller(account(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
+
+
+def account(identity: str) -> str:
+    """Return the name that a caller's shares are counted by; all tokens of a creator share with it."""
+    group, _, name = identity.partition("/")
+    return name.partition(" of ")[2] if group == _TOKENS else name
+
+
+def holder() -> str:
+    """Return eight characters that identify the present caller in the name of a file."""
+    return base64.urlsafe_b64encode(hashlib.blake2b(present().name.encode(), digest_size=6).digest()).decode()
+
+
+def share(total: int) -> int:
+    """Return how many places of a pool one limited caller may hold."""
+    return max(1, total // 2)
+
+
+def _share_of_all(total: int) -> int:
+    return max(1, total - max(1, total // 8))
+
+
+def check_room(total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
+    """Refuse a limited caller more places than its share.
+
+    `held` is what it holds, `held_by_all` what all callers hold for which the limit counts. Raises ShareExceeded.
+    """
+    caller = present()
+    if not caller.is_limited or not total:
+        return
+    if held + wanted > share(total):
+        raise ShareExceeded(f"{caller.name} has {held} {what}, one caller may have {share(total)} of {total}; try again later")
+    if held_by_all + wanted > _share_of_all(total):
+        raise ShareExceeded(f"there are {held_by_all} {what}, the rest of {total} is for callers with all rights; try again later")
+
+
+class Pool:
+    """Counts what limited callers hold for the length of a request. `what` names it in refusals."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._held = what, Counter[str]()
+
+    @contextmanager
+    def hold(self) -> Iterator["Holding"]:
+        holding = Holding(self, present())
+        try:
+            yield holding
+        finally:
+            self._held[holding.caller.name] -= holding.size
+            self._held += Counter[str]()
+
+    def add(self, holding: "Holding", size: int, total: int) -> None:
+        """Raises ShareExceeded."""
+        if not holding.caller.is_limited:
+            return
+        check_room(total, self._held[holding.caller.name], self._held.total(), self._what, size)
+        self._held[holding.caller.name] += size
+        holding.size += size
+
+
+@dataclass
+class Holding:
+    """What one request holds of a pool."""
+
+    pool: Pool
+    caller: Caller
+    size: int = 0
+
+    def add(self, size: int, total: int) -> None:
+        """Hold more, of a pool of this total. Raises ShareExceeded."""
+        self.pool.add(self, size, total)
+
+
+@dataclass(eq=False)
+class Place:
+    """A place in a pool, which its caller holds until it is released."""
+
+    caller: Caller
+
+
+class Turns:
+    """A pool of `total` places in which callers wait for their turn. `what` names the uses in refusals. Bound to one event loop."""
+
+    def __init__(self, total: int, what: str) -> None:
+        self._total, self._what = total, what
+        self._held: list[Place] = []
+        self._waiting: dict[Caller, deque[tuple[Place, asyncio.Future[None]]]] = {}
+        self._turn, self._turns = 0, dict[Caller, int]()
+
+    @property
+    def held(self) -> Sequence[Caller]:
+        """The callers that hold a place, one for each place."""
+        return [place.caller for place in self._held]
+
+    async def take(self) -> Place:
+        """Wait for a place. Raises ShareExceeded where too many uses of a limited caller wait already."""
+        caller = present()
+        place = Place(caller)
+        if self._has_room(caller):
+            self._give(place)
+            return place
+        queue = self._waiting.setdefault(caller, deque())
+        if caller.is_limited and len(queue) >= MOST_WAITING:
+            raise ShareExceeded(f"{MOST_WAITING} {self._what} of {caller.name} are waiting, as many as may; try again when one has ended")
+        waits = place, asyncio.get_running_loop().create_future()
+        queue.append(waits)
+        try:
+            await waits[1]
+        except asyncio.CancelledError:
+            if place in self._held:
+                self.release(place)
+            else:
+                self._leave(caller, waits)
+            raise
+        return place
+
+    def release(self, place: Place) -> None:
+        self._held.remove(place)
+        self._serve()
+
+    def pass_on(self, place: Place, caller: Caller) -> None:
+        """Count a place for another caller, which goes on using it."""
+        place.caller = caller
+        self._serve()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Hold a place, after a wait for it. Raises ShareExceeded."""
+        place = await self.take()
+        try:
+            yield
+        finally:
+            self.release(place)
+
+    def _has_room(self, caller: Caller) -> bool:
+        if not caller.name:
+            return True
+        held = [place.caller for place in self._held if place.caller.name]
+        limited = [each for each in held if each.is_limited]
+        if len(held) >= self._total:
+            return False
+        return not caller.is_limited or (limited.count(caller) < share(self._total) and len(limited) < _share_of_all(self._total))
+
+    def _give(self, place: Place) -> None:
+        self._held.append(place)
+        self._turn += 1
+        self._turns[place.caller] = self._turn
+        if len(self._turns) > _REMEMBERED:
+            del self._turns[min(self._turns, key=self._turns.__getitem__)]
+
+    def _serve(self) -> None:
+        """Give free places to callers that wait, the one whose last turn is longest ago first."""
+        while ready := [caller for caller in self._waiting if self._has_room(caller)]:
+            caller = min(ready, key=lambda each: self._turns.get(each, 0))
+            place, waiting = waits = self._waiting[caller][0]
+            self._leave(caller, waits)
+            if not waiting.done():
+                self._give(place)
+                waiting.set_result(None)
+
+    def _leave(self, caller: Caller, waits: tuple[Place, "asyncio.Future[None]"]) -> None:
+        queue = self._waiting.get(caller, deque())
+        if waits in queue:
+            queue.remove(waits)
+        if not queue:
+            self._waiting.pop(caller, None)
+
+
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Turns]] = WeakKeyDictionary()
+
+
+def turns(what: str, total: int) -> Turns:
+    """Return the pool of this name in the running event loop."""
+    pools = _pools.setdefault(asyncio.get_running_loop(), {})
+    return pools.get(what) or pools.setdefault(what, Turns(total, what))
+
+
+def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, coming: str) -> list[Item]:
+    """Return the items that go, so that one more of `coming` has room: the oldest of the caller that holds the most, again and again.
+
+    Each item is its holder, its age, its size in bytes and what is returned.
+    """
+    by_age = sorted(items, key=lambda item: item[1])
+    queues: dict[str, list[tuple[str, float, int, Item]]] = {}
+    numbers, sizes, gone = Counter({coming: 1}), Counter[str](), list[Item]()
+    for item in by_age:
+        queues.setdefault(item[0], []).append(item)
+        numbers[item[0]] += 1
+        sizes[item[0]] += item[2]
+    while queues and (numbers.total() > most or sizes.total() > most_bytes):
+        counted = numbers if numbers.total() > most else sizes
+        name = max(queues, key=lambda each: (counted[each], queues[each][-1][1]))
+        _, _, size, what = queues[name].pop()
+        if not queues[name]:
+            del queues[name]
+        numbers[name] -= 1
+        sizes[name] -= size
+        gone.append(what)
+    return gone

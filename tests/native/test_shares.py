@@ -1,0 +1,196 @@
+"""What callers share: none of them uses it up, and none waits for another's queue."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from haproxy_native import shares
+from haproxy_native.access.rights import predefined, rights_of
+from haproxy_native.errors import ShareExceeded
+from haproxy_native.request_context import Author, Request, author
+from haproxy_native.shares import MOST_WAITING, Caller, Pool, Turns, check_room, holder, present, surplus
+
+ROLES = predefined(["backend"])
+TOTALS = (1, 2, 3, 8, 20, 100)
+
+
+@contextmanager
+def by(name: str, role: str = "viewer", group: str = "users", *, request: Request | None = None) -> Iterator[None]:
+    """An author who asks; without a name the server itself."""
+    asked = Author(name, "192.0.2.1", rights=rights_of([(role, ROLES[role])]), group=group, request=request or Request())
+    token = author.set(asked if name else Author("discovery"))
+    try:
+        yield
+    finally:
+        author.reset(token)
+
+
+def test_who_a_caller_is() -> None:
+    with by("ann"):
+        assert present() == Caller("ann", is_limited=True)
+    with by("root", "admin"):
+        assert present() == Caller("root", is_limited=False)
+    with by("token 7 of ann", group="tokens"):
+        assert present() == Caller("ann", is_limited=True)
+        one = holder()
+    with by("token 8 of ann", group="tokens"):
+        assert holder() == one and len(one) == 8
+    with by(""):
+        assert present() == Caller()
+    token = author.set(Author(address="192.0.2.1", request=Request()))
+    assert present() == Caller("192.0.2.1", is_limited=False)
+    author.reset(token)
+
+
+@pytest.mark.parametrize("total", TOTALS)
+def test_places_that_are_there_or_not(total: int) -> None:
+    """Limited callers get half each, and leave some to callers with all rights; those and the server get whatever is left."""
+    held = Counter[str]()
+    for name in [name for name in ("ann", "ben", "cid") for _ in range(total)]:
+        with by(name), suppress(ShareExceeded):
+            check_room(total, held[name], held.total(), "things")
+            held[name] += 1
+    assert held["ann"] == max(held.values()) == max(1, total // 2)
+    assert held.total() == max(1, total - max(1, total // 8))
+    for name in ("root", ""):
+        with by(name, "admin"):
+            check_room(total, total, total, "things")
+
+
+def test_no_limit_is_divided() -> None:
+    with by("ann"):
+        check_room(0, 1000, 1000, "things")
+
+
+def test_what_a_request_holds_is_given_back() -> None:
+    pool = Pool("bytes")
+    with by("ann"):
+        with pool.hold() as one, pool.hold() as other:
+            one.add(30, 100)
+            other.add(20, 100)
+            with pytest.raises(ShareExceeded, match="ann has 50 bytes, one caller may have 50 of 100"):
+                one.add(1, 100)
+        with pool.hold() as again:
+            again.add(50, 100)
+    with by("root", "admin"), pool.hold() as everything:
+        everything.add(1000, 100)
+
+
+async def asked(turns: Turns, name: str, role: str, served: list[str], done: asyncio.Event) -> None:
+    with by(name, role):
+        async with turns.turn():
+            served.append(name)
+            await done.wait()
+
+
+@pytest.mark.parametrize("total", TOTALS[1:])
+def test_a_caller_with_all_rights_waits_for_none_of_the_others(total: int) -> None:
+    async def work() -> None:
+        turns, served, done = Turns(total, "checks"), list[str](), asyncio.Event()
+        others = [asyncio.create_task(asked(turns, name, "viewer", served, done)) for name in "abcdefgh" for _ in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        assert len(served) == total - max(1, total // 8)
+        assert max(Counter(served).values()) <= total // 2
+        for name in ("root", ""):
+            await asyncio.sleep(0)
+            task = asyncio.create_task(asked(turns, name, "admin", served, done))
+            await asyncio.sleep(0)
+            assert served[-1] == name
+            others.append(task)
+        done.set()
+        await asyncio.gather(*others)
+        assert not turns.held and not turns._waiting
+
+    asyncio.run(work())
+
+
+def test_callers_take_turns() -> None:
+    """Whoever comes waits for what is running, and for no queue."""
+
+    async def work() -> None:
+        turns, order, all_there = Turns(2, "checks"), list[str](), asyncio.Event()
+
+        async def one(name: str) -> None:
+            with by(name):
+                async with turns.turn():
+                    order.append(name)
+                    await all_there.wait()
+
+        tasks = [asyncio.create_task(one("ann")) for _ in range(9)]
+        await asyncio.sleep(0)
+        tasks += [asyncio.create_task(one(name)) for name in ("ben", "cid", "ben")]
+        await asyncio.sleep(0)
+        all_there.set()
+        await asyncio.gather(*tasks)
+        assert order[:5] == ["ann", "ben", "cid", "ann", "ben"] and set(order[5:]) == {"ann"}
+
+    asyncio.run(work())
+
+
+def test_a_queue_has_an_end() -> None:
+    async def work() -> None:
+        turns, served, done = Turns(2, "checks"), list[str](), asyncio.Event()
+        tasks = [asyncio.create_task(asked(turns, "ann", "viewer", served, done)) for _ in range(1 + MOST_WAITING)]
+        await asyncio.sleep(0)
+        with pytest.raises(ShareExceeded, match=f"{MOST_WAITING} checks of ann are waiting"):
+            await asked(turns, "ann", "viewer", served, done)
+        ended, admitted = tasks[:5], tasks[5:]
+        for task in ended:
+            task.cancel()
+        await asyncio.wait(ended)
+        done.set()
+        await asyncio.gather(*admitted)
+        assert not turns.held and not turns._waiting and len(served) == 1 + len(admitted)
+
+    asyncio.run(work())
+
+
+def test_one_that_is_given_a_place_as_it_leaves_returns_it() -> None:
+    async def work() -> None:
+        turns, served, done = Turns(2, "checks"), list[str](), asyncio.Event()
+        first = asyncio.create_task(asked(turns, "ann", "viewer", served, done))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(asked(turns, "ann", "viewer", served, asyncio.Event()))
+        await asyncio.sleep(0)
+        done.set()
+        while not first.done():
+            await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([first, second])
+        assert not turns.held
+
+    asyncio.run(work())
+
+
+def test_a_place_that_another_goes_on_to_use() -> None:
+    async def work() -> None:
+        turns = Turns(2, "texts")
+        with by("ann"):
+            place = await turns.take()
+            waits = asyncio.create_task(turns.take())
+            await asyncio.sleep(0)
+            assert not waits.done()
+        turns.pass_on(place, Caller("root"))
+        assert (await waits).caller.name == "ann" and [each.name for each in turns.held] == ["root", "ann"]
+
+    asyncio.run(work())
+
+
+def test_turns_are_those_of_the_loop() -> None:
+    async def both() -> tuple[Turns, Turns]:
+        return shares.turns("a", 1), shares.turns("a", 1)
+
+    one, other = asyncio.run(both()), asyncio.run(both())
+    assert one[0] is one[1] is not other[0]
+
+
+@pytest.mark.parametrize(("most", "most_bytes"), [(5, 1000), (100, 40)])
+def test_the_oldest_of_whoever_has_the_most_goes(most: int, most_bytes: int) -> None:
+    items = [("flood", 100.0 - number, 10, f"flood {number}") for number in range(50)]
+    items += [("ann", 500.0, 10, "ann's, which is older than all")]
+    gone = surplus(items, most, most_bytes, "flood")
+    assert gone == [f"flood {number}" for number in range(len(gone))] and 46 <= len(gone) <= 47
+    assert surplus(items, 100, 1000, "ann") == []
