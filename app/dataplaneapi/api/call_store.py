@@ -1,5 +1,7 @@
 """Calls with an `Idempotency-Key`, and what was answered: one file each, kept for a day. Blocks where it touches the disk.
 
+Where there are too many, the oldest of the caller goes that has the most: no caller makes another's calls be forgotten.
+
 A file is written before the call is made, and again with its answer before that is sent.
 """
 
@@ -10,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 
+from haproxy_native import shares
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import Unusable
 
@@ -69,7 +71,7 @@ class CallStore:
         call = KeptCall(self._clock(), id=id_)
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._tidy(name.partition("-")[0])
+            self._tidy(_caller(name))
             self._write(name, call)
         except OSError as error:
             raise Unusable(f"nothing was done: {self._directory} takes no note of its key: {error.strerror}") from None
@@ -94,8 +96,9 @@ class CallStore:
 
     def _remember(self, name: str, call: KeptCall) -> None:
         self._in_memory[name] = call
-        if len(self._in_memory) > MOST_SECRET:
-            del self._in_memory[next(iter(self._in_memory))]
+        known = [(_caller(each), -place, 0, each) for place, each in enumerate(self._in_memory)]
+        for gone in shares.surplus(known, MOST_SECRET + 1, 0, _caller(name)):
+            del self._in_memory[gone]
 
     def _write(self, name: str, call: KeptCall) -> None:
         stored = asdict(call) | {"body": None if call.body is None else base64.b64encode(call.body).decode()}
@@ -109,10 +112,10 @@ class CallStore:
         if self._clock() - self._tidied < TIDY_SECONDS and len(list(self._directory.glob(f"{caller}-*{_SUFFIX}"))) < MOST_OF_ONE:
             return
         self._tidied, there = self._clock(), sorted(self._ages())
-        sizes = accumulate(size for _, _, size in there)
-        gone = [path for place, ((age, path, _), size) in enumerate(zip(there, sizes, strict=True)) if _is_over(age, place, size)]
-        gone += [path for _, path, _ in there if path.name.startswith(f"{caller}-")][MOST_OF_ONE - 1 :]
-        for path in gone:
+        own = [path for _, path, _ in there if _caller(path.name) == caller]
+        gone = {*own[MOST_OF_ONE - 1 :], *(path for age, path, _ in there if age > SECONDS)}
+        left = [(_caller(path.name), age, size, path) for age, path, size in there if path not in gone]
+        for path in [*gone, *shares.surplus(left, MOST, MOST_BYTES, caller)]:
             path.unlink(missing_ok=True)
         oldest = self._clock() - SECONDS
         self._in_memory = {name: call for name, call in self._in_memory.items() if call.began > oldest}
@@ -125,9 +128,8 @@ class CallStore:
                 yield self._clock() - status.st_mtime, path, status.st_size
 
 
-def _is_over(age: float, place: int, size: int) -> bool:
-    """`place`: how many are newer. `size`: of these and itself."""
-    return age > SECONDS or place >= MOST - 1 or size > MOST_BYTES
+def _caller(name: str) -> str:
+    return name[: name.rindex("-")]
 
 
 def _read(data: bytes) -> KeptCall:

@@ -21,6 +21,7 @@ from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
+from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.secrets import BLANK
@@ -104,9 +105,9 @@ def rights_digest() -> str:
 def _name(scope: Scope, key: bytes) -> str:
     """Returns the name of a stored call: caller, method, and path with query."""
     caller: Caller = scope["caller"]
-    by = hashlib.sha256(json.dumps([caller.group, caller.name]).encode()).hexdigest()[:16]
-    call = [by, scope["method"], scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1"), key.decode("latin-1")]
-    return f"{by}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+    path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
+    call = [caller.group, caller.name, scope["method"], path, query, key.decode("latin-1")]
+    return f"{shares.holder()}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
 class HashedBody:

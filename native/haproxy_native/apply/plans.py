@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from haproxy_native import shares
 from haproxy_native.apply.moves import Moves, Values
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NoPlan, Unusable
@@ -19,6 +20,8 @@ SECONDS = 3600.0
 # So many are kept, of so many bytes together.
 MOST, MOST_BYTES = 100, 1 << 26
 PUSH, TRANSACTION = "push", "transaction"
+# How many characters of a token say whose it is.
+HOLDER = 8
 _SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
 
 
@@ -47,13 +50,13 @@ class Plans:
         self._directory = directory
 
     def keep(self, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
-        """Returns its token. The oldest goes where there are too many. Raises Unusable."""
-        token = secrets.token_urlsafe(24)
+        """Returns its token. Where there are too many, the oldest of the caller goes that has the most. Raises Unusable."""
+        token = shares.holder() + secrets.token_urlsafe(18)
         plan = KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)
         stored = asdict(plan) | {"body": base64.b64encode(body).decode()}
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._tidy()
+            self._tidy(token[:HOLDER])
             write_atomically(self._directory / f"{token}{_SUFFIX}", json.dumps(stored).encode())
         except OSError as error:
             raise Unusable(f"cannot keep the plan in {self._directory}: {error.strerror}") from error
@@ -75,17 +78,14 @@ class Plans:
             raise NoPlan(f"plan {token} is older than an hour; ask for a new one")
         return plan
 
-    def _tidy(self) -> None:
-        """Deletes plans that are too old, or too many."""
-        now, there = time.time(), []
+    def _tidy(self, coming: str) -> None:
+        """Deletes plans that are too old, or too many together with one of the holder that is coming."""
+        now, there = time.time(), list[tuple[str, float, int, Path]]()
         for path in self._directory.glob(f"*{_SUFFIX}"):
-            age = now - path.stat().st_mtime
-            if age > SECONDS:
+            status = path.stat()
+            if now - status.st_mtime > SECONDS:
                 path.unlink(missing_ok=True)
             else:
-                there.append((age, path))
-        room = MOST_BYTES
-        for place, (_, path) in enumerate(sorted(there)):
-            room -= path.stat().st_size
-            if place >= MOST - 1 or room < 0:
-                path.unlink(missing_ok=True)
+                there.append((path.name[:HOLDER], now - status.st_mtime, status.st_size, path))
+        for path in shares.surplus(there, MOST, MOST_BYTES, coming):
+            path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from haproxy_native import shares
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
@@ -115,9 +116,12 @@ class Operations:
             await asyncio.wait(tasks)
 
     def begin(self, kind: str, due: float | None = None, *, needs: Sequence[str] = (), **arguments: Any) -> Operation:
-        """On behalf of the present author. Raises TooManyOperations."""
+        """On behalf of the present author. Raises TooManyOperations and ShareExceeded."""
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
+        running = [Initiator.of(self.get(identity).by) for identity in self._tasks]
+        held = [shares.account(f"{by.group}/{by.name}") for by in running].count(shares.present().name)
+        shares.check_room(MOST_RUNNING, held, len(running), "running operations")
         would_change()
         number, by = str(max(self._known, default=0) + 1), Initiator.present().as_dict()
         made = Operation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from haproxy_native import shares
 from haproxy_native.beside import beside
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
@@ -120,11 +121,15 @@ class Transactions:
             await asyncio.sleep(min(self.ttl, _LOOK_SECONDS))
 
     def check_limit(self) -> None:
+        """Raises TooManyTransactions and ShareExceeded."""
         self.end_idle()
-        if 0 < self.limit <= sum(one.status == IN_PROGRESS and not one.is_private for one in self._all.values()):
+        authors = [shares.account(one.author) for one in self._all.values() if one.status == IN_PROGRESS and not one.is_private]
+        if 0 < self.limit <= len(authors):
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
             )
+        held = authors.count(shares.present().name)
+        shares.check_room(self.limit, held, len(authors), "open transactions (max_open_transactions)")
 
     def get(self, id_: str) -> Transaction:
         """One of any status."""

@@ -1,6 +1,7 @@
 """Plans that are kept: once, for an hour, a limited number, for nobody else's eyes."""
 
 import os
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from haproxy_native.apply import plans
 from haproxy_native.apply.plans import Plans
 from haproxy_native.errors import NoPlan
+from haproxy_native.request_context import Author, Request, author
 
 
 def test_once(tmp_path: Path) -> None:
@@ -43,6 +45,22 @@ def test_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tokens.append(kept.keep("text/plain", b"", {}, {}, {}))
         os.utime(tmp_path / f"{tokens[-1]}.json", (0, plans.time.time() - 100 + number))
     assert {path.stem for path in tmp_path.iterdir()} == set(tokens[2:])
+
+
+def test_another_caller_makes_no_plan_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "MOST", 3)
+    kept = Plans(tmp_path)
+
+    def keep(name: str) -> str:
+        author.set(Author(name, group="users", request=Request()))
+        return kept.keep("text/plain", b"", {}, {}, {})
+
+    token = copy_context().run(keep, "ann")
+    os.utime(tmp_path / f"{token}.json", (0, plans.time.time() - 1000))
+    for number in range(5):
+        other = copy_context().run(keep, "ben")
+        os.utime(tmp_path / f"{other}.json", (0, plans.time.time() - 100 + number))
+    assert kept.take(token) and kept.take(other) and len(list(tmp_path.iterdir())) == 1
 
 
 def test_the_oldest_go_where_they_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
-from haproxy_native.errors import BadRequest, NotCancellable, NotFound, TooManyOperations
+from haproxy_native.errors import BadRequest, NotCancellable, NotFound, ShareExceeded, TooManyOperations
 from haproxy_native.operations import operations as module
 from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author, Request, author
 from tests.native.operations.asynchronous import finished
 
 
@@ -185,6 +185,23 @@ async def test_there_is_room_for_so_many(tmp_path: Path, monkeypatch: pytest.Mon
         operations.begin("forever")
         with pytest.raises(TooManyOperations):
             operations.begin("at_once")
+
+
+@finished
+async def test_one_caller_leaves_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_RUNNING", 4)
+    ann, root = (Author(name, group="users", request=Request(), rights=rights) for name, rights in (("ann", Rights()), ("root", None)))
+    async with Operations(tmp_path, KINDS) as operations:
+        author.set(ann)
+        operations.begin("forever")
+        operations.begin("forever")
+        with pytest.raises(ShareExceeded, match="ann has 2 running operations, one caller may have 2 of 4"):
+            operations.begin("forever")
+        author.set(root)
+        operations.begin("forever")
+        operations.begin("forever")
+        with pytest.raises(TooManyOperations):
+            operations.begin("forever")
 
 
 @finished
