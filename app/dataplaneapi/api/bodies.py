@@ -2,35 +2,40 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from json.scanner import c_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
 from dataplaneapi.api.errors import ApiError
+from haproxy_native.shares import Holding
 
 DEEPEST = 64
 # Largest bodies in bytes where the settings name no limit: of one object; of a list, a section or a text as a whole; of a file.
 OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
 
 
-async def read(receive: Receive, headers: Iterable[tuple[bytes, bytes]], limit: int, seconds: float) -> bytes:
-    """The whole body; 413 as soon as it is known to be larger than the limit (0: none), 408 when it does not arrive in time."""
-    announced = next((value for name, value in headers if name == b"content-length"), b"")
+async def read(receive: Receive, scope: Scope, limit: int, seconds: float) -> bytes:
+    """The whole body; 413 as soon as it is known to be larger than the limit (0: none), 408 when it does not arrive in time.
+
+    Raises ShareExceeded for a caller whose other requests hold too much already.
+    """
+    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
         raise too_large(limit)
     try:
         async with asyncio.timeout(seconds or None):
-            return await _collect(receive, limit)
+            return await _collect(receive, limit, scope.get("bodies"))
     except TimeoutError:
         raise ApiError(408, f"request body did not arrive within {seconds:g} seconds") from None
 
 
-async def _collect(receive: Receive, limit: int) -> bytes:
-    chunks, size = [], 0
+async def _collect(receive: Receive, limit: int, held: Holding | None) -> bytes:
+    chunks, size, total = [], 0, max(_memory() // 16, 4 * (limit or WHOLE_BYTES))
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -39,9 +44,16 @@ async def _collect(receive: Receive, limit: int) -> bytes:
         size += len(chunk)
         if limit and size > limit:
             raise too_large(limit)
+        if held:
+            held.add(len(chunk), total)
         chunks.append(chunk)
         if not message.get("more_body"):
             return b"".join(chunks)
+
+
+@cache
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def too_large(limit: int) -> ApiError:

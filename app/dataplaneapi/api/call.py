@@ -115,7 +115,7 @@ async def json_call(request: Request) -> Call:
         _check_force(call)
         return call
     patience = connection.of(scope).endpoint.read_timeout
-    data = await body.read(request.receive, scope["headers"], _largest_body(call), patience)
+    data = await body.read(request.receive, scope, _largest_body(call), patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")

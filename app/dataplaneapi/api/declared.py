@@ -73,7 +73,7 @@ async def declared_call(request: Request) -> Call:
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
     patience = connection.of(request.scope).endpoint.read_timeout
-    data = await bodies.read(request.receive, headers, bodies.WHOLE_BYTES if limit is None else limit, patience)
+    data = await bodies.read(request.receive, request.scope, bodies.WHOLE_BYTES if limit is None else limit, patience)
     if call.get("plan") is not None:
         if data:
             raise ApiError(400, "plan in query stands for the body that it was made of; send one of the two")

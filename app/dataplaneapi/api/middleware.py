@@ -25,7 +25,9 @@ from dataplaneapi.server.replies import Replies
 from dataplaneapi.telemetry import counters as tally
 from dataplaneapi.telemetry import trace_context
 from dataplaneapi.telemetry.log import ACCESS
+from haproxy_native.errors import ShareExceeded
 from haproxy_native.request_context import author, origin
+from haproxy_native.shares import Pool
 
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
@@ -98,6 +100,7 @@ class RequestMiddleware:
 
     def __init__(self, app: ASGIApp, services: Services, page: Callable[[Scope], Response | None], kept: KeptReplies) -> None:
         self._app, self._services, self._page, self._kept = app, services, page, kept
+        self._requests, self._bodies = Pool("requests under way (listen_limit)"), Pool("bytes in bodies of requests under way")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -114,7 +117,12 @@ class RequestMiddleware:
             if not refusal and not is_public(scope):
                 caller = scope["caller"] = change_author.caller(scope, exchange.headers, self._services.gate)
                 author.set(change_author.of(scope, exchange.headers, caller, self._services.roles))
-            await (refusal or self._app)(scope, receive, exchange.send)
+            with self._requests.hold() as requests, self._bodies.hold() as scope["bodies"]:
+                if not refusal:
+                    requests.add(1, connection.of(scope).endpoint.limit)
+                await (refusal or self._app)(scope, receive, exchange.send)
+        except ShareExceeded as error:
+            await response_to(error)(scope, receive, exchange.send)
         except Exception as error:
             logger.exception("request %s %s failed", scope["method"], scope["path"])
             if not exchange.status:

@@ -23,7 +23,7 @@ async def strict_call(request: Request) -> Call:
     declared, limit = call.operation.body, call.services.settings.max_body_size
     assert declared is not None
     patience = connection.of(request.scope).endpoint.read_timeout
-    data = await bodies.read(request.receive, headers, bodies.WHOLE_BYTES if limit is None else limit, patience)
+    data = await bodies.read(request.receive, request.scope, bodies.WHOLE_BYTES if limit is None else limit, patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")

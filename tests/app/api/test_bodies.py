@@ -2,12 +2,18 @@
 
 import asyncio
 import json
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
+from dataplaneapi.api import bodies
 from dataplaneapi.api.bodies import DEEPEST, decode, read
 from dataplaneapi.api.errors import ApiError
+from haproxy_native.access.rights import Rights
+from haproxy_native.errors import ShareExceeded
+from haproxy_native.request_context import Author, Request, author
+from haproxy_native.shares import Pool
 
 
 class Sender:
@@ -24,7 +30,7 @@ class Sender:
 
 
 def taken(sender: Sender, limit: int = 0, seconds: float = 0, headers: list[tuple[bytes, bytes]] | None = None) -> bytes:
-    return asyncio.run(read(sender, headers or [], limit, seconds))
+    return asyncio.run(read(sender, {"headers": headers or []}, limit, seconds))
 
 
 def test_chunks_are_joined() -> None:
@@ -46,6 +52,22 @@ def test_chunks_over_the_limit_are_not_collected() -> None:
     assert (error.value.status, sender.taken) == (413, 3)
 
 
+def test_bodies_of_one_caller_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of it is for one caller: two bodies of the largest size here."""
+    monkeypatch.setattr(bodies, "_memory", lambda: 0)
+    pool, limit, third = Pool("bytes"), 100, Sender(b"x", b"x")
+
+    def three() -> None:
+        author.set(Author("ann", group="users", request=Request(), rights=Rights()))
+        with pool.hold() as holding:
+            for sender in (Sender(b"x" * 90, b"x" * 10), Sender(b"x" * 100), third):
+                asyncio.run(read(sender, {"headers": [], "bodies": holding}, limit, 0))
+
+    with pytest.raises(ShareExceeded, match="ann has 200 bytes, one caller may have 200 of 400"):
+        copy_context().run(three)
+    assert (third.taken, pool._held.total()) == (1, 0)
+
+
 def test_a_body_that_never_ends_is_given_up() -> None:
     with pytest.raises(ApiError, match="within 0.01 seconds") as error:
         taken(Sender(b"x", ends=False), seconds=0.01)
@@ -57,7 +79,7 @@ def test_a_client_that_leaves() -> None:
         return {"type": "http.disconnect"}
 
     with pytest.raises(ApiError, match="went away"):
-        asyncio.run(read(gone, [], 0, 0))
+        asyncio.run(read(gone, {"headers": []}, 0, 0))
 
 
 def test_values() -> None:
