@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any
 
 PIPE = subprocess.PIPE
@@ -35,7 +36,9 @@ class Child:
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 
     def limit(self, limits: Mapping[int, int]) -> None:
-        """What it may use of each resource (`resource.RLIMIT_*`), where it may not use less already."""
+        """Limit what it may use of each resource (`resource.RLIMIT_*`); where memory is short, it is killed before this process."""
+        with suppress(OSError):
+            Path(f"/proc/{self._process.pid}/oom_score_adj").write_text("1000")
         with suppress(OSError):
             for kind, most in limits.items():
                 _, hard = resource.prlimit(self._process.pid, kind)
