@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 METHODS = ("get", "post", "put", "patch", "delete")
 # What every write takes beside parameters of its own. Where a body may be left out clients place that argument behind all parameters:
 # there uploads take these without declaring them.
-COMMON_TO_WRITES = ("strict", "wait_for_reload", "confirm", "join", "guard", "auto_confirm", "tests")
+COMMON_TO_WRITES = ("strict", "wait_for_reload", "confirm", "guard", "tests")
 FURTHER = "x-further-parameters"
 # What the answers are that have an ETag.
 COMPLETE = frozenset(("application/json", "text/plain", "application/octet-stream"))

@@ -27,7 +27,6 @@ TAIL = """
 | `dataplaneapi.user` | users: `{name, password, insecure}`. `password` is a hash of crypt(3) \
 (`openssl passwd -5`), with `insecure: true` clear \
 text; `"${NAME}"`, with these quotes, is that variable's value |
-| `dataplaneapi.guards` | guards by name: `{name, errors, ready, min_requests, for}`, see [confirmations.md](confirmations.md) |
 | `dataplaneapi.roles` | roles by name, each a list of rules `{objects, may, fields, reload, max_objects}`, see [access.md](access.md) |
 | `dataplaneapi.role_of` | who has them: `{users, certificates, spiffe, claims}`, names with roles; a `dataplaneapi.user` takes `role` |
 | `dataplaneapi.jwt` | whose JWTs are taken: `{issuer, audience, jwks, claim, name, ca_file}`, see [access.md](access.md) |

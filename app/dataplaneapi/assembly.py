@@ -40,9 +40,8 @@ from haproxy_native.apply.apply import Apply
 from haproxy_native.apply.owners import OwnerFile
 from haproxy_native.apply.plans import Plans
 from haproxy_native.confirmations.confirmations import Confirmations
+from haproxy_native.confirmations.guard import Watch
 from haproxy_native.confirmations.ledger import Confirmation
-from haproxy_native.confirmations.traffic import Traffic
-from haproxy_native.confirmations.watch import Watch
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.drains.drain import DRAIN
 from haproxy_native.drains.drains import Drains
@@ -123,7 +122,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     engine.context.process_kinds = read = kinds(engine.context, overrides, language)
     returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, take_backs(engine.context, engine.stores, overrides, read))
     events = EventSources(engine, editor, history.mask)
-    watch = Watch(Traffic(lambda: workers.statistics(FRONTENDS | BACKENDS)))
+    watch = Watch(lambda: workers.statistics_in_service(FRONTENDS | BACKENDS))
 
     def rights_of(group: str, name: str) -> Rights | None:
         return services.bearers.rights_now(services.roles, group, name)

@@ -30,9 +30,7 @@ from tests.acceptance.wrong_changes import (
     Change,
     Site,
     a_backend_that_answers_503,
-    a_map_emptied,
     a_server_at_a_dead_address,
-    a_server_lost,
     a_server_without_weight,
     a_wrong_certificate,
     a_wrong_map,
@@ -100,16 +98,6 @@ def test_several_files_at_once(site: Site) -> None:
     assert site.seen() == before
     assert site.sidecar.post(f"/v3/sidecar/history/{moment}/restore", wait="30s").is_success
     assert site.seen()["status"] == 200
-
-
-def test_a_later_change_that_joined(site: Site) -> None:
-    before = site.seen()
-    location = made_by(a_server_without_weight, site, confirm="1h")
-    join = location.rpartition("/")[2]
-    for change in (a_wrong_certificate, a_server_lost, a_map_emptied, a_backend_that_answers_503):
-        assert change(site, join=join).is_success
-    assert site.sidecar.delete(location).json()["status"] == "returned"
-    assert site.seen() == before
 
 
 def test_others_in_between_stay(site: Site) -> None:

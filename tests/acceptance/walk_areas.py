@@ -97,10 +97,9 @@ def confirmations(walk: Walk) -> None:
     walk.step("getConfirmation", name)
     walk.step("extendConfirmation", name, {"timeout": "2h"})
     walk.step("confirmChange", name)
-    guard = {"guard": '{"errors":2,"ready":true,"min_requests":50,"for":"60s"}', "auto_confirm": "true"}
+    guard = {"guard": '{"errors":2,"ready":true,"min_requests":50}', "wait": "1s"}
     walk.step("deleteRuntimeMapEntry", {"parent_name": "loaded.map", "id": "/confirmed"}, force_sync=True, confirm="1h", **guard)
     name = {"id": walk.step("getConfirmations").json()[0]["id"]}
-    walk.step("addMapEntry", {"parent_name": "loaded.map"}, {"key": "/joined", "value": "1"}, force_sync=True, join=name["id"], wait="1s")
     walk.step("rejectConfirmation", name)
 
 

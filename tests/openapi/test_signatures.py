@@ -28,10 +28,7 @@ def test_the_documents_are_those_that_clients_were_generated_from(file: Path) ->
 def test_a_line_tells_all_that_matters() -> None:
     lines = {file.stem: dict(line.split(": ", 1) for line in text.splitlines()) for file, text in LISTINGS.items()}
     server = "DELETE /services/haproxy/configuration/backends/{parent_name}/servers/{name}"
-    common = (
-        "strict: query, wait: query, confirm: query, join: query, guard: query, auto_confirm: query, tests: query, "
-        "If-Match: header, on_conflict: query"
-    )
+    common = "strict: query, wait: query, confirm: query, guard: query, tests: query, If-Match: header, on_conflict: query"
     arguments = f"name, parent_name, transaction_id: query, version: query, force_reload: query, {common}"
     assert lines["openapi3"][server] == f"Server.deleteServerBackend({arguments})"
     certificate = "POST /services/haproxy/storage/ssl_crt_lists"

@@ -79,7 +79,7 @@ CALLS: dict[type[native.NativeError], str] = {
     native.NoConfirmation: "GET /v3/sidecar/confirmations lists those there are",
     native.Unconfirmed: (
         "this is no conflict of versions: try again then, confirm it (POST /v3/sidecar/confirmations/{confirmation}/confirm), "
-        "or join it (?join={confirmation})"
+        "or take it back (DELETE /v3/sidecar/confirmations/{confirmation})"
     ),
 }
 

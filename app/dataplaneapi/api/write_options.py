@@ -12,12 +12,11 @@ from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.guards import guard_of
 from dataplaneapi.api.on_conflict import explained
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
 from haproxy_native import rehearsal
-from haproxy_native.confirmations.guard import Guard
+from haproxy_native.confirmations.guard import Guard, read_guard
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.errors import BreaksTests, ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
@@ -31,7 +30,7 @@ SHORTEST, LONGEST = 2.0, 86400.0
 LOOK_SECONDS = 0.05
 # Beyond the time that is waited for.
 ANSWER_SECONDS = 30.0
-OPTIONS = ("confirm", "join", "wait", "guard", "auto_confirm", "tests")
+OPTIONS = ("confirm", "wait", "guard", "tests")
 
 
 def with_options(operation: Operation) -> Handler:
@@ -68,7 +67,7 @@ def _readable(error: BreaksTests) -> BreaksTests:
 
 async def _serve(handler: Handler, call: Call) -> Response:
     _check(call)
-    async with _confirmation(call, guard_of(call)) as made:
+    async with _confirmation(call, _guard(call)) as made:
         token = requires_tests.set("tests" in call.values)
         try:
             response = await handler(call)
@@ -85,22 +84,28 @@ def _check(call: Call) -> None:
     given = [name for name in OPTIONS if name in call.values and not (name == "tests" and not call.operation.writes)]
     if given and call.get("transaction_id"):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
-    if "confirm" in call.values and "join" in call.values:
-        raise ApiError(400, "confirm begins a confirmation, and join takes part in one: send one of the two")
     if call.get("confirm", SHORTEST) < SHORTEST:
         raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
 
 
+def _guard(call: Call) -> Guard | None:
+    """Return the guard that a call asks for, or None. Raises ApiError."""
+    if "guard" not in call.values:
+        return None
+    if "confirm" not in call.values:
+        raise ApiError(400, "guard in query rolls back a change that waits for its confirmation: send confirm with it")
+    try:
+        return read_guard(call.get("guard"))
+    except ValueError as error:
+        raise ApiError(400, f"guard in query: {error}") from None
+
+
 @asynccontextmanager
 async def _confirmation(call: Call, guard: Guard | None) -> AsyncIterator[Confirmation | None]:
-    confirmations = call.services.confirmations
     if "confirm" in call.values:
         call.answer_within(ANSWER_SECONDS)
-        async with confirmations.opened(call.get("confirm"), guard) as made:
+        async with call.services.confirmations.opened(call.get("confirm"), guard) as made:
             yield made
-    elif "join" in call.values:
-        async with confirmations.joined(call.get("join")) as joined:
-            yield joined
     else:
         yield None
 

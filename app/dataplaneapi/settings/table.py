@@ -163,7 +163,6 @@ class Settings:
     name: str = ""
     listeners: list[dict[str, Any]] = field(default_factory=list)
     users: list[dict[str, Any]] = field(default_factory=list)
-    guards: list[dict[str, Any]] = field(default_factory=list)
     roles: dict[str, Any] = field(default_factory=dict)
     role_of: dict[str, Any] = field(default_factory=dict)
     jwt: dict[str, Any] = field(default_factory=dict)
@@ -229,7 +228,6 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         name=str(at(data, "name") or os.uname().nodename),
         listeners=listeners,
         users=_maps(data, "dataplaneapi.user", wrong),
-        guards=_maps(data, "dataplaneapi.guards", wrong),
         roles=_map(data, "dataplaneapi.roles", wrong),
         role_of=_map(data, "dataplaneapi.role_of", wrong),
         jwt=_map(data, "dataplaneapi.jwt", wrong),
@@ -344,12 +342,6 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
     for name, known in CHOICES.items():
         if getattr(settings, name) not in known:
             yield f"dataplaneapi.{name} must be {' or '.join(known)}, not {getattr(settings, name)!r}"
-    if settings.guards:
-        from dataplaneapi.settings.guards import read_guard
-
-        for guard in settings.guards:
-            plain = {member: value for member, value in guard.items() if member != "name"}
-            yield from _unusable(f"guards: {guard.get('name', '')}: ", partial(read_guard, plain))
     if settings.roles or settings.role_of or any("role" in user for user in settings.users):
         from dataplaneapi.settings.roles import read_roles
 

@@ -221,7 +221,7 @@ async function inTransaction(edits, confirm) {
   }
 }
 
-/** What the waiting changes are: the confirmation is asked for again, since others may have joined it. */
+/** The effects of the change that waits for a confirmation. */
 async function ofEntries({ id: confirmation }, back) {
   const { entries: ids = [] } = await get(`v3/sidecar/confirmations/${segment(confirmation)}`);
   const entries = await Promise.all(ids.map((id) => get(`v3/sidecar/history/${segment(id)}`)));

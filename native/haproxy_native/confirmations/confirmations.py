@@ -17,11 +17,9 @@ from typing import Any, Self
 from haproxy_native.background import Background
 from haproxy_native.commit.change import AnyChange, Change, ObjectChange
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.confirmations.guard import BAD, GOOD, Guard
+from haproxy_native.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, baseline
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation, ConfirmationLedger
 from haproxy_native.confirmations.touched import sections
-from haproxy_native.confirmations.traffic import Look
-from haproxy_native.confirmations.watch import Watch, baseline
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import (
     CheckImpossible,
@@ -48,6 +46,8 @@ LOOK_SECONDS = 0.2
 # What may pass, and has changed nothing: a full disk, a HAProxy that is away.
 PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
 AGAIN_SECONDS = 1.0
+# The longest wait for the statistics that a guard reads.
+ANSWER_SECONDS = 5.0
 # The same trouble is logged again after so long.
 REMINDER_SECONDS = 60.0
 # Of one entry: each try is a commit.
@@ -58,7 +58,7 @@ Listener = Callable[[Confirmation], None]
 class Confirmations:
     """Within `async with` deadlines are kept, and changes by other clients refused while one is not over.
 
-    `tell` is called with each confirmation that has changed. `watch` is what guards ask.
+    `tell` is called with each confirmation that has changed. `watch` reads the statistics for guards.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Confirmations:
         watch: Watch | None = None,
     ) -> None:
         self._context, self._history, self._returning, self._directory, self._tell = context, history, returning, directory, tell
-        self._guarding = watch
+        self._guard_watch = watch
         self._ledger = ConfirmationLedger(directory / "confirmations.json")
         self._works = Background("the confirmations")
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
@@ -91,8 +91,6 @@ class Confirmations:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._context.admit = None
         await self._works.stop()
-        if self._guarding:
-            await self._guarding.stop()
 
     def all(self) -> list[Confirmation]:
         """The newest first."""
@@ -126,13 +124,13 @@ class Confirmations:
     async def opened(self, seconds: float, guard: Guard | None = None) -> AsyncIterator[Confirmation]:
         """A confirmation of what is changed within; its time begins at the end. Raises Unconfirmed while there is another.
 
-        Where there is a `guard` it is taken back as soon as that finds it bad; HAProxy must answer then: raises RuntimeFailure.
+        A `guard` rolls it back as soon as it is violated. HAProxy must answer then: raises RuntimeFailure.
 
         Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
         """
         by = author.get()
         self._admit(Change(lambda document: document, author=by))
-        looks = await self._guarding.before() if guard and self._guarding else None
+        before = await self._guard_watch.read() if guard and self._guard_watch else None
         self._admit(Change(lambda document: document, author=by))
         members = asdict(guard) if guard else None
         made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members))
@@ -143,8 +141,8 @@ class Confirmations:
                 await asyncio.shield(self._abandon(made))
                 raise
         if await self._is_made(made.id):
-            known = await self._baseline(made.id, looks) if looks else None
-            await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=known)
+            start = await self._baseline(made.id, before) if before else None
+            await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
         else:
             await self._note(made.id, status=VOID, ended=time.time())
 
@@ -157,20 +155,16 @@ class Confirmations:
             self._log(id_, error)
             return True
 
-    async def _baseline(self, id_: str, looks: tuple[Look, Look]) -> dict[str, Any] | None:
-        assert self._guarding
-        await self._guarding.started(id_)
+    async def _baseline(self, id_: str, before: Reading) -> dict[str, Any] | None:
+        """Return what the guard compares with, or None if the history does not say which sections were changed."""
+        assert self._guard_watch
+        after = None
+        with suppress(RuntimeFailure):
+            after = await self._guard_watch.read()
         with suppress(Unusable):
             objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
-            return baseline(looks, sections(self._context.current.document, objects))
+            return baseline(before, after, sections(self._context.current.document, objects))
         return None
-
-    @asynccontextmanager
-    async def joined(self, id_: str) -> AsyncIterator[Confirmation]:
-        """What is changed within stands and falls with a confirmation that is pending. Raises NotFound, NotPending and Forbidden."""
-        confirmation, by = self._pending(id_), author.get()
-        with _part_of(confirmation, by):
-            yield confirmation
 
     async def confirm(self, id_: str) -> Confirmation:
         """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
@@ -228,20 +222,25 @@ class Confirmations:
     # -- guards
 
     async def _judge(self, waiting: Confirmation) -> None:
-        """Takes back what is bad, and confirms what is good where that is wanted."""
-        if self._guarding is None or waiting.deadline is None or waiting.guard is None:
+        """Note what the guard of a pending confirmation says, and roll it back if the guard is violated."""
+        if (verdict := await self._verdict(waiting)) is None:
             return
-        judgement = self._guarding.verdict(waiting, time.time() - (waiting.deadline - waiting.seconds))
-        if judgement.result == BAD:
-            log.warning("confirmation %s: %s", waiting.id, "; ".join(judgement.reasons))
-            self._ledger.note(waiting.id, verdict=judgement.as_dict(), deadline=time.time())
+        if verdict.result == BAD:
+            log.warning("confirmation %s violates its guard: %s", waiting.id, "; ".join(verdict.reasons))
+            self._ledger.note(waiting.id, verdict=verdict.as_dict(), deadline=time.time())
             await self._go_back(waiting.id)
-        elif judgement.result == GOOD and waiting.guard["auto_confirm"]:
-            self._ledger.note(waiting.id, verdict=judgement.as_dict())
-            with suppress(NotPending):
-                await self.confirm(waiting.id)
         else:
-            self._ledger.note(waiting.id, is_due=False, verdict=judgement.as_dict())
+            self._ledger.note(waiting.id, is_due=False, verdict=verdict.as_dict())
+
+    async def _verdict(self, waiting: Confirmation) -> Verdict | None:
+        """Return None if there is nothing new. Waits for HAProxy no longer than the deadline permits."""
+        if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
+            return None
+        try:
+            async with asyncio.timeout(min(ANSWER_SECONDS, waiting.deadline - time.time())):
+                return await self._guard_watch.verdict(waiting.id, Guard(**waiting.guard), waiting.baseline)
+        except (RuntimeFailure, TimeoutError) as error:
+            return Verdict(INCONCLUSIVE, [f"HAProxy does not answer: {error or 'timeout'}"], {})
 
     # -- going back
 
@@ -287,7 +286,7 @@ class Confirmations:
                 text = _failure(standing)
                 log.error("confirmation %s of %s: %s", id_, confirmation.author, text)
                 return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
-            why = "is refused by its guard" if (confirmation.verdict or {}).get("result") == BAD else "was not given in time, or refused"
+            why = "violates its guard" if (confirmation.verdict or {}).get("result") == BAD else "was not given in time, or refused"
             log.warning("confirmation %s of %s %s; its changes are taken back", id_, confirmation.author, why)
             return await self._note(id_, status=end, ended=time.time(), error="")
 

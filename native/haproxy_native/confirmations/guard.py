@@ -1,128 +1,203 @@
-"""What a guard says of a change by the traffic of the sections that it touches: good, bad, or nothing yet. Pure."""
+"""`Guard`: when a change that waits for its confirmation is rolled back before its deadline. `Watch` reads what a guard compares.
 
-from collections.abc import Iterator, Mapping, Sequence
+A guard compares what the worker in service reports in `show stat` with what it reported when the change had taken effect. A worker that
+was not there then runs the change, so all that it has counted is counted; that also covers the reload that a change needs, and later ones.
+Former workers are not counted: they finish connections that began before the change, and serve the configuration before it. Counters that
+were cleared count from zero. The start is stored with the confirmation, so that a restart of this server loses nothing.
+"""
+
+import json
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any
 
+from haproxy_native.beside import beside
+from haproxy_native.runtime.responses import cells
+
 GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
-# Standard deviations: 95 % for all of some sixty looks together, so that looking often finds no more than looking once.
-DEVIATIONS = 3.35
-# Looks in a row that show fewer ready servers.
+EXAMPLE = '{"errors": 2, "ready": true, "min_requests": 50}'
+# Consecutive readings with fewer ready servers that make a change bad, so that a server whose address is resolved after a reload does not.
 STEADY = 3
+READ_SECONDS = 1.0
+MOST = 1_000_000_000
+_MEMBERS = {"errors": (int, float), "ready": (bool,), "min_requests": (int,)}
+_KINDS = {"FRONTEND": "frontends", "BACKEND": "backends"}
 
 
 @dataclass(frozen=True)
 class Guard:
-    """`errors`: by how many points the share of failed requests may rise, None for any. `ready`: whether no section may have fewer ready
-    servers. A change is good `seconds` after it, with at least `min_requests`.
-    """
-
+    # Percent of the requests since the change that may be answered with 5xx; None for any.
     errors: float | None = None
+    # Whether no backend may have fewer ready servers than before the change.
     ready: bool = False
+    # Fewer requests than these say nothing of errors.
     min_requests: int = 50
-    seconds: float = 60.0
-    auto_confirm: bool = False
+
+
+def read_guard(text: str) -> Guard:
+    """Return the guard that a JSON text describes. Raises ValueError, which names the member."""
+    try:
+        given = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"it is not JSON such as {EXAMPLE}: {error}") from None
+    for name, value in _members(given):
+        if name not in _MEMBERS:
+            raise ValueError(f"unknown member {name[:40]!r}; expected {', '.join(_MEMBERS)}")
+        if not isinstance(value, _MEMBERS[name]) or (isinstance(value, bool) and name != "ready"):
+            raise ValueError(f"{name} has the wrong type; expected a value as in {EXAMPLE}")
+    guard = Guard(**given)
+    if guard.errors is None and not guard.ready:
+        raise ValueError("it compares nothing; set errors, ready or both")
+    if not 0 <= (guard.errors or 0) <= 100 or not 1 <= guard.min_requests <= MOST:
+        raise ValueError(f"errors is a percentage from 0 to 100, and min_requests at least 1 and at most {MOST}")
+    return guard
+
+
+def _members(given: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(given, dict):
+        return given.items()
+    raise ValueError(f"it is not an object such as {EXAMPLE}")
 
 
 @dataclass(frozen=True)
 class Count:
-    """Requests, and those that failed: answered with 5xx, or without a connection or response of a server."""
-
     requests: int = 0
-    failures: int = 0
+    # Those that were answered with 5xx.
+    errors: int = 0
 
     def __add__(self, other: "Count") -> "Count":
-        return Count(self.requests + other.requests, self.failures + other.failures)
-
-    def __sub__(self, other: "Count") -> "Count":
-        return Count(max(0, self.requests - other.requests), max(0, self.failures - other.failures))
-
-    @property
-    def interval(self) -> tuple[float, float, float]:
-        """The share of failures with the bounds of its interval (Wilson): low, share, high. Without requests nothing has failed."""
-        if not self.requests:
-            return 0.0, 0.0, 0.0
-        share, square = min(1.0, self.failures / self.requests), DEVIATIONS**2 / self.requests
-        center = share + square / 2
-        spread = DEVIATIONS * sqrt(share * (1 - share) / self.requests + square / (4 * self.requests))
-        return max(0.0, (center - spread) / (1 + square)), share, min(1.0, (center + spread) / (1 + square))
+        return Count(self.requests + other.requests, self.errors + other.errors)
 
 
-def rise(before: Count, after: Count) -> tuple[float, float]:
-    """The bounds of the rise, in points: the difference of two shares (Newcombe's interval)."""
-    low, share, high = before.interval
-    new_low, new_share, new_high = after.interval
-    difference = new_share - share
-    return (
-        100 * (difference - sqrt((new_share - new_low) ** 2 + (high - share) ** 2)),
-        100 * (difference + sqrt((new_high - new_share) ** 2 + (share - low) ** 2)),
-    )
+@dataclass(frozen=True)
+class Reading:
+    """What one worker reports in `show stat`."""
+
+    # Pid and time of start.
+    worker: str
+    # By kind (frontends or backends) and name.
+    counts: Mapping[tuple[str, str], Count]
+    # Servers that take requests, of each backend.
+    ready: Mapping[str, int]
+
+    def totals(self, sections: Collection[str]) -> dict[str, Count]:
+        """Return the sums over these sections, by kind."""
+        totals = dict[str, Count]()
+        for (kind, name), count in self.counts.items():
+            if name in sections:
+                totals[kind] = totals.get(kind, Count()) + count
+        return totals
+
+
+def read_statistics(worker: str, text: str) -> Reading:
+    """Parse the answer to `show stat`."""
+    counts, ready = dict[tuple[str, str], Count](), dict[str, int]()
+    places, rows = cells(text)
+    for row in rows:
+        if (kind := _KINDS.get(row[places["svname"]])) is None:
+            continue
+        name = row[places["pxname"]]
+        requests, errors, active, backup = (int(row[places[column]] or 0) for column in ("req_tot", "hrsp_5xx", "act", "bck"))
+        counts[kind, name] = Count(requests, errors)
+        if kind == "backends":
+            ready[name] = active + backup
+    return Reading(worker, counts, ready)
+
+
+def baseline(before: Reading, after: Reading | None, sections: Collection[str]) -> dict[str, Any]:
+    """Return what the readings since a change are compared with, as the confirmation stores it.
+
+    `before` was read before the change, and `after` when it had taken effect; None if HAProxy did not answer. Counting starts with `after`
+    if the same worker serves; else it starts with the new worker.
+    """
+    start = after if after and after.worker == before.worker else before
+    return {
+        "sections": sorted(sections),
+        "worker": start.worker,
+        "counts": {kind: asdict(count) for kind, count in start.totals(sections).items()},
+        "ready": {name: count for name, count in before.ready.items() if name in sections},
+    }
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`reasons` are for people, of GOOD and INCONCLUSIVE too. `before` and `after`: requests and failures of frontends and of backends."""
-
     result: str
+    # What makes it bad or inconclusive, with the numbers.
     reasons: Sequence[str]
-    before: Mapping[str, Count]
-    after: Mapping[str, Count]
+    # What frontends and backends have answered since the change.
+    counts: Mapping[str, Count]
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "result": self.result,
-            "reasons": list(self.reasons),
-            "before": {name: asdict(count) for name, count in self.before.items()},
-            "after": {name: asdict(count) for name, count in self.after.items()},
-        }
+        return {"result": self.result, "reasons": list(self.reasons), **{kind: asdict(count) for kind, count in self.counts.items()}}
 
 
-@dataclass(frozen=True)
-class Seen:
-    """`before` and `after` the change: counts of frontends and of backends that it touches. `ready`: servers of each backend before it,
-    and in the last looks since. `seconds` since the change.
+def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[Reading]) -> Verdict:
+    """Compare the last readings, the newest last, with the baseline of a change. There is at least one."""
+    counts = _since(start, readings[-1])
+    short = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
+    bad = list(_too_many_errors(guard, counts))
+    if short and len(readings) >= STEADY:
+        bad += _short_of_servers(start, readings[-STEADY:])
+    if bad:
+        return Verdict(BAD, bad, counts)
+    most = max((count.requests for count in counts.values()), default=0)
+    if guard.errors is not None and most < guard.min_requests:
+        short.append(f"{most} requests since the change; the guard needs {guard.min_requests}")
+    return Verdict(INCONCLUSIVE if short else GOOD, short, counts)
+
+
+def _since(start: Mapping[str, Any], now: Reading) -> dict[str, Count]:
+    counts = dict[str, Count]()
+    for kind, count in now.totals(start["sections"]).items():
+        former = Count(**start["counts"].get(kind, {})) if now.worker == start["worker"] else Count()
+        is_cleared = count.requests < former.requests or count.errors < former.errors
+        counts[kind] = count if is_cleared else Count(count.requests - former.requests, count.errors - former.errors)
+    return counts
+
+
+def _too_many_errors(guard: Guard, counts: Mapping[str, Count]) -> Iterator[str]:
+    for kind, count in counts.items():
+        if guard.errors is None or count.requests < guard.min_requests:
+            continue
+        if (share := 100 * count.errors / count.requests) > guard.errors:
+            found = f"{count.errors} of {count.requests} requests to {kind} were answered with 5xx"
+            yield f"{found}: {share:.1f} %, and the guard permits {guard.errors:g} %"
+
+
+def _short_of_servers(start: Mapping[str, Any], readings: Sequence[Reading]) -> Iterator[str]:
+    """Yield the backends that have fewer ready servers than before in all these readings. A backend that is gone has none to lose."""
+    for name, before in start["ready"].items():
+        now = [reading.ready.get(name, before) for reading in readings]
+        if max(now) < before:
+            yield f"backend {name} has {now[-1]} ready servers; before the change it had {before}"
+
+
+class Watch:
+    """Reads the statistics of the worker in service for one guarded change at a time; asks HAProxy for nothing else.
+
+    `ask` returns the name of that worker and its answer to `show stat`; it raises RuntimeFailure.
     """
 
-    before: Mapping[str, Count]
-    after: Mapping[str, Count]
-    ready: Mapping[str, int]
-    looks: Sequence[Mapping[str, int]]
-    seconds: float
+    def __init__(self, ask: Callable[[], Awaitable[tuple[str, str]]]) -> None:
+        self._ask = ask
+        self._id, self._due = "", 0.0
+        self._readings: deque[Reading] = deque(maxlen=STEADY)
 
+    async def read(self) -> Reading:
+        """Raises RuntimeFailure."""
+        return await beside(read_statistics, *await self._ask())
 
-def judge(guard: Guard, seen: Seen) -> Verdict:
-    if wrong := [*_too_many_errors(guard, seen), *_too_few_servers(guard, seen)]:
-        return Verdict(BAD, wrong, seen.before, seen.after)
-    missing = list(_missing(guard, seen))
-    return Verdict(INCONCLUSIVE if missing else GOOD, missing, seen.before, seen.after)
-
-
-def _too_many_errors(guard: Guard, seen: Seen) -> Iterator[str]:
-    for name, after in seen.after.items():
-        before = seen.before.get(name, Count())
-        if guard.errors is None or after.requests < guard.min_requests:
-            continue
-        if (low := rise(before, after)[0]) > guard.errors:
-            share, former = (f"{count.failures} of {count.requests} requests" for count in (after, before))
-            yield f"{share} to {name} have failed, {former} before: more by at least {low:.1f} points, and {guard.errors:g} may be"
-
-
-def _too_few_servers(guard: Guard, seen: Seen) -> Iterator[str]:
-    looks = seen.looks[-STEADY:]
-    if not guard.ready or len(looks) < STEADY:
-        return
-    for name, before in seen.ready.items():
-        if all(name in look for look in looks) and (now := max(look[name] for look in looks)) < before:
-            yield f"backend {name} has {now} ready servers, {before} before"
-
-
-def _missing(guard: Guard, seen: Seen) -> Iterator[str]:
-    """What keeps a change that is not bad from being good."""
-    if (left := guard.seconds - seen.seconds) > 0:
-        yield f"{left:.0f} s are left to be watched"
-    asked = max((count.requests for count in seen.after.values()), default=0)
-    if guard.errors is not None and asked < max(1, guard.min_requests):
-        yield f"{asked} requests since the change, and it takes {guard.min_requests}"
-    if guard.ready and len(seen.looks) < STEADY:
-        yield "HAProxy has not been asked often enough"
+    async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
+        """Return what the guard of a confirmation says now, or None if it was asked less than a second ago. Raises RuntimeFailure."""
+        if id_ != self._id:
+            self._id, self._due = id_, 0.0
+            self._readings.clear()
+        if time.monotonic() < self._due:
+            return None
+        self._due = time.monotonic() + READ_SECONDS
+        if start is None:
+            return Verdict(INCONCLUSIVE, ["the state before the change is unknown, since the server was restarted meanwhile"], {})
+        self._readings.append(await self.read())
+        return judge(guard, start, list(self._readings))

@@ -24,7 +24,7 @@ class Confirmation:
     """`seconds` from the outcome of the change to `deadline`, which is Unix time like `created` and `ended`; None before.
 
     `error`: why it has not gone back yet, or what could not be taken back; `standing` are the entries of the history that still stand then.
-    `guard`: the members of the guard that watches it, and `verdict` what that has said at last. `baseline`: what was before the change.
+    `guard`: the members of its guard, and `verdict` what that said last. `baseline`: what the guard compares with.
     """
 
     id: str

@@ -5,9 +5,9 @@ from pydantic import StrictInt
 
 
 class ConfirmationCount(Model):
-    """Requests."""
+    """Requests that these frontends or backends have had since the change."""
 
     requests: StrictInt
-    """All of them; sessions where the mode is tcp."""
-    failures: StrictInt
-    """Those answered with 5xx, or without a connection or response of a server."""
+    """All requests."""
+    errors: StrictInt
+    """Those that were answered with 5xx."""

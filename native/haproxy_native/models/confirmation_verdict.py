@@ -5,17 +5,17 @@ from typing import Literal
 from haproxy_native.models import Model
 from pydantic import StrictStr
 
-from . import confirmation_traffic
+from . import confirmation_count
 
 
 class ConfirmationVerdict(Model):
-    """What the guard says by now, or has said at last."""
+    """What the guard says now, or said last."""
 
     result: Literal['good', 'bad', 'inconclusive']
-    """A change that is bad goes back at once."""
+    """A bad change is rolled back at once; any other waits for its confirmation."""
     reasons: list[StrictStr]
-    """What is wrong, or is missing for a good change."""
+    """What violates the guard, or what it lacks for a verdict, with the numbers."""
     sections: list[StrictStr] | None = None
-    """Frontends, backends and listens that the change touches."""
-    before: confirmation_traffic.ConfirmationTraffic | None = None
-    after: confirmation_traffic.ConfirmationTraffic | None = None
+    """Frontends, backends and listens that the change affects."""
+    frontends: confirmation_count.ConfirmationCount | None = None
+    backends: confirmation_count.ConfirmationCount | None = None

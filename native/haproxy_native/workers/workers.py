@@ -127,18 +127,25 @@ class Workers:
         """A column of `show stat` for all proxies or servers, of every process. Raises RuntimeFailure for the worker in service."""
         return Counts({name: column_of(text, column) for name, text in (await self.statistics(kind)).items()})
 
+    async def statistics_in_service(self, kind: int) -> tuple[str, str]:
+        """Return the name of the worker in service, and its answer to `show stat`. Raises RuntimeFailure."""
+        worker = await self._engine.runtime.worker()
+        return f"{worker.pid}@{int(worker.started)}", await self._engine.runtime.send(_statistics(kind))
+
     async def statistics(self, kind: int) -> dict[str, str]:
         """The answers of every process to `show stat`, the worker in service first. Raises RuntimeFailure for that one."""
-        command = f"show stat -1 {kind} -1"
-        runtime = self._engine.runtime
-        worker = await runtime.worker()
-        texts = {f"{worker.pid}@{int(worker.started)}": await runtime.send(command)}
+        command = _statistics(kind)
+        texts = dict([await self.statistics_in_service(kind)])
         for pid in await self.former():
             with suppress(RuntimeAbsent, RuntimeRefused):
                 socket = self.socket(pid)
                 started = answers.info(await socket.send("show info float")).get("Start_time_sec", "0")
                 texts[f"{pid}@{int(float(started))}"] = await socket.send(command)
         return texts
+
+
+def _statistics(kind: int) -> str:
+    return f"show stat -1 {kind} -1"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ ACTIONS = Parameter("X-Runtime-Actions", "header")
 
 WAIT = Parameter("wait", "query", kind="duration", longest=600)
 CONFIRM = Parameter("confirm", "query", kind="duration", guards=True)
-JOIN = Parameter("join", "query", guards=True)
 
 
 def values(parameter: Parameter, query: str = "", headers: list[tuple[bytes, bytes]] | None = None, **path: str) -> dict[str, Any]:
@@ -60,7 +59,6 @@ def test_conversion(parameter: Parameter, query: str, found: dict[str, Any]) -> 
     ("parameter", "query", "said"),
     [
         (CONFIRM, "confirm=", "confirm in query is empty: give it a value, or leave it out"),
-        (JOIN, "join=", "join in query is empty: give it a value, or leave it out"),
         (VERSION, "version=abc", 'Invalid format for parameter version: "abc" is not an integer of 64 bits'),
         (VERSION, "version=1.5", 'Invalid format for parameter version: "1.5" is not an integer of 64 bits'),
         (VERSION, "version=", 'Invalid format for parameter version: "" is not an integer of 64 bits'),

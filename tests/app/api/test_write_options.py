@@ -1,4 +1,4 @@
-"""`confirm`, `join` and `wait` of any write."""
+"""`confirm`, `guard` and `wait` of any write."""
 
 from urllib.parse import quote
 
@@ -28,10 +28,9 @@ def test_a_change_to_confirm(client: Client) -> None:
         assert refused.status == 409 and 58 <= int(refused.headers["Retry-After"]) <= 60
         assert refused.json["confirmation"] == "1" and refused.json["author"] == "admin" and refused.json["seconds_left"] <= 60
         assert "this is no conflict of versions" in refused.message
-        assert create(client, "two", 2, "&join=1").status == 201
         confirmed = client.post(f"{PATH}/1/confirm", None)
-        assert confirmed.json["status"] == "confirmed" and confirmed.json["entries"] == ["2", "1"] and "seconds_left" not in confirmed.json
-        assert create(client, "three", 3).status == 202
+        assert confirmed.json["status"] == "confirmed" and confirmed.json["entries"] == ["1"] and "seconds_left" not in confirmed.json
+        assert create(client, "two", 2).status == 202
         assert client.post(f"{PATH}/1/confirm", None).status == client.delete(f"{PATH}/1").status == 409
 
 
@@ -42,11 +41,12 @@ def test_a_spoe_file_waits_as_all_that_is_kept_does(client: Client) -> None:
         refused = upload(client, "POST", spoe, "[one]\n", "a.cfg")
         assert refused.status == 409 and refused.json["confirmation"] == "1"
         assert client.get(f"{spoe}/a.cfg").status == 404
-        assert upload(client, "POST", f"{spoe}?join=1", "[one]\n", "a.cfg").status == 201
+        assert client.delete(f"{PATH}/1").json["status"] == "returned"
+        assert upload(client, "POST", f"{spoe}?confirm=60s", "[one]\n", "a.cfg").status == 201
         scope = client.post(f"{spoe}/a.cfg/scopes?version=1", b'"[two]"', headers={"Content-Type": "application/json"})
-        assert scope.status == 409 and scope.json["confirmation"] == "1"
+        assert scope.status == 409 and scope.json["confirmation"] == "2"
         assert client.delete(f"{spoe}/a.cfg").status == 409
-        assert client.delete(f"{PATH}/1").json["status"] == "returned" and client.get(f"{spoe}/a.cfg").status == 404
+        assert client.delete(f"{PATH}/2").json["status"] == "returned" and client.get(f"{spoe}/a.cfg").status == 404
 
 
 def test_in_a_transaction(client: Client) -> None:
@@ -65,8 +65,6 @@ def test_in_a_transaction(client: Client) -> None:
         ("&confirm=1s", 400, "confirm in query is at least 2 s"),
         ("&confirm=25h", 400, "confirm"),
         ("&confirm=soon", 400, "confirm"),
-        ("&confirm=5s&join=1", 400, "send one of the two"),
-        ("&join=7", 404, "confirmation 7 does not exist"),
         ("&confim=5s", 400, 'did you mean "confirm"?'),
         ("&wait=11m", 400, "wait"),
     ],
@@ -102,15 +100,15 @@ GUARD = quote('{"errors":2,"ready":true}')
     ("query", "words"),
     [
         (f"&guard={GUARD}", "send confirm with it"),
-        ("&auto_confirm=true", "send guard with it"),
-        ("&confirm=9s&guard=careful", "'careful' is no guard of dataplaneapi.guards in the settings (there are none), and no JSON such as"),
-        ("&confirm=9s&guard={", "guard in query is no JSON such as"),
-        ("&confirm=9s&guard={}", "a guard watches errors, ready or both"),
-        ("&confirm=9s&guard=" + quote('{"error":2}'), "a guard has no member 'error'; it has errors, ready"),
-        ("&confirm=9s&guard=" + quote('{"errors":true}'), "errors of a guard is not as in"),
-        ("&confirm=9s&guard=" + quote('{"errors":200}'), "errors is from 0 to 100"),
-        ("&confirm=9s&guard=" + quote('{"errors":2,"for":"soon"}'), "for of a guard is no duration"),
-        (f"&confirm=9s&guard={GUARD}&auto_confirm=true", "the guard confirms after 60 s"),
+        ("&confirm=9s&guard={", "guard in query: it is not JSON such as"),
+        ("&confirm=9s&guard=[]", "guard in query: it is not an object such as"),
+        ("&confirm=9s&guard={}", "set errors, ready or both"),
+        ("&confirm=9s&guard=" + quote('{"ready":false}'), "set errors, ready or both"),
+        ("&confirm=9s&guard=" + quote('{"error":2}'), "unknown member 'error'; expected errors, ready, min_requests"),
+        ("&confirm=9s&guard=" + quote('{"errors":2,"for":"60s"}'), "unknown member 'for'; expected errors, ready, min_requests"),
+        ("&confirm=9s&guard=" + quote('{"errors":true}'), "errors has the wrong type"),
+        ("&confirm=9s&guard=" + quote('{"errors":200}'), "errors is a percentage from 0 to 100"),
+        ("&confirm=9s&guard=" + quote('{"errors":2,"min_requests":0}'), "min_requests at least 1"),
         (f"&confirm=9s&gaurd={GUARD}", 'did you mean "guard"?'),
     ],
 )

@@ -88,7 +88,7 @@ def test_at_once_and_later(tmp_path: Path) -> None:
     run(work())
 
 
-def test_others_wait_or_join(tmp_path: Path) -> None:
+def test_others_wait(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
@@ -101,13 +101,11 @@ def test_others_wait_or_join(tmp_path: Path) -> None:
             with pytest.raises(Unconfirmed):
                 async with confirmations.opened(5):
                     raise AssertionError
-            async with confirmations.joined(made.id):
-                await engine.amend(adding("joined"))
             author.set(Author("consul"))
             await engine.amend(adding("discovered"))
             author.set(ANN)
             await confirmations.take_back(made.id)
-            assert "joined" not in text(engine) and "backend b" not in text(engine) and "discovered" in text(engine)
+            assert "backend b" not in text(engine) and "discovered" in text(engine)
             await engine.amend(adding("c"))
 
     run(work())

@@ -1,102 +1,110 @@
-import math
-import random
+import asyncio
 
 import pytest
 
-from haproxy_native.confirmations.guard import BAD, DEVIATIONS, GOOD, INCONCLUSIVE, Count, Guard, Seen, judge, rise
+from haproxy_native.confirmations import guard as module
+from haproxy_native.confirmations.guard import (
+    BAD,
+    GOOD,
+    INCONCLUSIVE,
+    Count,
+    Guard,
+    Verdict,
+    Watch,
+    baseline,
+    judge,
+    read_guard,
+    read_statistics,
+)
 
-GUARD = Guard(errors=2, ready=True)
-READY = {"app": 2}
+HEAD = "# pxname,svname,stot,act,bck,hrsp_5xx,req_tot,\n"
+BOTH = Guard(errors=2, ready=True)
 
 
-def verdict(
-    before: tuple[int, int], after: tuple[int, int], seconds: float = 60, now: int = 2, looks: int = 3, guard: Guard = GUARD
-) -> tuple[str, str]:
-    seen = Seen({"backends": Count(*before)}, {"backends": Count(*after)}, READY, [{"app": now}] * looks, seconds)
-    found = judge(guard, seen)
-    return found.result, "; ".join(found.reasons)
+def stat(requests: int, errors: int, ready: int = 2) -> str:
+    rows = [f"app,BACKEND,7,{ready},1,{errors},{requests},", "tcp,BACKEND,40,1,0,,,", "app,one,7,1,0,,,"]
+    return HEAD + "".join(f"{row}\n" for row in rows)
+
+
+def verdict(*answers: tuple[str, str], guard: Guard = BOTH, after: tuple[str, str] = ("1@1", stat(100, 90))) -> Verdict:
+    """What a guard says after these answers, of a change after which HAProxy answered with 90 of 100 requests failed."""
+    start = baseline(read_statistics("1@1", stat(90, 90)), read_statistics(*after), ["app"])
+    return judge(guard, start, [read_statistics(*answer) for answer in answers])
+
+
+def test_what_is_read() -> None:
+    found = read_statistics("1@1", stat(100, 20))
+    assert found.totals(["app"]) == {"backends": Count(100, 20)} and found.totals(["tcp"]) == {"backends": Count()}
+    assert found.ready == {"app": 3, "tcp": 1} and found.totals([]) == {}
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "result"),
+    ("answer", "guard", "result", "counted"),
     [
-        ((12000, 0), (200, 60), BAD),
-        ((12000, 12), (12000, 14), GOOD),
-        ((12000, 6000), (12000, 6100), GOOD),
-        ((600, 0), (50, 50), BAD),
-        ((600, 0), (49, 49), INCONCLUSIVE),
-        ((0, 0), (200, 60), BAD),
-        ((0, 0), (200, 1), GOOD),
-        ((3, 0), (200, 200), BAD),
-        ((12000, 0), (0, 0), INCONCLUSIVE),
-        ((12000, 240), (100, 4), GOOD),
-        ((12000, 0), (100000, 1900), GOOD),
-        ((12000, 0), (100000, 3000), BAD),
+        (("1@1", stat(200, 92)), BOTH, GOOD, Count(100, 2)),
+        (("1@1", stat(200, 93)), BOTH, BAD, Count(100, 3)),
+        (("1@1", stat(149, 139)), BOTH, INCONCLUSIVE, Count(49, 49)),
+        (("1@1", stat(149, 139)), Guard(2, min_requests=49), BAD, Count(49, 49)),
+        (("1@1", stat(149, 139)), Guard(ready=True), GOOD, Count(49, 49)),
+        (("1@1", stat(101, 91)), Guard(0, min_requests=1), BAD, Count(1, 1)),
+        # A worker that was not there has counted since the change only; so has one whose counters were cleared.
+        (("2@9", stat(60, 3)), BOTH, BAD, Count(60, 3)),
+        (("2@9", stat(200, 3)), BOTH, GOOD, Count(200, 3)),
+        (("1@1", stat(60, 3)), BOTH, BAD, Count(60, 3)),
     ],
 )
-def test_errors(before: tuple[int, int], after: tuple[int, int], result: str) -> None:
-    assert verdict(before, after)[0] == result
+def test_errors(answer: tuple[str, str], guard: Guard, result: str, counted: Count) -> None:
+    found = verdict(answer, guard=guard)
+    assert found.result == result and found.counts == {"backends": counted}
+
+
+def test_a_change_that_needed_a_reload_counts_from_the_new_worker() -> None:
+    found = verdict(("2@9", stat(60, 3)), after=("2@9", stat(55, 3)))
+    assert found.reasons == ["3 of 60 requests to backends were answered with 5xx: 5.0 %, and the guard permits 2 %"]
 
 
 def test_ready_servers() -> None:
-    assert verdict((1000, 0), (1000, 0), now=1) == (BAD, "backend app has 1 ready servers, 2 before")
-    assert verdict((1000, 0), (1000, 0), now=1, looks=2)[0] == INCONCLUSIVE
-    assert verdict((1000, 0), (1000, 0), now=3)[0] == GOOD
-    assert verdict((1000, 0), (1000, 0), now=1, guard=Guard(errors=2))[0] == GOOD
-    assert verdict((0, 0), (0, 0), guard=Guard(ready=True))[0] == GOOD
-    gone = Seen({}, {}, READY, [{}] * 3, 60)
-    assert judge(Guard(ready=True), gone).result == GOOD
+    fewer, all_there, gone = ("1@1", stat(200, 90, 1)), ("1@1", stat(200, 90)), ("1@1", HEAD)
+    reason = "backend app has 2 ready servers; before the change it had 3"
+    assert (verdict(fewer, fewer, fewer).result, verdict(fewer, fewer, fewer).reasons) == (BAD, [reason])
+    assert (verdict(fewer, fewer).result, verdict(fewer, fewer).reasons) == (INCONCLUSIVE, [reason])
+    assert verdict(fewer, all_there, fewer).result == INCONCLUSIVE and verdict(fewer, fewer, all_there).result == GOOD
+    assert verdict(fewer, fewer, fewer, guard=Guard(errors=2)).result == GOOD
+    assert verdict(gone, gone, gone, guard=Guard(ready=True)).result == GOOD
 
 
-def test_reasons_of_what_is_not_good_yet() -> None:
-    assert verdict((1000, 0), (10, 0), seconds=20) == (
-        INCONCLUSIVE,
-        "40 s are left to be watched; 10 requests since the change, and it takes 50",
-    )
-    assert "60 of 200 requests to backends have failed, 0 of 1000 requests before: more by at least" in verdict((1000, 0), (200, 60))[1]
+def test_reasons_of_an_inconclusive_verdict() -> None:
+    assert verdict(("1@1", stat(110, 90))).reasons == ["10 requests since the change; the guard needs 50"]
 
 
-def test_the_interval() -> None:
-    """Its bounds are the shares from which the one seen is that far away; without requests there is nothing to compare with."""
-    low, share, high = Count(100, 10).interval
-    assert share == 0.1
-    for bound in (low, high):
-        assert math.isclose(abs(share - bound), DEVIATIONS * math.sqrt(bound * (1 - bound) / 100))
-    assert Count().interval == (0, 0, 0) and rise(Count(), Count()) == (0, 0)
-    below, above = rise(Count(1000, 10), Count(1000, 10))
-    assert below < 0 < above and math.isclose(below, -above)
+@pytest.mark.parametrize(
+    ("text", "guard"),
+    [
+        ('{"errors": 1.5}', Guard(1.5)),
+        ('{"ready": true, "min_requests": 5}', Guard(None, True, 5)),
+        ('{"errors": 0, "ready": false}', Guard(0)),
+    ],
+)
+def test_a_guard(text: str, guard: Guard) -> None:
+    assert read_guard(text) == guard
 
 
-def failures(chance: random.Random, requests: int, share: float) -> int:
-    """How many of them fail, by the gaps between failures."""
-    if not share:
-        return 0
-    count, place = 0, 0
-    while (place := place + 1 + int(math.log(1 - chance.random()) / math.log(1 - share))) <= requests:
-        count += 1
-    return count
+def test_a_watch_asks_once_a_second_and_starts_again_with_each_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
 
+    async def ask() -> tuple[str, str]:
+        asked.append(1)
+        return "1@1", stat(200, 90, 1)
 
-@pytest.mark.parametrize("rate", [0, 1, 50, 500])
-def test_no_good_change_is_taken_back(rate: int) -> None:
-    """1,000 changes that alter nothing, each looked at for a minute; of a server that fails as often before as after."""
-    chance = random.Random(rate)
-    for _ in range(1000):
-        share = chance.choice([0.0, 0.001, 0.01, 0.05])
-        before = Count(60 * rate, failures(chance, 60 * rate, share))
-        after = Count()
-        for second in range(1, 61):
-            after += Count(rate, failures(chance, rate, share))
-            found = judge(GUARD, Seen({"backends": before}, {"backends": after}, READY, [READY] * 3, second))
-            assert found.result != BAD, (share, before, after)
-        assert found.result == (GOOD if rate else INCONCLUSIVE)
+    async def work() -> None:
+        watch = Watch(ask)
+        start = baseline(read_statistics("1@1", stat(90, 90)), None, ["app"])
+        first = await watch.verdict("1", BOTH, start)
+        assert first and first.result == INCONCLUSIVE and await watch.verdict("1", BOTH, start) is None and len(asked) == 1
+        monkeypatch.setattr(module, "READ_SECONDS", 0)
+        found = [await watch.verdict(id_, BOTH, start) for id_ in ("2", "2", "2", "3")]
+        assert [each and each.result for each in found] == [INCONCLUSIVE, INCONCLUSIVE, BAD, INCONCLUSIVE]
+        unknown = await watch.verdict("4", BOTH, None)
+        assert unknown and unknown.result == INCONCLUSIVE and "unknown" in unknown.reasons[0]
 
-
-@pytest.mark.parametrize(("rate", "share", "seconds"), [(200, 0.3, 1), (50, 0.3, 2), (500, 0.08, 3)])
-def test_a_bad_change_is_found(rate: int, share: float, seconds: int) -> None:
-    chance = random.Random(rate)
-    for _ in range(200):
-        before, after = Count(60 * rate, failures(chance, 60 * rate, 0.001)), Count()
-        for _ in range(seconds):
-            after += Count(rate, failures(chance, rate, share))
-        assert judge(GUARD, Seen({"backends": before}, {"backends": after}, READY, [], seconds)).result == BAD
+    asyncio.run(work())

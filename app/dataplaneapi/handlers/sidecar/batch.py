@@ -31,9 +31,7 @@ OF_BATCH = (
     "strict",
     "wait",
     "confirm",
-    "join",
     "guard",
-    "auto_confirm",
     "tests",
     "on_conflict",
 )

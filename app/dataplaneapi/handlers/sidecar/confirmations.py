@@ -62,7 +62,7 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
         "ended": None if one.ended is None else timestamp(one.ended),
         "error": _error(one),
         "standing": [str(entry) for entry in one.standing] or None,
-        "guard": _guard(one.guard) if one.guard else None,
+        "guard": one.guard and present(one.guard),
         "verdict": one.verdict and one.verdict | {"sections": (one.baseline or {}).get("sections", [])},
     }
     return present(shown)
@@ -72,8 +72,3 @@ def _error(one: Confirmation) -> str:
     """Returns the error with the calls that take back what is still in place."""
     calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     return f"{one.error}; {calls}" if calls else one.error
-
-
-def _guard(members: dict[str, Any]) -> dict[str, Any]:
-    shown = {"for": members["seconds"], **{name: value for name, value in members.items() if name != "seconds"}}
-    return present(shown)

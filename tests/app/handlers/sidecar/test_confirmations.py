@@ -29,9 +29,9 @@ def test_a_transaction_that_was_refused_meanwhile_can_be_committed_then(client: 
         assert client.post(f"{CONFIG}/backends?transaction_id={path.rpartition('/')[2]}", {"name": "two"}).status == 202
         assert client.put(path).status == 409
         assert client.get(path).json["status"] == "in_progress"
-        assert client.put(f"{path}?join=1").status == 200
-        assert client.delete(f"{PATH}/1").json["status"] == "returned"
-        assert [client.get(f"{CONFIG}/backends/{name}").status for name in ("one", "two")] == [404, 404]
+        assert client.post(f"{PATH}/1/confirm", None).status == 200
+        assert client.put(path).status == 202
+        assert [client.get(f"{CONFIG}/backends/{name}").status for name in ("one", "two")] == [200, 200]
 
 
 def test_of_a_change_that_needs_a_reload_and_of_the_process_alone(beside: Beside) -> None:

@@ -158,14 +158,13 @@ def test_a_server_in_the_process(beside: Beside) -> None:
 
 
 def test_secrets_of_a_collision(client: Client) -> None:
-    """In the answer, among what was refused, and in a confirmation whose change cannot be taken back."""
+    """In the answer, and among what was refused."""
     text = client.file.read_text() + "\nuserlist u\n  user a insecure-password hunter1\n"
     assert client.post(f"{CONFIG}/raw?version=1", text.encode(), headers={"Content-Type": "text/plain"}).status == 202
     for number in (2, 3):
         body = {"username": "a", "password": f"hunter{number}", "secure_password": False}
-        answer = client.put(f"{CONFIG}/users/a?userlist=u&version={number}" + ("&confirm=1h" if number == 2 else "&join=1"), body)
+        answer = client.put(f"{CONFIG}/users/a?userlist=u&version={number}", body)
         assert answer.status < 300, answer.body
-    assert client.post("/v3/sidecar/confirmations/1/confirm", None).status == 200
     collision = client.post(f"{HISTORY}/2/revert", None)
     assert collision.status == 409 and "password of userlist/u/user/a is" in collision.message and "<masked:" in collision.message
     assert "user a insecure-password <masked:" in collision.message
