@@ -7,6 +7,7 @@ from dataplaneapi.api import asked
 from dataplaneapi.api.access import limited, require_role
 from dataplaneapi.api.middleware import operation_of
 from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.place import with_stored_name
 from dataplaneapi.api.read_only import admitted
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import with_options
@@ -22,6 +23,7 @@ class Dispatch:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises 404 and 405 for what no operation is for, and 403 for who has no role, and where nothing is to be changed."""
         operation, values = self._services.index.find(scope)
+        values = with_stored_name(operation, values, self._services)
         scope["operation"], scope["path_params"] = operation, values
         asked.note(operation_of(scope), operation, values, self._services)
         require_role(operation)

@@ -1,9 +1,10 @@
-"""Which objects of the configuration an operation is about, by its parameters."""
+"""Which objects of the configuration, or which stored file, an operation is about, by its parameters."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.services import Services
 from haproxy_native.editing.editor import Editor, Parent
 from haproxy_native.editing.resources import Resource
 
@@ -18,3 +19,15 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
         name = values[names[0]] if names else values.get(resource.parent_parameter, "")
         parent = (editor.resources[operation.parent], name)
     return resource, parent, key
+
+
+def with_stored_name(operation: Operation, values: Mapping[str, str], services: Services) -> dict[str, str]:
+    """Return the values of a path with the one name that a stored file has, whichever of its names is sent.
+
+    Nothing else asks for it by another name: permissions, the audit log, the history, handlers and the store.
+    """
+    # Maps of the process are named by their files; its certificates and other lists have names of their own.
+    of_process = "maps" if operation.access.startswith("map/") else ""
+    store = services.engine.stores.get(operation.store or values.get("store", of_process))
+    names = [name for name in operation.names if name != "store"]
+    return {**values, names[0]: store.resolved(values[names[0]])} if store and names else dict(values)

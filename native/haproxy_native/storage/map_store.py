@@ -48,10 +48,10 @@ class MapStore(ListStore[Map]):
 
     def path_of(self, name: str) -> Path:
         """Returns the path of a map that a client names, whether or not it exists. Raises NotFound."""
-        name = self.name_of(name) if not names.is_element(name) or not self._is_ours(name) else name
-        if not name:
-            raise NotFound("no map name")
-        return self.directory / name
+        own = self.resolved(name)
+        if not names.is_element(own):
+            raise NotFound(f"{name[:100]!r} is no name of a map")
+        return self.directory / own
 
     def entries(self, path: Path) -> Iterator[MapEntry]:
         """What a map file holds, read while it is asked for. Raises OSError."""

@@ -4,6 +4,7 @@ import posixpath
 import re
 
 _OTHERS = re.compile(r"[^A-Za-z0-9_-]+")
+_NO_SEGMENT = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 
 
 def sanitised(name: str) -> str:
@@ -25,5 +26,5 @@ def uploaded(name: str) -> str:
 
 
 def is_element(name: str) -> bool:
-    """Whether a name can be that of a file in a directory."""
-    return name not in ("", ".", "..") and "/" not in name and "\0" not in name
+    """Whether a name can be that of a file in a directory: one segment of a path, without backslashes and control characters."""
+    return name not in ("", ".", "..") and not _NO_SEGMENT.search(name)

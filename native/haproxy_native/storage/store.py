@@ -114,10 +114,20 @@ class Store:
     def find(self, name: str) -> Path:
         """The file that a client means, by the name it is listed or was uploaded under. Raises Missing."""
         self._kept.readable()
-        for candidate in dict.fromkeys((name, names.sanitised(name), self.name_of(name))):
-            if names.is_element(candidate) and self._is_ours(candidate):
-                return self.directory / candidate
+        own = self.resolved(name)
+        if names.is_element(own) and self._is_ours(own):
+            return self.directory / own
         raise Missing(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
+
+    def resolved(self, name: str) -> str:
+        """Return the one name that rules, logs, the history and this store have for the file that a client means by any of its names.
+
+        A file that is there has its own; else it is the one that an upload would get. What is no name of a file stays as it is.
+        """
+        if not names.is_element(name):
+            return name
+        normal = self.name_of(name)
+        return next((each for each in dict.fromkeys((name, names.sanitised(name), normal)) if each and self._is_ours(each)), normal)
 
     def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
         """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""

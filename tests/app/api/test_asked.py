@@ -43,7 +43,7 @@ def test_a_commit_has_one_event_alone(client: Client, events: list[Any]) -> None
         ("DELETE", "/v3/sidecar/tokens/none", None, REFUSED, "token/none"),
         ("POST", "/v3/sidecar/confirmations/none/confirm", None, REFUSED, "confirmation/none"),
         ("DELETE", "/v3/services/haproxy/runtime/backends/b/servers/s", None, FAILED, "backend/b/server/s"),
-        ("DELETE", "/v3/services/haproxy/runtime/maps/m/entries/key", None, FAILED, "map/m"),
+        ("DELETE", "/v3/services/haproxy/runtime/maps/m/entries/key", None, FAILED, "map/m.map"),
         ("DELETE", "/v3/services/haproxy/spoe/spoe_files/f", None, GRANTED, "spoe/f"),
         ("DELETE", "/v3/service_discovery/aws/7", None, REFUSED, "aws/7"),
     ],

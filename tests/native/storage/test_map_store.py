@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NotTaken
+from haproxy_native.errors import NotFound, NotTaken
 from haproxy_native.runtime.maps import LONGEST_ENTRY, Map
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
@@ -95,6 +95,8 @@ def write(maps: Beside, text: str) -> None:
 
 def test_where_maps_are(tmp_path: Path) -> None:
     store = MapStore("maps", Directory(tmp_path, "maps_dir"), tmp_path)
-    assert [store.path_of(name).name for name in ("hosts", "hosts.map", "a.b", "../x")] == ["hosts.map", "hosts.map", "a.b.map", "x.map"]
+    assert [store.path_of(name).name for name in ("hosts", "hosts.map", "a.b")] == ["hosts.map", "hosts.map", "a.b.map"]
+    with pytest.raises(NotFound, match="no name of a map"):
+        store.path_of("../x")
     assert store.manages(Map("1", f"{tmp_path}/x.map", ""))
     assert not store.manages(Map("1", f"{tmp_path}/sub/x.map", "")) and not store.manages(Map("1", "virt@x", ""))

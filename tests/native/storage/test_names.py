@@ -35,6 +35,6 @@ def test_of_an_upload_the_last_element_counts() -> None:
     assert uploaded("a/") == ""
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc/passwd", "nul\0"])
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc/passwd", "nul\0", "a\\b", "line\n", "\x9b"])
 def test_what_cannot_be_a_file_in_a_directory(name: str) -> None:
     assert not is_element(name)
