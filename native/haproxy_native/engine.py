@@ -278,20 +278,9 @@ class Engine:
     def delete_transaction(self, id_: str) -> None:
         self.context.transactions.delete(id_)
 
-    async def commit_transaction(
-        self,
-        id_: str,
-        *,
-        force_reload: bool = False,
-        merges: bool = False,
-        expected: Callable[[Change], Change] = lambda change: change,
-    ) -> tuple[Transaction, Outcome]:
-        """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`.
-
-        `expected` returns the change with what it is refused for.
-        """
-        how = {"force_reload": force_reload, "merges": merges}
-        return await committed(self.context, id_, self.stores, expected=expected, **how)
+    async def commit_transaction(self, id_: str, *, force_reload: bool = False, merges: bool = False) -> tuple[Transaction, Outcome]:
+        """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
+        return await committed(self.context, id_, self.stores, force_reload=force_reload, merges=merges)
 
     def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
         """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""

@@ -276,15 +276,12 @@ def test_a_token_is_for_what_the_process_was(filed: Filed, command: str, said: s
         "backends": [{"name": "shop", "from": "plain", "servers": {"one": server}}],
         "maps": [{"name": "hosts.map", "entries": entries(a="1")}],
     }
-    text = filed.haproxy.file.read_text()
-    parts = {"configuration": ("", text.replace("weight 10", "weight 20")), "maps": ("hosts.map", b"hand 1\na 1\n")}
-    pushed = httpx2.post(f"http://127.0.0.1:{filed.port}/v3/sidecar/plan", files=parts, auth=USER, timeout=60)
-    tokens = [each.json()["plan_token"] for each in (filed.send(declared, dry_run=True, force=True), pushed)]
+    token = filed.send(declared, dry_run=True, force=True).json()["plan_token"]
     before = filed.files(), filed.text()
     filed.haproxy.ask(command.format(directory=filed.directory))
     live = filed.shown(), filed.states()
-    for stale in map(filed.carry_out, tokens):
-        assert stale.status_code == 412 and said in stale.json()["message"], stale.text
+    stale = filed.carry_out(token)
+    assert stale.status_code == 412 and said in stale.json()["message"], stale.text
     assert (filed.files(), filed.text()) == before and (filed.shown(), filed.states()) == live
     again = filed.carry_out(filed.send(declared, dry_run=True, force=True).json()["plan_token"])
     assert again.status_code == 200 and filed.states()["one"] == "20" and filed.shown() == {"hand": "1", "a": "1"}, again.text
@@ -298,55 +295,3 @@ def test_a_value_of_the_process_makes_a_token_stale_each_time(sidecar: Applied, 
         stale = sidecar.carry_out(token)
         assert stale.status_code == 412 and "weight of backend/shop/server/one is" in stale.text, stale.text
     assert sidecar.version() == 1
-
-
-def test_a_plan_of_a_transaction_has_a_token(filed: Filed) -> None:
-    def begun(weight: int) -> tuple[str, str]:
-        id_ = filed.post(TRANSACTIONS, version=filed.version()).json()["id"]
-        changed = filed.put("backends/shop/servers/one", SERVERS["one"] | {"weight": weight}, transaction_id=id_)
-        assert changed.status_code == 202, changed.text
-        return id_, filed.post("/v3/sidecar/plan", transaction_id=id_).json()["plan_token"]
-
-    id_, first = begun(11)
-    staged = filed.put("/v3/services/haproxy/storage/maps/hosts.map", "hand 2\n", transaction_id=id_)
-    assert staged.status_code == 200, staged.text
-    moved = filed.carry_out(first)
-    assert moved.status_code == 412 and "map/hosts.map has been changed since the plan was made" in moved.text, moved.text
-    filed.haproxy.ask("set server shop/one weight 33")
-    token = filed.post("/v3/sidecar/plan", transaction_id=id_).json()["plan_token"]
-    filed.haproxy.ask("set server shop/one weight 34")
-    moved = filed.carry_out(token)
-    assert moved.status_code == 412 and "is 34 in the running HAProxy, and was 33" in moved.text, moved.text
-    other, stale = begun(12)
-    done = filed.carry_out(filed.post("/v3/sidecar/plan", transaction_id=id_).json()["plan_token"])
-    assert done.status_code == 200, done.text
-    assert [each["object"] for each in done.json()["changed"]] == ["backend/shop/server/one", "map/hosts.map"]
-    assert (filed.shown(), filed.states()["one"], filed.version()) == ({"hand": "2"}, "11", 2)
-    assert filed.get(f"{TRANSACTIONS}/{id_}").status_code == 404
-    moved = filed.carry_out(stale)
-    assert moved.status_code == 412 and filed.states()["one"] == "11", moved.text
-    assert "plan_token" not in filed.post("/v3/sidecar/plan", transaction_id=other).json(), "it collides"
-
-
-def test_a_plan_of_an_outdated_transaction_merges(filed: Filed) -> None:
-    id_ = filed.post(TRANSACTIONS, version=1).json()["id"]
-    filed.put("backends/shop/servers/one", SERVERS["one"] | {"weight": 12}, transaction_id=id_)
-    assert filed.apply(TEXT).status_code == 200
-    done = filed.carry_out(filed.post("/v3/sidecar/plan", transaction_id=id_).json()["plan_token"])
-    assert done.status_code == 200 and filed.states() == {"one": "12", "two": "20"}, done.text
-
-
-def test_a_plan_of_a_whole_configuration_has_a_token(filed: Filed) -> None:
-    text = filed.haproxy.file.read_text()
-    first, second = (filed.post("/v3/sidecar/plan", text.replace("weight 10", f"weight {each}")).json() for each in (11, 12))
-    done = filed.carry_out(first["plan_token"])
-    changed = {"object": "backend/shop/server/one", "member": "weight", "old": 10, "new": 11}
-    assert done.status_code == 200 and done.json()["changed"] == [changed] and filed.states()["one"] == "11", done.text
-    assert [filed.carry_out(each["plan_token"]).status_code for each in (first, second)] == [404, 412] and filed.states()["one"] == "11"
-    assert "plan_token" not in filed.post("/v3/sidecar/plan", text.replace("weight 10", "heavy")).json()
-    parts = {"maps": ("hosts.map", b"hand 2\n"), "ssl_certificates": ("site.pem", PEMS[18].encode())}
-    form = httpx2.post(f"http://127.0.0.1:{filed.port}/v3/sidecar/plan", files=parts, auth=USER, timeout=60).json()
-    done = filed.carry_out(form["plan_token"])
-    assert done.status_code == 200 and "PRIVATE" not in done.text and filed.version() == 2, done.text
-    assert [each["object"] for each in done.json()["changed"]] == ["map/hosts.map", "certificate/site.pem"]
-    assert (filed.shown(), filed.serial()) == ({"hand": "2"}, 18)

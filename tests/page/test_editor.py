@@ -48,7 +48,7 @@ def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> No
         anna.carry_out("Add the lines")
         expect(anna.page.locator(".hint")).to_have_count(0)
         assert ring.lines_to_add(Document.parse(sidecar.text())) == {}
-        assert [each for each in sent if each.startswith("PUT /v3/sidecar/apply?plan=")], "what was shown is what is carried out"
+        assert [each for each in sent if each.startswith("POST /v3/services/haproxy/configuration/raw?version=1")]
         (newest,) = sidecar.get("/v3/sidecar/history", limit=1).json()
         assert newest["message"] == "states of servers reach a ring"
         anna.context.close()

@@ -5,6 +5,7 @@ import { call, get } from "./api.js";
 import { sectionsOf } from "./sections.js";
 
 const RAW = "v3/services/haproxy/configuration/raw";
+const VERSION = "v3/services/haproxy/configuration/version";
 
 /** The text as it is now, the version that it has, its sections, and the words that the editor completes. */
 export async function present(signal) {
@@ -23,7 +24,7 @@ export function commitText(title, text, version) {
   };
 }
 
-/** The server knows which lines are missing, and where they go; its plan is carried out as it is shown. */
+/** The server knows which lines are missing, and where they go; the text that it plans is committed. */
 export function addLines() {
   return {
     title: "Let HAProxy tell of states itself",
@@ -31,10 +32,11 @@ export function addLines() {
     options: { confirm: UNLESS_CONFIRMED },
     initial: { confirm: "2m" },
     plan: async ({ confirm }) => {
+      const version = String(await get(VERSION));
       const plan = await call("POST", "v3/sidecar/plan", { query: { add: "ring" } });
       if (plan.valid && !plan.diff) return { incomplete: "The lines are there already." };
-      if (!plan.plan_token) throw new Error(plan.messages.map((each) => each.text).join("\n") || "The server cannot keep this plan.");
-      return { ...shownOf(plan), call: { method: "PUT", path: "v3/sidecar/apply", query: { plan: plan.plan_token, confirm }, headers: reasonOf("states of servers reach a ring") } };
+      if (!plan.text) throw new Error("These lines go into several files, or you may not read the configuration. Add them to the files by hand.");
+      return { ...shownOf(plan), call: pushed(plan.text, version, confirm, "states of servers reach a ring") };
     },
     done: outcome("The lines are added"),
   };
@@ -42,8 +44,10 @@ export function addLines() {
 
 async function planned(text, version, { why, confirm }) {
   const plan = await call("POST", "v3/sidecar/plan", { text });
-  return { ...shownOf(plan), call: { method: "POST", path: RAW, text, query: { version, confirm }, headers: reasonOf(why) } };
+  return { ...shownOf(plan), call: pushed(text, version, confirm, why) };
 }
+
+const pushed = (text, version, confirm, why) => ({ method: "POST", path: RAW, text, query: { version, confirm }, headers: reasonOf(why) });
 
 const shownOf = ({ diff, effects, commands, reasons, reload, messages }) => ({ diff, changes: effects, commands, reasons, reload, messages });
 

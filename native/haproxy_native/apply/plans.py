@@ -19,7 +19,6 @@ from haproxy_native.rehearsal import wanted
 SECONDS = 3600.0
 # So many are kept, of so many bytes together.
 MOST, MOST_BYTES = 100, 1 << 26
-PUSH, TRANSACTION = "push", "transaction"
 # How many characters of a token say whose it is.
 HOLDER = 8
 _SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
@@ -29,8 +28,6 @@ _SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
 class KeptPlan:
     """`body` is a declaration as it was sent, of the media type `kind`; `options` are its parameters. `moves`: what it changes. `values`:
     what the running process had of that, None where it was not known.
-
-    Of the kind PUSH it is texts and files that are pushed whole, of TRANSACTION the id of one (native/haproxy_native/apply/pushes.py).
 
     `until`: Unix time.
     """

@@ -1,6 +1,6 @@
 """The commit of a transaction, and what one holds that another writer overtook."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -43,12 +43,10 @@ async def committed(
     *,
     force_reload: bool = False,
     merges: bool = False,
-    expected: Callable[[Change], Change] = lambda change: change,
 ) -> tuple[Transaction, Outcome]:
     """The transaction, with the version it started from, and what its commit did. An empty one reloads.
 
     `merges`: what came between stays, see native/haproxy_native/commit/merging.py; without it an outdated one is refused.
-    `expected` returns the change with what it is refused for.
     """
     transaction = context.transactions.to_commit(id_)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -57,18 +55,17 @@ async def committed(
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
     with _closed(context, transaction):
-        change = replace(await change_of(context, id_, stores, merges=merges), force_reload=force_reload)
-        return transaction, await commit(context, expected(change))
-
-
-async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, merges: bool) -> Change:
-    """What its commit does. Raises NoTransaction, Missing and TextGone."""
-    version = context.transactions.get(id_).version
-    change = Change(lambda before: _changed_by(context, id_, before), version, transaction_id=id_, files=_files(context, id_, stores))
-    if not merges:
-        return change
-    base, document = await _sides(context, id_)
-    return await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
+        change = Change(
+            lambda before: _changed_by(context, id_, before),
+            transaction.version,
+            transaction_id=id_,
+            files=_files(context, id_, stores),
+            force_reload=force_reload,
+        )
+        if merges:
+            base, document = await _sides(context, id_)
+            change = await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
+        return transaction, await commit(context, change)
 
 
 @asynccontextmanager

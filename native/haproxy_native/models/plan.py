@@ -30,8 +30,8 @@ class Plan(Model):
     """Why a reload is needed."""
     reload: StrictBool
     """Whether a reload is needed, also for one of the files."""
-    plan_token: StrictStr | None = None
-    """What carries out precisely this, as plan of PUT /v3/sidecar/apply."""
+    text: StrictStr | None = None
+    """With `add`: the main file with these lines, for a raw push. Left out if they go into other files as well."""
     tests: planned_tests.PlannedTests | None = None
     valid: StrictBool
     """Whether HAProxy accepts the configuration."""

@@ -16,12 +16,9 @@ from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
 from haproxy_native.access.rights import SECRETS, Rights
 from haproxy_native.apply.apply import Contested, ExportedFile, Limits, TooManyDeleted
-from haproxy_native.apply.files import COLLECTIONS, CONTENT, FileEffect, file_object, is_map, lines_of
+from haproxy_native.apply.files import COLLECTIONS, FileEffect, file_object, is_map, lines_of
 from haproxy_native.apply.owners import ITSELF
-from haproxy_native.apply.planned_transactions import PlannedTransactions
 from haproxy_native.apply.planner import Planned
-from haproxy_native.apply.plans import PUSH, TRANSACTION, KeptPlan
-from haproxy_native.apply.pushes import Push, Pushes
 from haproxy_native.apply.rules import Conflict, Declaration
 from haproxy_native.beside import beside
 from haproxy_native.editing.object_names import spelled
@@ -48,8 +45,6 @@ async def replace(call: DeclaredCall) -> Response:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plan = await asyncio.to_thread(call.services.plans.take, token)
-        if plan.kind in (PUSH, TRANSACTION):
-            return await _pushed(call, plan)
         call.body = Sent(plan.kind, plan.body)
         call.values = {**call.values, **plan.options}
         limits = Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
@@ -68,38 +63,6 @@ async def replace(call: DeclaredCall) -> Response:
         return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
     except TooManyDeleted as error:
         raise ApiError(409, error.detail, deleted=error.gone) from None
-
-
-async def _pushed(call: Call, plan: KeptPlan) -> Response:
-    """What POST /v3/sidecar/plan has shown. Nobody owns it."""
-    engine = call.services.engine
-    if plan.kind == TRANSACTION:
-        if call.get("version"):
-            raise ApiError(400, "version in query belongs to the transaction that the plan carries out")
-        outcome = await PlannedTransactions(engine).carry_out(plan.body.decode(), plan.options, plan.moves, plan.values)
-    else:
-        push = await asyncio.to_thread(Push.from_bytes, plan.body)
-        outcome = await Pushes(engine).carry_out(push, plan.moves, plan.values, call.get("version"))
-    mask, effects = await _mask(call), await beside(lambda: [effect.as_dict() for effect in outcome.effects])
-    whole, former = [row for row in effects if not row["member"]], [content for content in outcome.contents if content.before is not None]
-    files = ({"object": content.object, "member": CONTENT, "old": content.before, "new": content.after} for content in former)
-    changed, come = (
-        [present(_hidden(file, mask)) for file in files],
-        [content.object for content in outcome.contents if content.before is None],
-    )
-    shown = {
-        "version": outcome.version,
-        "created": [row["object"] for row in whole if row["old"] is None] + come,
-        "changed": [present(row) for row in effects if row["member"]] + changed,
-        "deleted": [row["object"] for row in whole if row["new"] is None],
-        "unchanged": [],
-        "taken": [],
-        "reload": outcome.reload_id is not None,
-        "commands": outcome.commands,
-        "reasons": [reason_as_dict(reason) for reason in outcome.reasons],
-    }
-    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
-    return json_response(202 if headers else 200, shown, headers)
 
 
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:

@@ -1,12 +1,10 @@
 """What a change would do, without making it."""
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dataplaneapi.api.abandon import while_there
-from dataplaneapi.api.access import readable_tests
+from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
@@ -14,19 +12,15 @@ from dataplaneapi.api.on_conflict import conflicts_of
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
-from haproxy_native.apply.live_values import known_values
-from haproxy_native.apply.planned_transactions import PlannedTransactions
-from haproxy_native.apply.plans import PUSH, TRANSACTION
-from haproxy_native.apply.pushes import Push, Pushes
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.gate import GateVerdict
 from haproxy_native.commit.preview import Preview
-from haproxy_native.errors import Collided, Missing, Unusable
+from haproxy_native.errors import Collided, Missing
 from haproxy_native.event_stream import ring
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
-from haproxy_native.storage.coming import Coming, FilePreview
+from haproxy_native.storage.coming import FilePreview
 
 
 async def plan(call: TextOrFormCall) -> Response:
@@ -45,23 +39,24 @@ async def plan(call: TextOrFormCall) -> Response:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
-    if call.body is not None:
-        shown |= await _token(call, preview, {call.services.engine.named(call.get("file", "")): call.body})
-    else:
-        shown |= await _token_of_transaction(call, preview, transaction_id)
     # One of all servers has a megabyte for 10,000 of them.
     return await beside(json_response, 200, shown)
 
 
 async def _of_lines(call: Call) -> Response:
-    """The plan of the current configuration with the lines that let HAProxy push the states of servers."""
+    """Plan the current configuration with the lines that let HAProxy push the states of servers.
+
+    If they all go into the main file, the answer has its text, for a raw push by a caller who may read it.
+    """
     if named := [name for name in ("transaction_id", "file") if call.get(name)] or ["body"] * (call.body is not None):
         raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
     engine = call.services.engine
     await engine.notice()
     texts = await beside(ring.texts_with_lines, engine.document)
     preview = await while_there(call.receive, engine.plan_document(await beside(engine.with_texts, texts), sent=True))
-    return await beside(json_response, 200, as_dict(preview) | await _token(call, preview, texts))
+    main = engine.named("")
+    text = {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader() is None else {}
+    return await beside(json_response, 200, as_dict(preview) | text)
 
 
 async def _of_parts(call: Call) -> dict[str, Any]:
@@ -71,40 +66,8 @@ async def _of_parts(call: Call) -> dict[str, Any]:
             raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
         work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
         preview, plans = await while_there(call.receive, work)
-        token = {} if transaction_id else await _token(call, preview, texts, files)
-    shown = as_dict(preview) | token | {"files": [_file(plan) for plan in plans]}
+    shown = as_dict(preview) | {"files": [_file(plan) for plan in plans]}
     return shown | {"reload": shown["reload"] or any(plan.plan.reasons for plan in plans)}
-
-
-async def _token(call: Call, preview: Preview, texts: Mapping[str, bytes], files: Sequence[Coming] = ()) -> dict[str, str]:
-    """Returns a plan token; nothing if HAProxy refuses the plan, if it is too large, or if the disk does not keep it."""
-    if not _may_be_carried_out(call, preview) or (push := await asyncio.to_thread(Push.of, texts, files)) is None:
-        return {}
-    engine, pushes = call.services.engine, Pushes(call.services.engine)
-    moves, values = await pushes.moves(push), await known_values(engine.runtime, preview, pushes.files(push))
-    return await _kept(lambda: call.services.plans.keep(PUSH, push.as_bytes(), {}, moves, values))
-
-
-async def _token_of_transaction(call: Call, preview: Preview, id_: str) -> dict[str, str]:
-    """Returns the plan token of a transaction; nothing if it can no longer be committed."""
-    if preview.conflict or not _may_be_carried_out(call, preview):
-        return {}
-    engine, transactions = call.services.engine, PlannedTransactions(call.services.engine)
-    options = await transactions.options(id_)
-    if (moves := await transactions.moves(id_, options)) is None:
-        return {}
-    values = await known_values(engine.runtime, preview, transactions.files(id_))
-    return await _kept(lambda: call.services.plans.keep(TRANSACTION, id_.encode(), options, moves, values))
-
-
-def _may_be_carried_out(call: Call, preview: Preview) -> bool:
-    return preview.valid and not call.services.settings.read_only
-
-
-async def _kept(keep: Callable[[], str]) -> dict[str, str]:
-    with suppress(Unusable):
-        return {"plan_token": await asyncio.to_thread(keep)}
-    return {}
 
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:

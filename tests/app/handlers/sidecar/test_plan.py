@@ -19,7 +19,7 @@ from tests.app.client import CONFIG, CONFIGURATION, Client, serving
 from tests.haproxy.process import free_port
 from tests.haproxy.sidecar import Sidecar
 
-PLAN = "/v3/sidecar/plan"
+PLAN, RAW = "/v3/sidecar/plan", "/v3/services/haproxy/configuration/raw"
 PLACE = Place(resources()["servers"], None, "")
 
 
@@ -54,18 +54,22 @@ def test_of_a_text(client: Client) -> None:
 
 
 def test_of_lines_that_are_added(client: Client) -> None:
-    """A plan as any other, with a token that adds them."""
+    """A raw push of the planned text adds them, unless the configuration has changed since."""
+    tag = dict(client.get(RAW).headers)["ETag"]
     shown = client.post(f"{PLAN}?add=ring").json
     assert "+ring state-events" in shown["diff"] and "log ring@state-events" in shown["diff"] and shown["valid"] and shown["reload"]
     assert client.file.read_text() == CONFIGURATION
-    assert client.put(f"/v3/sidecar/apply?plan={shown['plan_token']}", None).status == 202
+    push = {"Content-Type": "text/plain", "If-Match": tag}
+    assert client.post(RAW, shown["text"].encode(), headers=push).status == 202
     assert "ring state-events" in client.file.read_text()
+    assert client.post(RAW, shown["text"].encode(), headers=push).status == 412
     again = client.post(f"{PLAN}?add=ring").json
-    assert again["diff"] == ""
+    assert again["diff"] == "" and "text" not in again
 
 
 def test_a_question_whether_a_plan_may_be_carried_out_leaves_it(client: Client) -> None:
-    token = client.post(f"{PLAN}?add=ring").json["plan_token"]
+    declared = {"backends": [{"name": "b"}]}
+    token = client.put("/v3/sidecar/apply?owner=a&dry_run=true", declared).json["plan_token"]
     question = {"method": "PUT", "path": f"/v3/sidecar/apply?plan={token}"}
     for _ in range(2):
         assert client.post("/v3/sidecar/access/check", question).json == {"allowed": True, "reload": True}

@@ -254,8 +254,6 @@ def test_a_set(client: Client) -> None:
     form = {"Content-Type": "multipart/form-data; boundary=x"}
     planned = client.post("/v3/sidecar/plan?tests=require", body + b"--x--\r\n", headers=form).json
     assert planned["tests"] == {"failed_tests": [], "failed_before": []}
-    assert client.put(f"/v3/sidecar/apply?plan={planned['plan_token']}&tests=require").status in (200, 202)
-    assert client.post("/v3/sidecar/test_runs").json["failed"] == 0
 
 
 def test_no_shadow_to_be_had(client: Client) -> None:
