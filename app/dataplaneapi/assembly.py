@@ -60,7 +60,6 @@ from haproxy_native.history.returning import SPOE, Returning
 from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.overrides.overrides import Overrides
-from haproxy_native.process_objects.kinds import kinds, take_backs
 from haproxy_native.routing.files import KIND, TestFiles
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.routing_tests import RoutingTests
@@ -119,8 +118,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     history = History(engine.context, editor, own_directory(settings) / "history", _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
-    engine.context.process_kinds = read = kinds(engine.context, overrides, language)
-    returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, take_backs(engine.context, engine.stores, overrides, read))
+    returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.set_back)
     events = EventSources(engine, editor, history.mask)
     watch = Watch(lambda: workers.statistics_in_service(FRONTENDS | BACKENDS))
 

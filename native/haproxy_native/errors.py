@@ -22,6 +22,7 @@ NativeError
 │   │   └── StaleTransaction  a commit of a transaction that started from one
 │   ├── Collided         both have changed the same
 │   ├── Diverged         what a change left is not as it left it any more
+│   ├── NotRevertible    a change of the process alone
 │   ├── TextGone         a version whose text is not kept any more
 │   ├── NotCommittable   a failed transaction
 │   │   └── Outdated         one that another writer overtook
@@ -184,6 +185,12 @@ class Collided(Conflict):
 
 class Diverged(Conflict):
     """What a change left is not there any more as it left it."""
+
+    label = ""
+
+
+class NotRevertible(Conflict):
+    """Its detail is the whole text."""
 
     label = ""
 

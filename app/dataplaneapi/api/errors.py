@@ -76,6 +76,10 @@ _MERGE = (
 CALLS: dict[type[native.NativeError], str] = {
     native.Outdated: f"{_MERGE}; POST /v3/sidecar/plan?transaction_id={{transaction}} shows what it holds",
     native.NoEntry: "GET /v3/sidecar/history lists those it has",
+    native.NotRevertible: (
+        "DELETE /v3/sidecar/overrides/{{object}} ends what was set on a server, and POST /v3/sidecar/reloads restores all else "
+        "from the files"
+    ),
     native.NoConfirmation: "GET /v3/sidecar/confirmations lists those there are",
     native.Unconfirmed: (
         "this is no conflict of versions: try again then, confirm it (POST /v3/sidecar/confirmations/{confirmation}/confirm), "

@@ -215,7 +215,7 @@ class Outcome:
 
     `lasting=False`: the process alone was changed, until its next reload. `former`: the version before. `texts`: the configuration before
     and after, where it was changed. `contents` are those of other files, `members` those of the process alone.
-    `held`: what an object of the process was made of. `commands`: what HAProxy has taken for configuration and files that changed together.
+    `commands`: what HAProxy has taken for configuration and files that changed together.
     `entry`: its id in the history, once it is there.
     """
 
@@ -229,7 +229,6 @@ class Outcome:
     texts: Texts | None = field(default=None, repr=False, compare=False)
     contents: Sequence[Content] = field(default=(), repr=False, compare=False)
     members: Sequence[Member] = field(default=(), compare=False)
-    held: Content | None = field(default=None, repr=False, compare=False)
     commands: Sequence[str] = field(default=(), repr=False, compare=False)
     entry: int | None = field(default=None, compare=False)
 

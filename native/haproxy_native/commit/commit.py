@@ -26,7 +26,6 @@ from haproxy_native.commit.file_set import Publication
 from haproxy_native.commit.gate import Passed, pass_files
 from haproxy_native.commit.preparation import Prepared, prepare
 from haproxy_native.commit.rehearse import rehearse
-from haproxy_native.commit.shown import content_changed, looked, members_changed
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
@@ -61,22 +60,15 @@ async def change_process(
     object_: str,
     apply: Callable[[], Awaitable[Sequence[Member] | None]],
     touched: Sequence[Touch] = (),
-    given: bytes | None = None,
 ) -> Outcome:
-    """Commits a change of the running process alone; `apply` returns the members that it changed. Raises Forbidden and what `apply` raises.
+    """Commits a change of the running process alone; `apply` returns the members that it changed, as far as the history shows them.
 
-    `touched`: what it may change; all of `object_` without it, which is then looked at before and after, where its kind can be.
-    `given`: what the object is to be made of.
+    `touched`: what it may change; all of `object_` without it. Raises Forbidden and what `apply` raises.
     """
-    kind = None if touched else context.process_kinds.get(object_.partition("/")[0])
 
     async def attempt() -> Outcome:
         async with context.process_lock:
-            before = await looked(kind, object_)
-            members = await apply() or ()
-            after = await looked(kind, object_, given)
-            members, held = [*members, *members_changed(object_, before, after)], content_changed(object_, before, after)
-            return Outcome(context.current.version, live=True, lasting=False, members=members, held=held)
+            return Outcome(context.current.version, live=True, lasting=False, members=await apply() or ())
 
     return await commit(context, ObjectChange(object_, attempt, touched=touched))
 

@@ -17,7 +17,6 @@ from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.loads import Load, LoadedText, Loads
 from haproxy_native.commit.running import Running
-from haproxy_native.commit.shown import ProcessKind
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.ownership import owner_of
@@ -60,9 +59,7 @@ class CommitContext:
     `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
     `gate` is asked about each change of the configuration or of stored files, once HAProxy has accepted it.
     `entry_of` returns the id of the history's entry for a version of the configuration, None where there is none; it raises nothing.
-    `text_of` returns the text of a former version in the same way, and `held_of` what an object of the process was made of by former
-    changes, the newest first. `process_kinds`: by the first word of an object's name, what reads it before and after a change of the
-    process alone.
+    `text_of` returns the text of a former version in the same way.
 
     `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
     answers, with both locks held.
@@ -94,8 +91,6 @@ class CommitContext:
     gate: Gate | None = None
     entry_of: Callable[[int], Awaitable[int | None]] | None = None
     text_of: Callable[[int], Awaitable[bytes | None]] | None = None
-    held_of: Callable[[str], Awaitable[Sequence[bytes] | None]] | None = None
-    process_kinds: Mapping[str, ProcessKind] = field(default_factory=dict)
     on_load: Callable[[Document], Awaitable[None]] | None = None
     on_worker: Callable[[], Awaitable[None]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

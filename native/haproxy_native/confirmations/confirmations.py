@@ -22,6 +22,7 @@ from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING
 from haproxy_native.confirmations.touched import sections
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import (
+    BadRequest,
     CheckImpossible,
     NativeError,
     NoConfirmation,
@@ -36,7 +37,7 @@ from haproxy_native.errors import (
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returning
-from haproxy_native.planning.touches import changed
+from haproxy_native.planning.touches import CHANGE, changed
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import OUTSIDE, Author, at_once, author
 
@@ -114,11 +115,19 @@ class Confirmations:
     # -- changes
 
     def _admit(self, change: AnyChange) -> None:
-        """Raises Unconfirmed for a client's change of configuration or stored files while that of another waits."""
+        """Raises Unconfirmed for a client's change of configuration or stored files while that of another waits.
+
+        Raises BadRequest for a change that is to be confirmed and that could not be rolled back.
+        """
         waiting, by = self._ledger.waiting, change.author
         lasting = change.lasting if isinstance(change, ObjectChange) else True
         if waiting and by.request_id and by.confirmation != waiting.id and lasting:
             raise _unconfirmed(waiting)
+        if isinstance(change, ObjectChange) and by.confirmation and not lasting and not _sets_servers(change):
+            raise BadRequest(
+                f"confirm in query cannot roll back a change of {change.object} in the running process alone; a reload makes HAProxy do "
+                "what the files say"
+            )
 
     @asynccontextmanager
     async def opened(self, seconds: float, guard: Guard | None = None) -> AsyncIterator[Confirmation]:
@@ -295,7 +304,7 @@ class Confirmations:
         reason = ""
         for number in range(1, TRIES + 1):
             try:
-                if not (await self._returning.revert(entry, author.get().cause)).outcomes:
+                if not (await self._returning.roll_back(entry, author.get().cause)).outcomes:
                     return ""
                 reason = "it was taken back, and is there again"
             except PASSING:
@@ -318,6 +327,11 @@ def _part_of(confirmation: Confirmation, by: Author) -> Iterator[None]:
     finally:
         author.reset(tokens[0])
         at_once.reset(tokens[1])
+
+
+def _sets_servers(change: ObjectChange) -> bool:
+    """Whether a change of the process alone sets members of servers, whose former values the history has."""
+    return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
 
 
 def _failure(standing: Mapping[int, str]) -> str:

@@ -51,13 +51,12 @@ class ReloadOutcome:
 
 @dataclass(frozen=True)
 class Record:
-    """An entry with what is kept for it; `objects` are the names of those that it touched. `held` is always kept as a secret."""
+    """An entry with what is kept for it; `objects` are the names of those that it touched."""
 
     entry: Entry
     contents: Sequence[Content] = ()
     members: Sequence[Member] = ()
     objects: Sequence[str] = ()
-    held: Content | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
     if isinstance(change, ObjectChange):
         objects.append(change.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
-    return Record(entry, contents, outcome.members, sorted(set(objects)), outcome.held)
+    return Record(entry, contents, outcome.members, sorted(set(objects)))
 
 
 def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:

@@ -32,7 +32,7 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import Missing, Unusable
-from haproxy_native.history import entries, held, versions
+from haproxy_native.history import entries, versions
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
 from haproxy_native.history.journal import FIRST, Journal, Limits
@@ -92,7 +92,6 @@ class History:
             self._is_closed, self._thread = False, ThreadPoolExecutor(1, "history")
         self.context.foresee, self.context.journal, self.context.keep_room = self._foresee, self._enter, self._keep_room
         self.context.entry_of, self.context.text_of = partial(self._found, versions.newest), partial(self._found, versions.text)
-        self.context.held_of = partial(self._found, held.newest)
         self.context.events.listen(self._heard)
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
@@ -100,7 +99,7 @@ class History:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.context.foresee = self.context.journal = self.context.keep_room = None
-        self.context.entry_of = self.context.text_of = self.context.held_of = None
+        self.context.entry_of = self.context.text_of = None
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)

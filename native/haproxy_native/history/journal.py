@@ -104,8 +104,7 @@ class Journal:
                     contents.hold(self._main, added, content.path, content.before, content.after)
             self._touch(added, record.objects)
             # Before the entry is: an id that was used by none is used by the next.
-            held = [record.held] if record.held else []
-            if secret_contents := [*held, *(content for content in record.contents if content.is_kept and content.path in secrets)]:
+            if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
                 self._hold_keys(added, secret_contents)
         self._added += 1
         return added

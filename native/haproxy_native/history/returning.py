@@ -15,10 +15,9 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Diverged, NotFound, Unusable
-from haproxy_native.history import held
+from haproxy_native.errors import Diverged, NotFound, NotRevertible, Unusable
 from haproxy_native.history.contents import on_disk
-from haproxy_native.history.entries import RUNTIME, Entry
+from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.planning.merging import content_without, without
@@ -31,7 +30,8 @@ from haproxy_native.text.document import Document
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # From what a file holds to what it is to hold; None is no file.
 Wanted = Callable[[bytes | None], bytes | None]
-TakeBack = Callable[[Sequence[Member], bytes | None], Awaitable[Outcome | None]]
+# Sets members of servers in the process to their former values; returns None if they have them.
+SetBack = Callable[[Sequence[Member]], Awaitable[Outcome | None]]
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,24 @@ class OtherFiles(Protocol):
 
 @dataclass(frozen=True)
 class Returning:
-    """`others` by their kind as objects. `take_back`, by how the name of what changed begins: sets members of the
-    process to what they were, with what the object was made of then, where that is kept; it returns None where they are so already."""
+    """Reverts entries of the history. `others` by their kind as objects."""
 
     history: History
     engine: Engine
     editor: Editor
     others: Mapping[str, OtherFiles]
-    take_back: Mapping[str, TakeBack]
+    set_back: SetBack
 
     async def revert(self, id_: int, cause: str = "") -> Returned:
-        """Takes back what one entry did, and nothing else. Raises NotFound, Conflict with both sides, and what a commit raises."""
+        """Takes back what one entry did, and nothing else.
+
+        Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
+        """
         entry, mask = await self.history.ask(Journal.get, id_), await self._mask()
+        if entry.kind == RUNTIME:
+            objects = await self.history.ask(Journal.objects, id_)
+            raise NotRevertible(f"entry {id_} changed {', '.join(objects)} in the running process alone and cannot be reverted")
         with _as(cause=cause or f"{REVERT}/{id_}"):
-            if entry.kind == RUNTIME:
-                return await self._revert_process(entry)
             contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
             main = next((content for content in contents if not content.object), None)
             files = [
@@ -91,16 +94,13 @@ class Returning:
         except Unusable:
             return BLANK
 
-    async def _revert_process(self, entry: Entry) -> Returned:
-        members = await self.history.ask(Journal.members, entry.id)
-        take_back = next((each for start, each in self.take_back.items() if members and members[0].object.startswith(start)), None)
-        if take_back is None:
-            touched = ", ".join(await self.history.ask(Journal.objects, entry.id)) or "the process"
-            raise Diverged(
-                f"of entry {entry.id} nothing is known that could be put back: it changed {touched} in the running process alone, and "
-                "HAProxy did not show in time what stood there; make the change as it was, or reload, which brings back what the files say"
-            )
-        outcome = await take_back(members, await self.history.ask(held.before, entry.id, members[0].object))
+    async def roll_back(self, id_: int, cause: str) -> Returned:
+        """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
+        if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
+            return await self.revert(id_, cause)
+        members = await self.history.ask(Journal.members, id_)
+        with _as(cause=cause):
+            outcome = await self.set_back(members) if members else None
         return Returned([outcome] if outcome else [])
 
     async def restore(self, id_: int) -> Returned:

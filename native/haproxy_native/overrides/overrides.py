@@ -141,7 +141,7 @@ class Overrides:
         former = known.former if known else changed.old
         return Override(changed.object, changed.member, changed.new, former, time.time(), author.get().name)
 
-    async def take_back(self, changed: Sequence[Member], held: bytes | None = None) -> Outcome | None:
+    async def set_back(self, changed: Sequence[Member]) -> Outcome | None:
         """Sets members of servers to what they were before a change; None where they are so already.
 
         Raises NotFound, RuntimeFailure, and Conflict with both values.

@@ -44,14 +44,6 @@ def entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
             yield entry | {match_["name"]: int(match_["value"]) for match_ in _DATUM.finditer(match["data"]) if match_["name"] in known}
 
 
-def data(text: str) -> dict[str, int] | None:
-    """All data of the one entry of `show table <name> key <key>`, as `set table` calls them; None without an entry."""
-    for line in text.split("\n"):
-        if match := _ENTRY.fullmatch(line):
-            return {each["name"]: int(each["value"]) for each in _DATUM.finditer(match["data"])}
-    return None
-
-
 def unescaped(text: str) -> str:
     """A key as it was before HAProxy made it printable."""
     if "\\" not in text:

@@ -1,11 +1,10 @@
 """Changes of the ACLs that HAProxy has loaded, in the process alone or, with `sync`, in the ACL's file as well."""
 
-import dataclasses
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from haproxy_native.commit.change import Member, Outcome, Same
+from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import encoded
@@ -17,7 +16,6 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.acl_store import path_of
-from haproxy_native.storage.list_returns import in_time, lines_without, pattern_without, whole
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
 
@@ -58,11 +56,10 @@ class LiveAcl:
                 raise Exists(pattern)
 
         touched = self._touch(pattern, CREATE)
-
-        async def did() -> list[Member]:
-            return [Member(touched.object, PATTERN, None, pattern)]
-
-        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, did=did)
+        changed = Member(touched.object, PATTERN, None, pattern)
+        await self._change(
+            Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
+        )
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
         there = dict[str, str]()
@@ -76,51 +73,20 @@ class LiveAcl:
                 left.remove(gone)
             return left
 
-        async def did() -> list[Member]:
-            gone = dict(await in_time(self._there) or ()).get(reference)
+        def changes() -> list[Member]:
+            gone = there.get(reference)
             return [Member(self._touch(gone, DELETE).object, PATTERN, gone, None)] if gone is not None else []
 
-        check = look if sync else unchecked
-        await self._change(Delete(self.name, reference), edit, sync, self._touch(reference, DELETE), check=check, did=did)
+        await self._change(Delete(self.name, reference), edit, sync, self._touch(reference, DELETE), check=look, changes=changes)
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
-        async def did() -> list[Member]:
-            before = await in_time(self._there)
-            return [whole(self._object, None if before is None else [pattern for _, pattern in before], patterns)]
-
-        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, did=did)
-
-    async def take_back(self, change: Member) -> Outcome | None:
-        """Takes back a change of the process alone, among later ones: all patterns anew, at once. None where nothing of it is left.
-
-        Raises RuntimeFailure, and Conflict with both sides.
-        """
-        if await self._without(change) is None:
-            return None
-
-        async def apply() -> Sequence[Member]:
-            if (wanted := await self._without(change)) is None:
-                raise Same
-            await Replace(self.name, wanted).carry_out(self.context.runtime)
-            return [dataclasses.replace(change, old=change.new, new=change.old)]
-
-        verb = CREATE if change.new is None else DELETE
-        touched = [Touch(change.object, verb)] if change.member == PATTERN else ()
-        outcome = await change_process(self.context, self._object, apply, touched)
-        # Lasting: another call has taken it back meanwhile.
-        return None if outcome.lasting else outcome
+        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync)
 
     async def _there(self) -> list[tuple[str, str]]:
         """References and patterns; none of a missing ACL, which is reported by the command that would change it."""
         with suppress(RuntimeRefused):
             return await acls.entries(self.context.runtime, self.name)
         return []
-
-    async def _without(self, change: Member) -> list[str] | None:
-        """The patterns without a change; None where they are so."""
-        now = [pattern for _, pattern in await acls.entries(self.context.runtime, self.name)]
-        left = (pattern_without if change.member == PATTERN else lines_without)(self.name, now, change)
-        return None if left == now else left
 
     @property
     def _object(self) -> str:
@@ -137,10 +103,10 @@ class LiveAcl:
         sync: bool,
         touched: Touch | None = None,
         *,
-        did: Callable[[], Awaitable[Sequence[Member]]],
         check: Callable[[], Awaitable[None]] = unchecked,
+        changes: Callable[[], Sequence[Member]] = list,
     ) -> None:
-        """`touched`: the entry that changes, all of them without it. `did` returns what the step then changes."""
+        """`touched`: the entry that changes, all of them without it. `changes` returns what the step changes, once `check` has passed."""
         touches = [touched] if touched else ()
         if sync:
             await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
@@ -148,9 +114,8 @@ class LiveAcl:
 
         async def apply() -> Sequence[Member]:
             await check()
-            members = await did()
             await step.carry_out(self.context.runtime)
-            return members
+            return changes()
 
         await change_process(self.context, self._object, apply, touches)
 

@@ -2,21 +2,19 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
-from haproxy_native.commit.change import Member, Outcome, Same
+from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.errors import BadValue, Conflict, Exists, NativeError
+from haproxy_native.errors import BadValue, Exists
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
-from haproxy_native.storage.list_returns import VALUE, entries_without, in_time, lines_without, whole
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
 
 
@@ -91,42 +89,6 @@ class LiveMap(LiveFile[MapEntry]):
         text = self.text()
         return self.written(text, entries) == text
 
-    async def take_back(self, change: Member) -> Outcome | None:
-        """Takes back a change of the process alone, among later ones: all entries anew, at once. None where nothing of it is left.
-
-        Raises RuntimeFailure, and Conflict with both sides.
-        """
-        now, file = await self.entries(), await asyncio.to_thread(self._filed)
-        if self._without(now, change, file) == now:
-            return None
-
-        async def apply() -> Sequence[Member]:
-            if (wanted := self._without(now := await self.entries(), change, file)) == now:
-                raise Same
-            try:
-                list(maps.payloads(wanted))
-            except BadValue as error:
-                raise Conflict(f"{self.path.name} cannot be put back as a whole: {error.detail}; a reload reads its file again") from None
-            await Fill(self.name, lambda: wanted).carry_out(self.context.runtime)
-            return [replace(change, old=change.new, new=change.old)]
-
-        touched = Touch(change.object, CREATE if change.new is None else DELETE if change.old is None else CHANGE)
-        is_entry = change.member == VALUE
-        outcome = await change_process(self.context, spelled("map", self.path.name), apply, [touched] if is_entry else ())
-        # Lasting: another call has taken it back meanwhile.
-        return None if outcome.lasting else outcome
-
-    def _without(self, now: list[MapEntry], change: Member, file: Sequence[MapEntry]) -> list[MapEntry]:
-        if change.member == VALUE:
-            return entries_without(self.path.name, now, change, parsed(change.object)[3], file)
-        left = lines_without(self.path.name, _lines(now), change)
-        return now if left == _lines(now) else [MapEntry(*line.split(" ", 1)) for line in left]
-
-    def _filed(self) -> list[MapEntry]:
-        with suppress(NativeError):
-            return self.read(self.text())
-        return []
-
     def _touch(self, key: str, verb: str) -> Touch:
         return Touch(spelled("map", self.path.name, "entry", key), verb)
 
@@ -143,12 +105,11 @@ class LiveMap(LiveFile[MapEntry]):
         async def apply() -> Sequence[Member]:
             await check()
             if touched is None:
-                before, after = await in_time(self.entries), edit(())
                 await step.carry_out(self.context.runtime)
-                return [whole(spelled("map", self.path.name), None if before is None else _lines(before), _lines(after))]
+                return []
             old = None if touched.verb == CREATE else await self.entry(key)
             await step.carry_out(self.context.runtime)
-            return [Member(touched.object, VALUE, old.value if old else None, value)]
+            return [Member(touched.object, "value", old.value if old else None, value)]
 
         await change_process(self.context, spelled("map", self.path.name), apply, [touched] if touched else ())
 

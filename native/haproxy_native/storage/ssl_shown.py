@@ -6,24 +6,20 @@ Two marks are equal where both say the same; they show nothing that is secret.
 import asyncio
 import hashlib
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, RuntimeRefused
 from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, Kind
+from haproxy_native.runtime.ssl_files import CA_FILES, Kind
 from haproxy_native.storage import certificate, crt_list
 from haproxy_native.storage.store import Store
 
 CRT_LISTS = "crt-list"
-MARK = "mark"
-# Members of a certificate that do not depend on its content, and serial numbers that are shown of many.
-NAMES, MOST_SERIALS = ("storage_name", "status", "file"), 100
 
 
 async def differing(context: CommitContext, store: Store, kind: Kind | str) -> list[tuple[str, str, str]]:
@@ -66,33 +62,6 @@ def _mark_shown(kind: Kind, shown: str) -> str:
     if kind is CA_FILES:
         return _mark(sorted({" ".join(each) for each in ssl_answers.authorities(shown)}))
     return _mark(sorted(map(_list, ssl_answers.revocations(shown))))
-
-
-def described(kind: Kind, shown: str) -> dict[str, Any]:
-    """The members by which the content of a file in the process is known again, and what people know it by."""
-    if kind is CERTIFICATES:
-        return {name: value for name, value in ssl_answers.certificate(shown).items() if name not in NAMES}
-    if kind is CA_FILES:
-        serials = [serial for serial, _, _ in ssl_answers.authorities(shown)]
-        return {MARK: _mark_shown(kind, shown), "certificates": len(serials), "serials": serials[:MOST_SERIALS]}
-    lists = ssl_answers.revocations(shown)
-    serials = [serial for _, _, revoked in lists for serial in revoked]
-    dates = {"last_update": [last for last, _, _ in lists], "next_update": [following for _, following, _ in lists]}
-    return {MARK: _mark_shown(kind, shown), **dates, "revoked": len(serials), "serials": serials[:MOST_SERIALS]}
-
-
-def is_shown(kind: Kind, data: bytes, members: Mapping[str, Any]) -> bool:
-    """Whether a content is the one that `described` has described; of a certificate it has to have the key as well."""
-    if kind is not CERTIFICATES:
-        return of_file(kind, data) == str(members[MARK])
-    with suppress(BadRequest):
-        return certificate.holds_key(data) and certificate.read(data).is_shown(members)
-    return False
-
-
-def mark_of(members: Mapping[str, Any]) -> str:
-    """What people compare contents by."""
-    return str(members.get(MARK) or members.get("sha1_finger_print") or members.get("serial") or "empty")
 
 
 def of_file(kind: Kind | str, data: bytes) -> str | None:

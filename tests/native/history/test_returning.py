@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, NotFound, Refused
+from haproxy_native.errors import Conflict, NotFound, NotRevertible, Refused
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.reading import blamed
@@ -41,13 +41,13 @@ async def returning(directory: Path):
     (directory / "general").mkdir(exist_ok=True)
     taken: list[Member] = []
 
-    async def take_back(changed: list[Member], held: bytes | None) -> Outcome:
+    async def set_back(changed: Sequence[Member]) -> Outcome:
         taken.extend(changed)
         return Outcome(0)
 
     kept = {"general": Directory(directory / "general", "general_storage_dir")}
     async with recorded(directory, directories=kept) as (engine, history):
-        yield engine, history, Returning(history, engine, Editor(), {SPOE: Texts(directory / "spoe")}, {"backend/": take_back}), taken
+        yield engine, history, Returning(history, engine, Editor(), {SPOE: Texts(directory / "spoe")}, set_back), taken
 
 
 async def put(engine: Engine, name: str, data: bytes | None) -> None:
@@ -114,13 +114,12 @@ def test_the_process(tmp_path: Path) -> None:
             async def apply() -> list[Member]:
                 return [member]
 
-            async def opaque() -> None: ...
-
             await change_process(engine.context, member.object, apply)
-            assert (await back.revert(1)).outcomes and taken == [member]
-            await change_process(engine.context, "map/m", opaque)
-            with pytest.raises(Conflict, match="of entry 2 nothing is known"):
-                await back.revert(2)
+            with pytest.raises(
+                NotRevertible, match="entry 1 changed backend/b/server/a in the running process alone and cannot be reverted"
+            ):
+                await back.revert(1)
+            assert not taken and (await back.roll_back(1, "confirmation/1")).outcomes and taken == [member]
 
     run(work())
 

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.runtime.stick_tables import Table, check_datum, check_key, data, entries, tables, unescaped
+from haproxy_native.runtime.stick_tables import Table, check_datum, check_key, entries, tables, unescaped
 
 KNOWN = frozenset(["gpc0", "conn_rate", "server_id"])
 
@@ -67,9 +67,3 @@ def test_numbers_that_would_become_others() -> None:
     for name, value in (("gpc0", 2**32), ("gpc0", -1), ("bytes_in_cnt", 2**64)):
         with pytest.raises(BadValue, match=name):
             check_datum(name, value)
-
-
-def test_data_of_one_entry() -> None:
-    head = "# table: t, type: ip, size:1024, used:1\n"
-    entry = "0x7f: key=10.0.0.1 use=0 exp=3599 gpc0=5 http_req_rate(10000)=7\n"
-    assert data(head + entry) == {"gpc0": 5, "http_req_rate": 7} and data(head) is None

@@ -1,12 +1,10 @@
 """Changes of loaded maps: seen by requests at once, and in the file where that was asked for."""
 
-import asyncio
-
 import pytest
 
 from haproxy_native.commit.change import AnyChange, Member, Outcome
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadValue, Conflict, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Add, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
@@ -30,39 +28,22 @@ def test_the_process_alone(maps: Beside) -> None:
     maps.with_engine(work)
 
 
-def test_changes_of_the_process_alone_are_taken_back(maps: Beside) -> None:
-    """Each names what it changed, and goes back among later ones, at its place."""
-
+def test_changes_of_the_process_alone_name_what_they_change(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         members: list[Member] = []
 
         async def enter(change: AnyChange, outcome: Outcome) -> None:
             members.extend(outcome.members)
 
-        engine.context.journal, back = enter, live.take_back
+        engine.context.journal = enter
         await live.set("one", "eins")
         await live.add("/three", "3 x")
         await live.delete("two")
+        await live.clear()
         prefix = f"map/{maps.file.name}/entry/"
         changed = [(each.object.removeprefix(prefix), each.old, each.new) for each in members]
         assert changed == [("one", "1", "eins"), ("%2Fthree", None, "3 x"), ("two", "two words", None)]
-        one, three, two = members[:3]
-        await live.set("/three", "other")
-        with pytest.raises(Conflict, match="'other' by now, not '3 x'"):
-            await back(three)
-        await live.set("/three", "3 x")
-        for each, shown in (
-            (one, ["one 1", "/three 3 x"]),
-            (two, ["one 1", "/three 3 x", "two two words"]),
-            (three, ["one 1", "two two words"]),
-        ):
-            assert sorted(map(bool, await asyncio.gather(back(each), back(each)))) == [False, True]
-            assert maps.shown() == shown
-            assert await back(each) is None
-        await live.clear()
-        (emptied,) = members[-1:]
-        assert await back(emptied) and maps.shown() == ["one 1", "two two words"]
-        assert (members[-1].old, members[-1].new) == ([], ["one 1", "two two words"]) and maps.file.read_text() == OWN
+        assert maps.file.read_text() == OWN
         engine.context.journal = None
 
     maps.with_engine(work)

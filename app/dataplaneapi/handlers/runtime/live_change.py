@@ -23,16 +23,14 @@ async def change(
     members: Iterable[str] = (),
     kinds: Kinds = (),
     classed: bool = True,
-    given: bytes | None = None,
 ) -> None:
     """Awaits `work` on `object_`, its name as in `backend/app/server/s1`, with the errors and in the time of `asking`.
 
-    It returns the members that it has changed, as far as they can be put back. `members`: those that it may change, where they are known.
-    `given`: what the object is made of then, which the history keeps.
+    It returns the members that it has changed, as far as the history shows them. `members`: those that it may change, if they are known.
     """
 
     async def apply() -> Sequence[Member] | None:
         async with asking(call, kinds=kinds, classed=classed) as runtime:
             return await work(runtime)
 
-    await change_process(call.services.engine.context, object_, apply, [changed(object_, members)] if members else (), given)
+    await change_process(call.services.engine.context, object_, apply, [changed(object_, members)] if members else ())

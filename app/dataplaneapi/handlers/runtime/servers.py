@@ -17,7 +17,6 @@ from haproxy_native.overrides.ledger import MEMBERS
 from haproxy_native.overrides.overrides import HEALTH
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import NotExpressible
-from haproxy_native.process_objects.servers import PATIENCE, drifts, given
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -26,6 +25,8 @@ from haproxy_native.runtime.verification import Shows, holds
 
 REFUSALS = (("No such backend", RuntimeMissing), ("Already exists", RuntimeTaken))
 UP = "up"
+# How long a server that is to be deleted may take to finish what it has begun; seconds.
+PATIENCE = 1.0
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -49,9 +50,9 @@ async def create(call: JsonCall) -> Response:
         except NotExpressible as word:
             raise BadRequest(f"only HAProxy can resolve {word}") from None
         await commands.apply(runtime, made)
-        drifts(call.services.engine.context, call.services.overrides, (backend, name), None, await _server(runtime, backend, name))
+        _drifts(call, f"{backend}/{name}", None, await _server(runtime, backend, name))
 
-    await change(call, _object(backend, name), work, kinds=REFUSALS, classed=False, given=given(call.body))
+    await change(call, _object(backend, name), work, kinds=REFUSALS, classed=False)
     return json_response(201, call.body)
 
 
@@ -86,10 +87,17 @@ async def delete(call: JsonCall) -> Response:
     async def work(runtime: Runtime) -> None:
         before = await _server(runtime, backend, name)
         await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
-        drifts(call.services.engine.context, call.services.overrides, (backend, name), before, None)
+        _drifts(call, f"{backend}/{name}", before, None)
+        call.services.overrides.forget(before)
 
     await change(call, _object(backend, name), work, classed=False)
     return empty(204)
+
+
+def _drifts(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
+    """Record that the process has other servers than the text that it runs."""
+    was, now = before.settings if before else "", after.settings if after else ""
+    call.services.engine.context.running.drifts(f"server {server}", was, now)
 
 
 def _object(backend: str, name: str) -> str:

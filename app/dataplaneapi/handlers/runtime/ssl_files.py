@@ -78,7 +78,7 @@ async def replace_ca_file(call: UploadCall) -> Response:
 
 async def add_ca_entries(call: UploadCall) -> Response:
     name, pem = call.get("name"), await _pem(call)
-    await _change(call, CA_FILES, name, lambda runtime: ssl_files.extend(runtime, name, pem), pem)
+    await _change(call, CA_FILES, name, lambda runtime: ssl_files.extend(runtime, name, pem))
     return empty(201)
 
 
@@ -116,13 +116,13 @@ async def _created(call: Call, kind: Kind) -> Response:
     name, pem = call.body.name.rpartition("/")[2], await _pem(call)
     if not name:
         raise ApiError(400, "no file name: the part file_upload needs one")
-    await _change(call, kind, name, lambda runtime: ssl_files.create(runtime, kind, name, pem), pem)
+    await _change(call, kind, name, lambda runtime: ssl_files.create(runtime, kind, name, pem))
     return empty(201)
 
 
 async def _replaced(call: Call, kind: Kind, done: int) -> Response:
     name, pem = call.get("name"), await _pem(call)
-    await _change(call, kind, name, lambda runtime: ssl_files.replace(runtime, kind, name, pem), pem)
+    await _change(call, kind, name, lambda runtime: ssl_files.replace(runtime, kind, name, pem))
     return empty(done)
 
 
@@ -145,8 +145,8 @@ async def _deleted(call: Call, kind: Kind) -> Response:
     return empty(204)
 
 
-async def _change(call: Call, kind: Kind, name: str, work: Work, pem: str = "") -> None:
-    await change(call, spelled(KINDS[kind], name), work, kinds=CHANGES, given=pem.encode("utf-8", "surrogateescape") or None)
+async def _change(call: Call, kind: Kind, name: str, work: Work) -> None:
+    await change(call, spelled(KINDS[kind], name), work, kinds=CHANGES)
 
 
 def _named(names: list[str]) -> list[dict[str, str]]:

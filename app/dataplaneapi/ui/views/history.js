@@ -53,12 +53,14 @@ function Line({ entry, chosen, query }) {
 /** Without those that others stand in: of a server's change the backend says nothing more. */
 const innermost = (objects) => objects.filter((each) => !objects.some((other) => other.startsWith(`${each}/`)));
 
+const ofProcess = "It changed the process alone: remove the override, or reload.";
+
 function Entry({ id }) {
   const entry = useLoaded((signal) => get(`v3/sidecar/history/${segment(id)}`, { signal }), [id, state.changes]);
   return html`<${Loaded} of=${entry} what="this change">${(found) => html`
     <header class="detail-head"><h2>Change ${found.id}</h2><span class="quiet">version ${found.version ?? "–"}, ${new Date(found.time).toLocaleString()}</span></header>
     ${!state.caller?.read_only && html`<${Actions} of=${[
-      { text: "Revert …", isMain: true, why: innermost(found.objects ?? []).map(untouchable).find(Boolean), onClick: () => propose(revert(found)) },
+      { text: "Revert …", isMain: true, why: found.kind === "runtime" ? ofProcess : innermost(found.objects ?? []).map(untouchable).find(Boolean), onClick: () => propose(revert(found)) },
       { text: "Restore this moment …", why: untouchable(), onClick: () => propose(restore(found)) },
     ]} />`}
     <dl class="facts-list">

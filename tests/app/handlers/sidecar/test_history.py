@@ -7,7 +7,6 @@ import pytest
 
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, Client
-from tests.app.handlers.conftest import RUNTIME, Beside
 
 HISTORY = "/v3/sidecar/history"
 USERS = "\nuserlist u\n  user ann insecure-password hunter2\n"
@@ -136,25 +135,6 @@ def test_taking_back(client: Client) -> None:
     assert client.get(f"{CONFIG}/backends/one").status == 200 and client.get(f"{CONFIG}/backends/two").status == 404
     blamed = client.get("/v3/sidecar/blame?object=backend/one").json
     assert blamed[0]["text"] == "backend one" and blamed[0]["entry"] == "4" and blamed[0]["author"] == "admin"
-
-
-def test_a_server_in_the_process(beside: Beside) -> None:
-    path = f"{RUNTIME}/backends/app/servers/plain"
-    with entered(beside.client) as client:
-        assert client.put(path, {"admin_state": "drain", "weight": 3}).status == 200
-        entry = client.get(f"{HISTORY}?object=backend/app/server/plain").json[0]
-        assert (entry["kind"], entry["outcome"]) == ("runtime", "runtime")
-        effects = client.get(f"{HISTORY}/{entry['id']}").json["effects"]
-        assert {each["member"]: (each["old"], each["new"]) for each in effects} == {"admin_state": ("ready", "drain"), "weight": (10, 3)}
-        answer = client.post(f"{HISTORY}/{entry['id']}/revert", None)
-        assert answer.status == 200 and answer.json["changes"] == 1
-        assert client.get(path).json["admin_state"] == "ready" and client.get(path).json["uweight"] == 10
-        again = client.post(f"{HISTORY}/{entry['id']}/revert", None)
-        assert again.status == 200 and again.json["changes"] == 0
-        assert client.put(path, {"admin_state": "maint"}).status == 200
-        collision = client.post(f"{HISTORY}/{entry['id']}/revert", None)
-        assert collision.status == 409 and "is maint by now, not drain; to come back: ready" in collision.message
-        assert client.put(path, {"admin_state": "ready"}).status == 200
 
 
 def test_secrets_of_a_collision(client: Client) -> None:
