@@ -18,7 +18,8 @@ from haproxy_native.commit.file_change import ASKED, touches_of_file
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Forbidden
-from haproxy_native.planning.touches import Touch, all_touches
+from haproxy_native.planning.expressions import has_new
+from haproxy_native.planning.touches import EXPRESSIONS, Touch, all_touches
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -49,6 +50,15 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
 
 def _holds(store: FileStore, path: Path) -> bool:
     return os.path.abspath(store.directory) == os.path.abspath(path.parent)
+
+
+def permit_values(before: str, after: str) -> None:
+    """Raises Forbidden for lines beside the configuration with values that read files or the environment, from an author who may not bring
+    them in.
+    """
+    by = author.get()
+    if by.rights and has_new([before], [after]):
+        by.rights.permit([EXPRESSIONS])
 
 
 def permitted(edit: Edit) -> Edit:

@@ -11,6 +11,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, kind_of, section_object, with_effects
+from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
@@ -40,6 +41,10 @@ class Touch:
     members: frozenset[str] = frozenset()
 
 
+# What a change touches besides, when it brings in a value by which HAProxy reads files or its environment (expressions.py).
+EXPRESSIONS = Touch("global/expressions", CHANGE, frozenset((ANY,)))
+
+
 def changed(object_: str, members: Iterable[str]) -> Touch:
     """Members of one object."""
     return Touch(object_, CHANGE, frozenset(members))
@@ -55,13 +60,23 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
     `known`: the effects, where they have been computed.
 
     Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
-    reaches from one into the next, is the object RAW.
+    reaches from one into the next, is the object RAW. A value that reads files or the environment is EXPRESSIONS.
     """
     new = under_head_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
     return _merged(
-        [*(touch for effect in _paired(all_effects) for touch in _of(editor, effect)), *_unshown(editor, before, new, all_effects)]
+        [
+            *(touch for effect in _paired(all_effects) for touch in _of(editor, effect)),
+            *_unshown(editor, before, new, all_effects),
+            *_expressions(before, new),
+        ]
     )
+
+
+def _expressions(before: Document, new: Document) -> list[Touch]:
+    sides = zip((before, new), _differing(before, new), strict=True)
+    was, becomes = ([document.preamble, *(section.text for _, section in sections)] for document, sections in sides)
+    return [EXPRESSIONS] if has_new(was, becomes) else []
 
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:

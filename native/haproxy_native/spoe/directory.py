@@ -15,6 +15,7 @@ from pathlib import Path
 from haproxy_native.commit.change import Content, ObjectChange, Outcome
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Overtaken
+from haproxy_native.commit.permission import permit_values
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.editing.header import without_versions
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
@@ -88,6 +89,7 @@ class SpoeFiles:
         file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
         if not is_free():
             raise Exists(f"file {path} already exists. You should delete an existing file first")
+        await to_thread(permit_values, "", data.decode("utf-8", "surrogateescape"))
         draft = await to_thread(file.draft, data, str(uuid.uuid4()))
         try:
             return await self._install(path, draft, is_free)

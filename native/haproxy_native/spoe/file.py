@@ -16,6 +16,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Content, Edit, ObjectChange, Outcome
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Current, Overtaken
+from haproxy_native.commit.permission import permit_values
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles, Drafts
 from haproxy_native.editing import header
@@ -149,6 +150,7 @@ class SpoeFile:
         self._compare(change)
         before = self._current.document
         new = await beside(change.edit, before)
+        await beside(permit_values, before.text, new.text)
         name = change.transaction_id or str(uuid.uuid4())
         self._around.directory.writable()
         stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)

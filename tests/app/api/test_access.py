@@ -72,3 +72,44 @@ def test_a_kept_answer_is_not_for_others(client: Client) -> None:
     assert client.get(f"{CONFIG}/backends").status == client.get(f"{CONFIG}/backends").status == 200
     limited(client)
     assert client.get(f"{CONFIG}/backends").status == 403
+
+
+READING = "str(password:),map(/etc/passwd)"
+SERVER = {"name": "app1", "address": "127.0.0.1", "port": 8081, "ssl": "enabled", "sni": READING}
+RULE = {"type": "set-header", "hdr_name": "X", "hdr_format": f"%[{READING}]"}
+TEAM = [{"objects": "backend/app", "may": ["read", "create", "change", "delete"]}, {"objects": "spoe/*", "may": ["create", "change"]}]
+SPOE = b"[s]\nspoe-message m\n    args a=env(HOME)\n"
+FORM = {"content-type": "multipart/form-data; boundary=b"}
+
+
+def roads(client: Client) -> Iterator[tuple[str, str, object, dict[str, str]]]:
+    """Yield ways to have HAProxy read a file, or its environment, for a caller that may change one backend."""
+    backend, text = f"{CONFIG}/backends/app", client.file.read_text()
+    yield "PUT", f"{backend}/servers/app1?version=1", SERVER, {}
+    yield "PATCH", f"{backend}/servers/app1?version=1", {"pool_conn_name": READING}, {"content-type": "application/merge-patch+json"}
+    yield "POST", f"{backend}/http_request_rules/0?version=1", RULE, {}
+    yield "POST", f"{backend}/acls/0?version=1", {"acl_name": "a", "criterion": "src", "value": "-f /etc/passwd"}, {}
+    yield "POST", "/v3/sidecar/batch", [{"method": "POST", "path": f"{backend}/http_request_rules/0", "body": RULE}], {}
+    own = text.replace("127.0.0.1:8081", '127.0.0.1:8081 sni str("${HOME}")').encode()
+    yield "POST", f"{CONFIG}/raw?version=1", own, {"content-type": "text/plain"}
+    lines = text.replace("acl local", "# .if 1\n  errorfile 503 /etc/passwd\n  acl local").encode()
+    yield "POST", f"{CONFIG}/raw?version=1", lines, {"content-type": "text/plain"}
+    head = b'--b\r\nContent-Disposition: form-data; name="file_upload"; filename="s.cfg"\r\n\r\n'
+    yield "POST", "/v3/services/haproxy/spoe/spoe_files", head + SPOE + b"\r\n--b--\r\n", FORM
+    yield "POST", "/v3/services/haproxy/runtime/backends/app/servers", SERVER | {"name": "new"}, {}
+    transaction = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
+    yield "PUT", f"{backend}/servers/app1?transaction_id={transaction}", SERVER, {}
+
+
+def test_what_reads_files_needs_a_rule_of_its_own(client: Client) -> None:
+    """By whichever road a value comes that reads a file or the environment."""
+    limited(client, team=TEAM)
+    before = held(client)
+    for method, path, body, headers in roads(client):
+        refused = client(method, path, body, headers=headers)
+        assert refused.status == 403, (path, refused.body)
+        assert isinstance(body, bytes) or "global/expressions" in refused.message, (path, refused.body)
+    assert held(client) == before
+    limited(client, team=[*TEAM, {"objects": "global/expressions", "may": ["change"]}])
+    method, path, body, headers = next(roads(client))
+    assert client(method, path, body, headers=headers).status == 202

@@ -11,6 +11,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change
 from haproxy_native.commit.change import Member
+from haproxy_native.commit.permission import permit_values
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.overrides.ledger import MEMBERS
@@ -43,6 +44,7 @@ async def create(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
+    permit_values("", " ".join(["server", name, "-", *map(str, call.body.values())]))
 
     async def work(runtime: Runtime) -> None:
         try:
