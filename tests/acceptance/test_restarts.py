@@ -1,4 +1,7 @@
-"""Restarts while clients come and go: those accepted are answered, the others refused or kept for the next process; none is reset."""
+"""Restarts while clients come and go: those accepted are answered, the others refused or kept for the next process.
+
+A TCP socket of the server's own resets a client that connects in the microseconds between its last `accept` and its end.
+"""
 
 import itertools
 import json
@@ -134,6 +137,12 @@ def restart(server: Restarted, connect: Connect, times: int) -> Counter[str]:
     return clients.outcomes
 
 
+def check(outcomes: Counter[str], times: int) -> None:
+    """Every client was answered or refused, but for one reset a restart at most."""
+    resets = {outcome for outcome in outcomes if "ConnectionResetError" in outcome or "BrokenPipeError" in outcome}
+    assert {*outcomes} - resets == {"answered", "refused"} and sum(outcomes[reset] for reset in resets) <= times, outcomes
+
+
 def tcp(port: int) -> Connect:
     return lambda: socket.create_connection(("127.0.0.1", port), SECONDS)
 
@@ -152,10 +161,9 @@ def test_a_restart_refuses_no_client_where_a_service_manager_has_the_socket(tmp_
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(100, marks=pytest.mark.soak)])
-def test_a_restart_refuses_clients_and_resets_none_where_it_opens_its_own(tmp_path: Path, times: int) -> None:
+def test_a_restart_refuses_clients_if_it_opens_its_own_socket(tmp_path: Path, times: int) -> None:
     port = free_port()
-    outcomes = restart(Restarted(tmp_path, port=port), tcp(port), times)
-    assert set(outcomes) == {"answered", "refused"}, outcomes
+    check(restart(Restarted(tmp_path, port=port), tcp(port), times), times)
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(30, marks=pytest.mark.soak)])
@@ -194,5 +202,4 @@ def test_nor_within_a_handshake(tmp_path: Path, times: int) -> None:
             raise
 
     tls = {"tls_port": port, "tls_certificate": str(certificate), "tls_key": str(key)}
-    outcomes = restart(Restarted(tmp_path, scheme=["https"], tls=tls), connect, times)
-    assert set(outcomes) == {"answered", "refused"}, outcomes
+    check(restart(Restarted(tmp_path, scheme=["https"], tls=tls), connect, times), times)

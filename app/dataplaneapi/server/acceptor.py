@@ -6,11 +6,9 @@ them: their requests wait for a place, and probes need none, so that a superviso
 
 import asyncio
 import contextlib
-import ctypes
 import logging
 import socket
 import ssl
-import struct
 import time
 from collections.abc import Callable
 
@@ -20,11 +18,6 @@ AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
 PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 # How long a connection beyond the limit may stay when others want its place, and how often is looked for one that has to go.
 GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
-# How long a handshake of TCP that has begun may take to be complete when the socket is to be closed.
-QUIET_SECONDS = 0.2
-SO_ATTACH_FILTER = 26
-# Classic BPF over the TCP header: load the flags; a SYN is dropped, all else passes.
-_NO_SYN = struct.pack("HBBI" * 4, 0x30, 0, 0, 13, 0x45, 0, 1, 0x02, 0x06, 0, 0, 0, 0x06, 0, 0, 0xFFFFFFFF)
 
 
 class Place:
@@ -77,20 +70,23 @@ class Acceptor:
         self._closed = True
         self._rest()
 
-    async def drain(self) -> None:
-        """Refuses new connections and accepts those that the kernel holds, which closing the socket would reset."""
+    def drain(self) -> None:
+        """Accepts the connections that the kernel holds, and refuses new ones.
+
+        A unix socket refuses first and still hands over what it holds. A TCP socket resets what it holds, so that a connection that arrives
+        between the last `accept` and the `shutdown` is lost. Sockets of a service manager lose none.
+        """
         if self._closed:
             return
-        if self._socket.family == socket.AF_UNIX:
-            self._socket.shutdown(socket.SHUT_RD)
-        else:
-            with contextlib.suppress(OSError):
-                _attach(self._socket, _NO_SYN)
-            await asyncio.sleep(QUIET_SECONDS)
         self.close()
+        is_unix = self._socket.family == socket.AF_UNIX
+        if is_unix:
+            self._socket.shutdown(socket.SHUT_RD)
         with contextlib.suppress(OSError):
             while self._accept():
                 pass
+        if not is_unix:
+            self._socket.shutdown(socket.SHUT_RD)
 
     async def wait_closed(self) -> None:
         """Waits until no handshake is in progress."""
@@ -190,9 +186,3 @@ class Acceptor:
             place.taken = False
         self._beyond.pop(place, None)
         self.watch()
-
-
-def _attach(listening: socket.socket, program: bytes) -> None:
-    """A filter for what arrives at a socket (socket(7), SO_ATTACH_FILTER)."""
-    buffer = ctypes.create_string_buffer(program, len(program))
-    listening.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", len(program) // 8, ctypes.addressof(buffer)))

@@ -52,7 +52,8 @@ class Server(uvicorn.Server):
         """What was accepted is answered; where another process has the socket, too, the others wait in it for the next server."""
         self.server_state.stopping = True
         if not self.listener.kept:
-            await asyncio.gather(*(server.drain() for server in self.servers))
+            for server in self.servers:
+                server.drain()
         await super().shutdown(sockets)
 
     async def _wait_tasks_to_complete(self) -> None:

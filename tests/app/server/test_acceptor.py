@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from dataplaneapi.server.acceptor import _NO_SYN, RESERVED, Acceptor, Place, _attach
+from dataplaneapi.server.acceptor import RESERVED, Acceptor, Place
 from dataplaneapi.server.tls import Identity
 from tests.app.authority import Authority
 
@@ -155,10 +155,7 @@ async def lost(reader: asyncio.StreamReader) -> bool:
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
 def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str, tmp_path: Path) -> None:
-    """All who connect are greeted or refused, none is reset."""
-
-    if kind == "tcp" and not takes_a_filter():
-        pytest.skip("sockets take no filters from this user here")
+    """Clients that connected before are greeted, later ones are refused."""
 
     async def story() -> None:
         opened = listening() if kind == "tcp" else socket.socket(socket.AF_UNIX)
@@ -171,13 +168,10 @@ def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str
         waiting = [socket.create_connection(address) if kind == "tcp" else unix(address) for _ in range(50)]
         acceptor = Acceptor(opened, Greeter, lambda: 0, lambda: None)
         acceptor._rest()
-        draining = asyncio.ensure_future(acceptor.drain())
-        await asyncio.sleep(0)
+        acceptor.drain()
         late = socket.socket(opened.family)
-        late.settimeout(0.05)
-        with pytest.raises((TimeoutError, ConnectionRefusedError)):
+        with pytest.raises(ConnectionRefusedError):
             late.connect(address)
-        await draining
         opened.close()
         for each in waiting:
             assert await asyncio.to_thread(each.recv, 100) == b"hello\n"
@@ -186,16 +180,6 @@ def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str
         await acceptor.wait_closed()
 
     run(story)
-
-
-def takes_a_filter() -> bool:
-    """Some containers leave that to root; a stop may then reset connections that arrive at its very moment."""
-    with listening() as opened:
-        try:
-            _attach(opened, _NO_SYN)
-        except PermissionError:
-            return False
-    return True
 
 
 def unix(address: str) -> socket.socket:
