@@ -6,7 +6,6 @@ Only what `--help` and `--version` need is imported at the top; the server is im
 import argparse
 import contextlib
 import functools
-import gc
 import os
 import signal
 import sys
@@ -244,8 +243,6 @@ def _main(argv: Sequence[str] | None) -> None:
         print(version_text())
         return
     load_environment()
-    # Nothing that is made during start-up is garbage; the program switches collection on again.
-    gc.disable()
     try:
         given = settings(argv, os.environ)
     except SettingsError as error:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import signal
@@ -31,7 +30,7 @@ from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings, SettingsError, table
 from dataplaneapi.telemetry import log
 from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
-from haproxy_native.beside import hand_on_often
+from haproxy_native.beside import tune_interpreter
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.scratch import remove_leftovers
 
@@ -65,7 +64,7 @@ def serve(settings: Settings, reread: Reread) -> int:
             write_pid_file(settings.pid_file)
         log.setup(settings.log_targets)
         greet(settings)
-        hand_on_often()
+        tune_interpreter()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(Program(settings, reread).run())
     except FATAL as error:
@@ -117,8 +116,6 @@ class Program:
         try:
             await self._assemble(self.settings)
             self._take_signals()
-            gc.freeze()
-            gc.enable()
             await self._serve(opened)
         finally:
             async with self._changing:
@@ -238,7 +235,6 @@ class Program:
         former = self.settings
         await self._doorway.close(settings.graceful_timeout)
         await self._parts.aclose()
-        gc.unfreeze()
         try:
             await self._assemble(settings)
         except FATAL:
