@@ -27,8 +27,10 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.server.receiver.take(Request(dict(self.headers), body), self)  # type: ignore[attr-defined]
+
+    do_GET = do_POST
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -26,6 +26,11 @@ class Answer:
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
 
+    @property
+    def is_success(self) -> bool:
+        """A redirect is none: it is not followed, as it would send credentials to another address than the one they are for."""
+        return 200 <= self.status < 300 or self.status == 304
+
     def json(self) -> Any:
         if not self.body:
             return None
@@ -48,7 +53,7 @@ class Client:
     def ask(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
         """`path` begins with /v3, its names quoted. `headers` by names with underscores. Raises Refused and Failure."""
         answer = self.answer(method, path, query, body, kind, **headers)
-        if answer.status >= 400:
+        if not answer.is_success:
             raise refused(method, path, answer, self._as() if answer.status == 401 else "")
         return answer
 
@@ -65,7 +70,7 @@ class Client:
     def lines(self, path: str, query: Query | None = None, **headers: str) -> Iterator[str]:
         """The lines of an answer that goes on. Raises Failure where the connection breaks."""
         response = self._send("GET", path, query, None, JSON, headers)
-        if response.status >= 400:
+        if response.status != 200:
             raise refused("GET", path, Answer(response.status, _headers(response), response.read()))
         try:
             while line := response.readline():
@@ -212,6 +217,8 @@ def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
         message = str(body.get("message") or body)
     except (ValueError, AttributeError):
         body, message = None, answer.body[:500].decode("utf-8", "replace").strip()
+    if location := answer.headers.get("location", "") if answer.status < 400 else "":
+        body, message = None, f"the address redirects to {location}; name the address of the Data Plane API itself"
     call = f"{method} {path}, as {by}" if by else f"{method} {path}"
     return Refused(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({call})")
 

@@ -24,7 +24,7 @@ class Failure(Exception):
 
 
 class Refused(Failure):
-    """An answer of the server from 400 on; `code` is its status, `body` its JSON."""
+    """An answer of the server that is no success; `code` is its status, `body` its JSON."""
 
     def __init__(self, code: int, body: object, message: str) -> None:
         super().__init__(message, _OF_STATUS.get(code, REFUSED))

@@ -11,6 +11,7 @@ from typing import NoReturn
 from dataplaneapi.ctl.contexts import MEMBERS, PREFIX, SECRETS
 from dataplaneapi.ctl.failures import CLOSED_PIPE, INTERRUPTED, USAGE, Failure, Refused
 from dataplaneapi.ctl.session import FORMATS, Session
+from dataplaneapi.ctl.terminal import Output
 
 PROGRAM = "dataplaneapi ctl"
 # Each with the module in `commands` that has `arguments(parser)` and `run(session) -> status`, and its help.
@@ -126,7 +127,7 @@ def _conflicts(failure: Failure) -> list[str]:
 def main(argv: Sequence[str]) -> NoReturn:
     """Ends the process."""
     # Python has none where they were closed.
-    sys.stdout, sys.stderr = (each or open(os.devnull, "w") for each in (sys.stdout, sys.stderr))  # noqa: SIM115
+    sys.stdout, sys.stderr = (Output(each or open(os.devnull, "w")) for each in (sys.stdout, sys.stderr))  # noqa: SIM115
     try:
         try:
             status = run(argv)

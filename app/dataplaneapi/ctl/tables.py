@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dataplaneapi.ctl.kinds import COLUMNS
+from dataplaneapi.ctl.terminal import ESCAPE
 
 MOST_COLUMNS = 7
 LONGEST_CELL = 60
@@ -17,7 +18,7 @@ COLOURS = {
 
 
 def coloured(text: str, colour: str, *, colours: bool) -> str:
-    return f"\x1b[{colour}m{text}\x1b[0m" if colours and colour else text
+    return f"{ESCAPE}[{colour}m{text}{ESCAPE}[0m" if colours and colour else text
 
 
 def cell(value: Any) -> str:

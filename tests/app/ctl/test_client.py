@@ -14,6 +14,7 @@ from tests.app.authority import Authority
 from tests.app.ctl.calls import config
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION, USER
+from tests.receiver import Receiver
 
 MEMBERS = {"user": USER[0], "password": USER[1]}
 
@@ -70,6 +71,19 @@ class _Served(Quick):
             return False
         finally:
             made.close()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_a_failure_and_not_followed(status: int) -> None:
+    """It would carry credentials to another host."""
+    with Receiver() as elsewhere, Receiver(otherwise=lambda handler: handler.say(status, Location=elsewhere.url)) as redirecting:
+        made = client(url=f"http://127.0.0.1:{redirecting.port}")
+        with pytest.raises(Refused, match=f"{status} the address redirects to {elsewhere.url}"):
+            made.ask("POST", "/v3/services/haproxy/configuration/backends", body={"name": "b"})
+        with pytest.raises(Refused, match=f"{status} the address redirects to"):
+            list(made.lines("/v3/sidecar/events"))
+        made.close()
+        assert not elsewhere.requests
 
 
 def test_a_server_that_hangs_up_is_unreachable() -> None:

@@ -1,6 +1,7 @@
 """Tables as text."""
 
 from dataplaneapi.ctl import tables
+from dataplaneapi.ctl.terminal import ESCAPE
 
 OBJECT = {"name": "a", "long_member": 1, "maps": {"x": {"b": 1}}, "text": "one\ntwo\n", "list": ["a", "b"]}
 SHOWN = """\
@@ -40,7 +41,7 @@ def test_one_object() -> None:
 
 def test_colours_add_no_width() -> None:
     plain, coloured = (tables.table(["state"], [["up"], ["down"]], colours=colours) for colours in (False, True))
-    assert "\x1b[32mup\x1b[0m" in coloured and "\x1b" not in plain
+    assert f"{ESCAPE}[32mup{ESCAPE}[0m" in coloured and "\x1b" not in plain
     for colour in ("32", "31", "33", "1", "0"):
-        coloured = coloured.replace(f"\x1b[{colour}m", "")
+        coloured = coloured.replace(f"{ESCAPE}[{colour}m", "")
     assert [line.rstrip() for line in coloured.splitlines()] == plain.splitlines()

@@ -41,7 +41,7 @@ def test_a_terminal_shows_progress_and_colours(ctl: Ctl, sidecar: Quick) -> None
         return b"".join(parts).decode()
 
     text = shown()
-    assert "\x1b[32m+ backend/shown0\x1b[0m" in text and "\r\x1b[Kreload 20" in text
+    assert "\x1b[32m+ backend/shown0\x1b[0m" in text and "\x1b[G\x1b[Kreload 20" in text
     assert "\x1b[32m" not in shown(NO_COLOR="1")
 
 

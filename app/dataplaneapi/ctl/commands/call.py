@@ -124,7 +124,7 @@ def _is_json(content: bytes) -> bool:
 
 
 def _show(session: Session, answer: Answer) -> None:
-    """JSON unless another format was asked for; anything else as it is."""
+    """JSON unless another format was asked for; anything else as it is, but for the characters that a terminal must not get."""
     if not answer.body:
         return
     if "json" in answer.headers.get("content-type", ""):
@@ -134,6 +134,8 @@ def _show(session: Session, answer: Answer) -> None:
             session.show_list("value", value)
         else:
             session.show_one(value)
+    elif sys.stdout.isatty():
+        session.write(answer.body.decode("utf-8", "replace"))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(answer.body)

@@ -73,7 +73,7 @@ class Follower:
             outcome = {"outcome": "applied", **self._applied(state)}
         except Failure as failure:
             code = failure.code if isinstance(failure, Refused) else None
-            if code is None or code in PASSING or code >= 500:
+            if code is None or code < 400 or code in PASSING or code >= 500:
                 self._report({"outcome": "trying", "message": str(failure), "tries": self._tries, "mark": state.mark})
                 self._pause(str(failure))
                 return False, False

@@ -20,8 +20,8 @@ from dataplaneapi.ctl.session import Session
 from dataplaneapi.ctl.stream import events
 
 # Back to the corner; what is below the new picture is removed at its end.
-HOME, BELOW, LINE_END = "\x1b[H", "\x1b[J", "\x1b[K"
-ANOTHER_SCREEN, SCREEN_BACK = "\x1b[?1049h", "\x1b[?1049l"
+HOME, BELOW, LINE_END = (f"{terminal.ESCAPE}[{code}" for code in ("H", "J", "K"))
+ANOTHER_SCREEN, SCREEN_BACK = (f"{terminal.ESCAPE}[?1049{code}" for code in ("h", "l"))
 TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "errors", "ms")
 _NUMBERS = {"sessions": "scur", "max": "smax", "rate": "rate", "requests": "req_tot", "in": "bin", "out": "bout"}
 ERRORS = ("econ", "eresp", "hrsp_5xx")
