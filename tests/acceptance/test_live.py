@@ -66,7 +66,7 @@ ROWS = [
     Row("port", "", {"port": 99}, {"address": "127.0.0.1", "port": 99}, "127.0.0.1:99"),
     Row("both", "", {"address": "127.0.0.7", "port": 98}, {"address": "127.0.0.7", "port": 98}, "127.0.0.7:98"),
     Row("both of a checked one", "check inter 1h", {"address": "127.0.0.7", "port": 98}, {"address": "127.0.0.7", "port": 98}),
-    Row("name", "resolvers dns init-addr none", {"address": "b.example"}, {"fqdn": "b.example"}, "b.example:80", address="a.example:80"),
+    Row("name", "resolvers dns init-addr none", {"address": "b.example"}, {"fqdn": "b.example"}, "b.example:80", NEVER, "a.example:80"),
     Row("name to address", "init-addr none", {"address": "127.0.0.1"}, {"address": "127.0.0.1"}, "127.0.0.1:80", NEVER, "a.example:80"),
     Row("maintenance", "", {"maintenance": "enabled"}, {"forced_state": "maint"}, "disabled"),
     Row("ready", "disabled", {"maintenance": "disabled"}, {"forced_state": "ready"}),

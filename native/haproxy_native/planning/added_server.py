@@ -1,6 +1,7 @@
 """A server that is added to the running process only: one command from the members that the server line declares.
 
-Values are the text of the file, as everywhere; only `source` may be several words. The server is left in maintenance, as HAProxy makes it.
+Values are the text of the file, as everywhere; only `source` may be several words, the first of them an address. The server is left in
+maintenance, as HAProxy makes it.
 """
 
 import functools
@@ -28,10 +29,11 @@ def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
     name = plain(values["name"])
+    live.require_readable({**values, **({SEVERAL_WORDS: str(source).split(" ")[0]} if (source := values.get(SEVERAL_WORDS)) else {})})
     path = f"{argument(backend)}/{argument(name)}"
     options = " ".join(_options(servers, live, values, capabilities))
     # Two blanks, as clients know the command from its refusals.
-    made = [Command(f"add server {path}  {options}", Shows(backend, name), undo=f"del server {path}")]
+    made = [Command(f"add server {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}")]
     made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
     made += [commands.agent(backend, name, True)] if values.get(live.roles[AGENT]) == "enabled" else []
     return made

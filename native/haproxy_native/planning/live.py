@@ -5,8 +5,9 @@ Pure. A change that no declared command can express is None: it needs a reload.
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from haproxy_native.errors import BadValue
@@ -18,9 +19,9 @@ from haproxy_native.runtime.verification import Limit, Shows
 from haproxy_native.text.words import unquoted
 
 Values = Mapping[str, Any]
-_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name|\d+\.\.\d+))?>")
+_PLACE = re.compile(r"<([^<>:]+)(?::(ip|bracketed|\d+\.\.\d+))?>")
 LIMIT = "limit"
-IP, NAME = "ip", "name"
+IP, BRACKETED = "ip", "bracketed"
 # As HAProxy shows an address that is not set.
 NOTHING = "-"
 
@@ -40,6 +41,8 @@ class Live:
         self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
         self.implied = {name: note["added_with"] for name, note in notes.items() if "added_with" in note}
         self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
+        self.kinds = {name: kind for note in self.notes.values() for name, kind in _placeholders(note["at_runtime"]) if kind}
+        self.kinds |= {name: note["added_as"] for name, note in notes.items() if "added_as" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
         """(the commands, the members for which there is none); both sides with what is true initially filled in."""
@@ -60,6 +63,26 @@ class Live:
             if any(self._is_set(other, side) and not any(self._is_set(member, side) for member in unless) for side in (old, new)):
                 return other
         return None
+
+    def require_readable(self, values: Values) -> None:
+        """Raise BadValue with the member of a server to be added that HAProxy's socket may read otherwise than its file."""
+        for member, kind in self.kinds.items():
+            if (value := values.get(member)) is None:
+                continue
+            try:
+                _checked(kind, plain(value))
+            except BadValue as error:
+                raise BadValue(f"{member}: {error.detail}") from None
+
+    def shown(self, values: Values) -> Values:
+        """Return what a re-read has to show of an added server: columns and their values, its addresses and ports among them."""
+        values = {**self.initially, **values}
+        columns: dict[str, object] = {}
+        for member, note in self.notes.items():
+            for column, declared in note.get("shows", {}).items():
+                if column != LIMIT and isinstance(declared, str) and member in values and not self.obstacle(member, values, values):
+                    columns[column] = _expected(declared, member, values)
+        return columns
 
     def _is_set(self, member: str, values: Values) -> bool:
         return member in values and values[member] != self.initially.get(member, "disabled")
@@ -95,14 +118,13 @@ class Live:
     def _command(self, parent: str, name: str, member: str, template: str, old: Values, new: Values) -> Command:
         text = _filled(template, {"parent": parent, "name": name}, old, new)
         members = [member, *(place for place, _ in _PLACE.findall(template) if place in new)]
-        return Command(text, self._check(parent, name, template, members, new))
+        return Command(text, self._check(parent, name, members, new))
 
-    def _check(self, parent: str, name: str, template: str, members: Sequence[str], new: Values) -> Shows | Limit | None:
+    def _check(self, parent: str, name: str, members: Sequence[str], new: Values) -> Shows | Limit | None:
         expected: dict[str, object] = {}
         for member in dict.fromkeys(members):
             for column, value in self.notes.get(member, {}).get("shows", {}).items():
-                shown = _expected(value, template, member, new)
-                if shown is not None:
+                if (shown := _expected(value, member, new)) is not None:
                     expected[column] = shown
         if new.get(members[0]) == "enabled":
             expected |= self._restored(members[0], new)
@@ -118,7 +140,7 @@ class Live:
             if len(given) != 1:
                 # Of several it is their order that counts.
                 raise NotExpressible(column)
-            columns[column] = given[0] if isinstance(given[0], int) else ip_of(plain(given[0])) or plain(given[0])
+            columns[column] = _as_shown(given[0])
         return columns
 
 
@@ -140,8 +162,8 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
             return argument(unquoted(names[member]))
         if member not in new:
             raise NotExpressible(member)
-        if kind in (IP, NAME) and member in old and (ip_of(plain(old[member])) is None) != (kind == NAME):
-            # An address and a name cannot follow each other.
+        if kind in (IP, BRACKETED) and member in old and ip_of(plain(old[member])) is None:
+            # An address cannot follow a name.
             raise NotExpressible(member)
         return argument(_checked(kind, plain(new[member])))
 
@@ -152,10 +174,8 @@ def _checked(kind: str | None, word: str) -> str | int:
     """The word of a placeholder's kind as a command may say it; raises BadValue."""
     if kind is None:
         return word
-    if kind == IP:
-        return str(values.ip(word[1:-1] if word.startswith("[") and word.endswith("]") else word))
-    if kind == NAME:
-        return values.host_name(word)
+    if kind in (IP, BRACKETED):
+        return str(values.ip(word, bracketed=kind == BRACKETED))
     least, _, most = kind.partition("..")
     return values.number(word, int(least), int(most))
 
@@ -168,22 +188,27 @@ def plain(value: Any) -> str:
     return unquoted(text)
 
 
-def _expected(declared: Any, template: str, member: str, new: Values) -> object | None:
+def _placeholders(declared: Any) -> Iterator[tuple[str, str]]:
+    """Yield the members that commands name, each with its kind."""
+    for templates in declared.values() if isinstance(declared, Mapping) else [declared]:
+        yield from _PLACE.findall(templates if isinstance(templates, str) else "".join(templates))
+
+
+def _expected(declared: Any, member: str, new: Values) -> object | None:
     if isinstance(declared, Mapping):
         expected: object | None = declared.get(new[member])
         return expected
     place = _PLACE.fullmatch(str(declared))
-    if place is None:
-        return str(declared)
-    if place[2] and f"<{place[1]}:{place[2]}>" not in template:
-        return None
-    value = new[place[1]]
+    return str(declared) if place is None else _as_shown(new[place[1]])
+
+
+def _as_shown(value: Any) -> object:
+    """Return a value as a re-read compares it: a number, an address or a text."""
     return value if isinstance(value, int) else ip_of(plain(value)) or plain(value)
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """The IP address that a word stands for, its brackets aside."""
-    try:
-        return ip_address(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
-    except ValueError:
-        return None
+    """Return the IP address that a word is, if any."""
+    with suppress(BadValue):
+        return values.ip(text)
+    return None

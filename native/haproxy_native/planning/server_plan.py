@@ -101,6 +101,7 @@ class ServerPlanner:
             check=server.values.get(self.health) == "enabled",
             agent_check=server.values.get(self.agent) == "enabled",
             ready=server.values.get(self.state) != "enabled",
+            shown=self.live.shown(server.values),
         )
         self._say(server.place, new_commands)
 
@@ -126,8 +127,11 @@ class ServerPlanner:
             raise _NotAddable(f"unknown words {' '.join(server.opaque)}")
         try:
             options = self._options(server)
+            self.live.require_readable(server.values)
         except NotExpressible as word:
             raise _NotAddable(f"only HAProxy can resolve {word}") from None
+        except BadValue as error:
+            raise _NotAddable(error.detail) from None
         if not all(word for option in options for word in option):
             raise _NotAddable("a runtime command cannot say an empty word")
         if refused := [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]:

@@ -5,8 +5,9 @@ A builder gives the command, or the commands in their order, of one change; `app
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Protocol
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
@@ -21,6 +22,8 @@ STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.
 STILL_IN_USE = "still has connections"
 POLL = 0.02
+# How many seconds HAProxy has to show a change: 3.2 to 3.4 accept a new address before they set it.
+PROOF_PATIENCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,10 @@ def weight(backend: str, server: str, value: int) -> Command:
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
     """IPv4 or IPv6 only; without a port the server keeps its own."""
+    literal = values.ip(ip)
     if port is None:
-        return _set("set server {} addr {}", backend, server, ip, address=values.ip(ip))
-    return _set("set server {} addr {} port {}", backend, server, ip, number(port, 0, 65535), address=values.ip(ip), port=port)
+        return _set("set server {} addr {}", backend, server, str(literal), address=literal)
+    return _set("set server {} addr {} port {}", backend, server, str(literal), number(port, 0, 65535), address=literal, port=port)
 
 
 def state(backend: str, server: str, value: str) -> Command:
@@ -145,17 +149,24 @@ def frontend_maxconn(frontend: str, value: int) -> Command:
 
 
 def add_server(
-    backend: str, server: str, words: Sequence[str], *, check: bool = False, agent_check: bool = False, ready: bool = True
+    backend: str,
+    server: str,
+    words: Sequence[str],
+    *,
+    check: bool = False,
+    agent_check: bool = False,
+    ready: bool = True,
+    shown: Mapping[str, object] = MappingProxyType({}),
 ) -> list[Command]:
     """A server that serves: registered in maintenance, its checks started, then ready.
 
     One that is not to be ready has its checks paused, as those of a server that the file disables: HAProxy pauses them when a server enters
     maintenance, so it leaves it first. `words` are those of its line behind the name, as HAProxy understands them (quotes and variables
-    resolved).
+    resolved). `shown` is what a re-read has to show of it.
     """
     path = _path(backend, server)
     line = " ".join(argument(word) for word in words)
-    made = [Command(f"add server {path} {line}", Shows(backend, server), undo=f"del server {path}")]
+    made = [Command(f"add server {path} {line}", Shows(backend, server, tuple(shown.items())), undo=f"del server {path}")]
     made += [checks(backend, server, True)] if check else []
     made += [agent(backend, server, True)] if agent_check else []
     out = f"set server {path} state maint"
@@ -178,7 +189,7 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
     try:
         for some in _batches(runtime, commands):
             await _carry_out(runtime, some, done)
-        await prove(runtime, [(command.text, command.check) for command in commands if command.check])
+        await prove(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
     except RuntimeRefused:
         await _undo(runtime, done)
         raise

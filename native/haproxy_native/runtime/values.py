@@ -5,14 +5,13 @@ a file means 50 by that. So a value goes to the socket only in a form that both 
 """
 
 import re
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from haproxy_native.errors import BadValue
 
 MOST = 2**31 - 1
 _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
-# Its last label has a letter: `127.1` is an address, which the file takes and the socket does not.
-_HOST_NAME = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)*(?=[0-9-]*[A-Za-z])[A-Za-z0-9-]{1,63}\.?", re.ASCII)
 
 
 def number(value: int | str, least: int, most: int) -> int:
@@ -23,18 +22,16 @@ def number(value: int | str, least: int, most: int) -> int:
     return int(text)
 
 
-def ip(text: str) -> IPv4Address | IPv6Address:
-    """An IPv4 or IPv6 address as such: no name, prefix, port or scope; raises BadValue."""
-    try:
-        if "%" not in text:
-            return ip_address(text)
-    except ValueError:
-        pass
-    raise BadValue(f"not an IP address: {text!r}")
+def ip(text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Address:
+    """Return the address that a word is: a decimal dotted quad, or an IPv6 literal with or without brackets.
 
-
-def host_name(text: str) -> str:
-    """Raises BadValue."""
-    if len(text) > 253 or not _HOST_NAME.fullmatch(text):
-        raise BadValue(f"not a host name: {text!r}")
-    return text
+    With `bracketed` an IPv6 literal needs its brackets, because the file reads what follows its last colon as a port. Raises BadValue for
+    anything else, which HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports, prefixes, scopes, paths.
+    """
+    literal = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    with suppress(ValueError):
+        address = ip_address(literal)
+        has_fitting_brackets = literal == text if address.version == 4 else literal != text or not bracketed
+        if has_fitting_brackets and "%" not in literal:
+            return address
+    raise BadValue(f"{text!r} is not an IP address; HAProxy resolves names only when it loads its configuration")

@@ -1,8 +1,10 @@
 """Verifies changes by a re-read, one for each backend and proxy."""
 
-import ipaddress
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from haproxy_native.errors import RuntimeUnseen
 from haproxy_native.runtime import responses as answers
@@ -11,6 +13,7 @@ from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.server_state import ServerState
 
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
+POLL = 0.02
 # Behind the state of a backend that no rule sends to.
 UNPUBLISHED = "(UNPUB)"
 STANDS = {True: "published", False: "unpublished", None: "gone"}
@@ -51,10 +54,11 @@ class BackendIs:
 Check = Shows | Gone | Limit | BackendIs
 
 
-async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]]) -> None:
-    """Raises RuntimeUnseen with the command whose effect is not to be seen.
+async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
+    """Raise RuntimeUnseen with the command whose effect HAProxy does not show.
 
-    The last word on each member counts: within one change a server may be taken out and put back.
+    The last check on each member counts: within one change a server may be taken out and put back. Servers are read again for up to
+    `patience` seconds until they show the change.
     """
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
     limits: dict[tuple[str, str], tuple[str, Limit]] = {}
@@ -67,7 +71,7 @@ async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]]) -> None:
         else:
             _expect(servers, command, check)
     await _prove_backends(runtime, backends)
-    await _prove_servers(runtime, servers)
+    await _prove_servers(runtime, servers, patience)
     for command, limit in limits.values():
         await _prove_limit(runtime, command, limit)
 
@@ -96,11 +100,21 @@ async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, Ba
             )
 
 
-async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]]) -> None:
-    rows = await _rows(runtime, {backend for backend, _ in servers})
-    for (backend, server), expected in servers.items():
-        for command, problem in _problems(f"{backend}/{server}", rows[backend].get(server), expected):
+async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]], patience: float) -> None:
+    deadline = asyncio.get_running_loop().time() + patience
+    while True:
+        rows = await _rows(runtime, {backend for backend, _ in servers})
+        problems = (
+            problem
+            for (backend, server), expected in servers.items()
+            for problem in _problems(f"{backend}/{server}", rows[backend].get(server), expected)
+        )
+        if (unseen := next(problems, None)) is None:
+            return
+        command, problem = unseen
+        if asyncio.get_running_loop().time() >= deadline:
             raise RuntimeUnseen(f"HAProxy accepted it, but {problem}", command)
+        await asyncio.sleep(POLL)
 
 
 async def _rows(runtime: Runtime, backends: set[str]) -> dict[str, dict[str, ServerState]]:
@@ -132,9 +146,10 @@ def holds(row: ServerState, check: Shows) -> bool:
 
 
 def _same(expected: object, shown: object) -> bool:
-    """HAProxy may write an address differently from who asked for it."""
-    if isinstance(expected, ipaddress.IPv4Address | ipaddress.IPv6Address):
-        return shown == str(expected)
+    """HAProxy and Python may write one address differently, such as `::ffff:192.0.2.1`."""
+    if isinstance(expected, IPv4Address | IPv6Address):
+        with suppress(ValueError):
+            return ip_address(str(shown)) == expected
     return expected == shown
 
 

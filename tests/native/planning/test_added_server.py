@@ -1,5 +1,6 @@
 """From members to `add server`, whatever they hold."""
 
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from haproxy_native.errors import BadValue
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import NotExpressible
 from haproxy_native.runtime.capabilities import Capabilities
+from haproxy_native.runtime.verification import Shows
 
 NEW, OLD = Capabilities(version=(3, 2)), Capabilities(version=(2, 8))
 PLACE = {"name": "d", "address": "127.0.0.1", "port": 80}
@@ -25,7 +27,7 @@ PLACE = {"name": "d", "address": "127.0.0.1", "port": 80}
         ({"proxy-v2-options": ["ssl", "cert-cn"]}, "127.0.0.1:80 proxy-v2-options ssl,cert-cn"),
         ({"no_tlsv12": "enabled", "no_tlsv13": "disabled"}, "127.0.0.1:80 no-tlsv12"),
         ({"no_sslv3": "enabled", "force_tlsv12": "enabled"}, "127.0.0.1:80 no-sslv3 force-tlsv12"),
-        ({"inter": 5000, "source": "::1", "fall": 3, "backup": "enabled"}, "127.0.0.1:80 inter 5000 source ::1 fall 3 backup"),
+        ({"inter": 5000, "source": "[::1]", "fall": 3, "backup": "enabled"}, "127.0.0.1:80 inter 5000 source [::1] fall 3 backup"),
         ({"ssl_reuse": "disabled", "ssl": "disabled"}, "127.0.0.1:80 no-ssl-reuse"),
         ({"maintenance": "enabled"}, "127.0.0.1:80 disabled"),
         ({"maintenance": "disabled"}, "127.0.0.1:80"),
@@ -46,7 +48,29 @@ def test_checks_that_were_asked_for_are_enabled() -> None:
     assert made[0].undo == "del server b/d"
 
 
-@pytest.mark.parametrize(("values", "error"), [({"name": "a\nb"}, BadValue), ({"sni": "${X}"}, NotExpressible)])
+def test_a_re_read_has_to_show_addresses_and_ports() -> None:
+    values = {**PLACE, "health_check_address": "127.0.0.2", "health_check_port": 81, "source": "127.0.0.3", "weight": 5}
+    shown = {"address": ip_address("127.0.0.1"), "port": 80, "check_addr": ip_address("127.0.0.2"), "check_port": 81, "uweight": 5}
+    (command,) = added("b", values, NEW)
+    assert isinstance(command.check, Shows) and dict(command.check.members) == shown
+
+
+MISREAD = [
+    {"address": "localhost"},
+    {"address": "127.1"},
+    {"address": "/run/app.sock"},
+    {"port": 0},
+    {"agent-addr": "localhost"},
+    {"health_check_address": "::1:5"},
+    {"source": "localhost usesrc clientip"},
+    {"weight": 257},
+]
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [({"name": "a\nb"}, BadValue), ({"sni": "${X}"}, NotExpressible), *((values, BadValue) for values in MISREAD)],
+)
 def test_what_cannot_be_said(values: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         added("b", {**PLACE, **values}, NEW)

@@ -24,6 +24,8 @@ ROWS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"address": "192.0.2.9", "port": 81}, ["set server b/s addr 192.0.2.9 port 81"], []),
     ({"address": "[2001:db8::1]"}, ["set server b/s addr 2001:db8::1 port 80"], []),
     ({"address": "app.example.com"}, [], ["address"]),
+    ({"health_check_address": "[::1]"}, ["set server b/s check-addr ::1"], []),
+    ({"health_check_address": "::1:5"}, [], ["health_check_address"]),
     ({"maintenance": "enabled"}, ["set server b/s state maint"], []),
     ({"weight": 20, "rise": 3}, ["set server b/s weight 20"], ["rise"]),
     ({"weight": "${W}"}, [], ["weight"]),

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
 
 import pytest
 
-from haproxy_native.errors import BadValue, RuntimeRefused
+from haproxy_native.errors import BadValue, RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -119,6 +120,19 @@ def test_refusals(haproxy: HAProxy, made: list[Command], words: str) -> None:
     with pytest.raises(RuntimeRefused, match=words):
         applied(haproxy, *made)
     assert len(haproxy.ask("show servers state app").splitlines()) == len(before)
+
+
+@pytest.mark.parametrize("text", ["::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "::127.0.0.1"])
+def test_an_address_that_python_writes_otherwise(haproxy: HAProxy, text: str) -> None:
+    assert applied(haproxy, commands.address("app", "plain", text))["plain"].address == text.strip("[]")
+
+
+def test_a_server_that_is_added_without_its_address_is_taken_back(haproxy: HAProxy) -> None:
+    """HAProxy accepts a name here and does not resolve it."""
+    added = commands.add_server("app", "new", ["localhost:90"], shown={"address": ip_address("127.0.0.1"), "port": 90})
+    with pytest.raises(RuntimeUnseen, match=r"address of app/new is -, not 127\.0\.0\.1"):
+        applied(haproxy, *added)
+    assert " new " not in haproxy.ask("show servers state app")
 
 
 def test_a_half_added_server_is_taken_back(haproxy: HAProxy) -> None:

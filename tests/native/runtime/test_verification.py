@@ -1,13 +1,16 @@
 """A re-read that shows something else than was asked for."""
 
 import asyncio
+import dataclasses
 import ipaddress
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import RuntimeRefused
+from haproxy_native.errors import RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -55,6 +58,29 @@ def test_what_is_not(haproxy: HAProxy, check: Check, words: str) -> None:
     with pytest.raises(RuntimeRefused, match=words) as caught:
         prove_on(haproxy, check)
     assert caught.value.command == "the command"
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+def test_a_change_that_is_shown_only_after_a_while(haproxy: HAProxy, patience: float) -> None:
+    """HAProxy 3.2 to 3.4 may still show the former address of a server when a new one has been accepted."""
+
+    class Late(Runtime):
+        reads = 0
+
+        async def servers(self, backend: str = "") -> list[ServerState]:
+            self.reads += 1
+            rows = await super().servers(backend)
+            return rows if self.reads > 2 else [dataclasses.replace(row, address="192.0.2.1") for row in rows]
+
+    async def run() -> None:
+        runtime = Late(timeout=10)
+        assert await runtime.connect(None, [str(haproxy.stats)], 5, 0.02)
+        shows = Shows("app", "plain", (("address", ipaddress.ip_address("127.0.0.1")),))
+        with nullcontext() if patience else pytest.raises(RuntimeUnseen, match=r"is 192\.0\.2\.1, not 127\.0\.0\.1"):
+            await prove(runtime, [("the command", shows)], patience=patience)
+        assert runtime.reads == (3 if patience else 1)
+
+    asyncio.run(run())
 
 
 def test_the_last_word_counts(haproxy: HAProxy) -> None:

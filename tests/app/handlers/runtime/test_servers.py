@@ -117,7 +117,7 @@ def test_changes_that_are_refused_leave_nothing_behind(changing: Beside) -> None
     before = changing.client.get(f"{SERVERS}/plain").json
     for body, status, words in (
         ({"weight": 300}, 400, "bad request: 300 is outside 0..256"),
-        ({"address": "nonsense.."}, 400, "not an IP address: 'nonsense..'"),
+        ({"address": "nonsense.."}, 400, "'nonsense..' is not an IP address"),
         ({"admin_state": "drain", "weight": 257}, 400, "bad request"),
         ({"admin_state": "sleepy"}, 422, "admin_state in body should be one of [ready maint drain]"),
         ({"port": 0}, 422, "port in body"),
@@ -170,7 +170,10 @@ def test_additions_that_are_refused(changing: Beside) -> None:
         ("app", {"name": "d1"}, 400, "address"),
         ("app", {"name": "d4", **place, "track": "app/ghost"}, 500, "for tracking"),
         ("app", {"name": "d6", **place, "check": "maybe"}, 422, "check in body should be one of [enabled disabled]"),
-        ("app", {"name": "d7;d8", **place, "weight": 1000}, 500, "[add server app/d7\\;d8"),
+        ("app", {"name": "d5", **place, "weight": 1000}, 400, "weight: 1000 is outside 0..256"),
+        ("app", {"name": "d5", **place, "address": "localhost"}, 400, "address: 'localhost' is not an IP address"),
+        ("app", {"name": "d5", **place, "agent-addr": "127.1"}, 400, "agent-addr: '127.1' is not an IP address"),
+        ("app", {"name": "d7;d8", **place, "track": "app/ghost"}, 500, "[add server app/d7\\;d8"),
         ("app", {"name": "d9\nd", **place}, 400, "line break"),
         ("sticky", {"name": "d1", **place}, 500, "dynamic"),
     ):

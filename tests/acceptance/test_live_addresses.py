@@ -1,0 +1,231 @@
+"""However an address is written and whichever call brings it: what is answered to be live is what a fresh HAProxy makes of the file.
+
+HAProxy's socket takes host names and resolves none of them, so only IP addresses with plain ports are live; everything else is reloaded.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.reconciler import Reconciler
+from haproxy_native.discovery.services import Endpoint, Found
+from haproxy_native.editing.editor import Editor
+from tests.acceptance.effective import differences, effective, fresh
+from tests.acceptance.quick import SERVICES, Quick, is_live
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy
+from tests.native.engines import reload, run, running_engine
+
+CONFIG = """\
+global
+    stats socket {stats} level admin
+
+defaults base
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+
+backend app from base
+    balance roundrobin
+    server one 127.0.0.1:1
+"""
+# Fields of `effective` that say where a server, its checks and its agent are.
+ADDRESSES = (" address", " fqdn", " port", " addr", " check to", " agent to")
+AGENT = "agent-check agent-port 9 agent-inter 1h"
+AGENT_MEMBERS = {"agent-check": "enabled", "agent-port": 9, "agent-inter": 3_600_000}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A server as the words behind its name and as members; whether it can be live. `everywhere`: tried in every way."""
+
+    words: str
+    members: dict[str, Any]
+    live: bool
+    everywhere: bool = False
+
+    def body(self, name: str = "two", **more: Any) -> dict[str, Any]:
+        return {"name": name, **self.members, **more}
+
+
+ROWS = [
+    Row("127.0.0.1:9", {"address": "127.0.0.1", "port": 9}, live=True, everywhere=True),
+    Row("127.0.0.1", {"address": "127.0.0.1"}, live=True),
+    Row("127.0.0.1:0009", {"address": "127.0.0.1", "port": 9}, live=True),
+    Row("0.0.0.0:9", {"address": "0.0.0.0", "port": 9}, live=True),
+    Row("224.0.0.1:9", {"address": "224.0.0.1", "port": 9}, live=True),
+    Row("[::1]:9", {"address": "::1", "port": 9}, live=True, everywhere=True),
+    Row("::ffff:127.0.0.1:9", {"address": "::ffff:127.0.0.1", "port": 9}, live=True),
+    Row(f"127.0.0.1:9 {AGENT} agent-addr ::1", {"address": "127.0.0.1", "port": 9, **AGENT_MEMBERS, "agent-addr": "::1"}, live=True),
+    Row(
+        "127.0.0.1:9 port 8 addr [::1]",
+        {"address": "127.0.0.1", "port": 9, "health_check_port": 8, "health_check_address": "[::1]"},
+        live=True,
+    ),
+    Row("localhost:9", {"address": "localhost", "port": 9}, live=False, everywhere=True),
+    Row("nosuch.invalid:9 init-addr none", {"address": "nosuch.invalid", "port": 9, "init-addr": "none"}, live=False),
+    Row("127.1:9", {"address": "127.1", "port": 9}, live=False, everywhere=True),
+    Row("2130706433:9", {"address": "2130706433", "port": 9}, live=False),
+    Row("ipv4@127.0.0.1:9", {"address": "ipv4@127.0.0.1", "port": 9}, live=False),
+    Row("*:9", {"address": "*", "port": 9}, live=False),
+    Row("/run/app.sock", {"address": "/run/app.sock"}, live=False),
+    Row("127.0.0.1:0", {"address": "127.0.0.1", "port": 0}, live=False),
+    Row("127.0.0.1:+9", {"address": "127.0.0.1:+9"}, live=False),
+    Row("127.0.0.1:", {"address": "127.0.0.1:"}, live=False),
+    Row(
+        f"127.0.0.1:9 {AGENT} agent-addr localhost",
+        {"address": "127.0.0.1", "port": 9, **AGENT_MEMBERS, "agent-addr": "localhost"},
+        live=False,
+    ),
+    Row(
+        "127.0.0.1:9 addr localhost", {"address": "127.0.0.1", "port": 9, "health_check_address": "localhost"}, live=False, everywhere=True
+    ),
+    Row("127.0.0.1:9 addr ::1:5", {"address": "127.0.0.1", "port": 9, "health_check_address": "::1:5"}, live=False),
+    Row("127.0.0.1:9 source localhost", {"address": "127.0.0.1", "port": 9, "source": "localhost"}, live=False),
+]
+
+
+def by_call(sidecar: Quick, row: Row) -> httpx2.Response:
+    return sidecar.post("backends/app/servers", row.body(), version=sidecar.version())
+
+
+def by_change(sidecar: Quick, row: Row) -> httpx2.Response:
+    return sidecar.put("backends/app/servers/one", row.body("one"), version=sidecar.version())
+
+
+def in_a_transaction(sidecar: Quick, row: Row) -> httpx2.Response:
+    transaction = sidecar.transaction()
+    answer = sidecar.post("backends/app/servers", row.body(), transaction_id=transaction)
+    return sidecar.commit(transaction) if answer.is_success else answer
+
+
+def by_a_raw_push(sidecar: Quick, row: Row) -> httpx2.Response:
+    return sidecar.post("raw", f"{sidecar.get('raw').text}    server two {row.words}\n", version=sidecar.version())
+
+
+def by_a_whole_section(sidecar: Quick, row: Row) -> httpx2.Response:
+    backend = sidecar.get("backends/app", full_section=True).json()
+    changed = {**backend, "servers": {**backend["servers"], "two": row.body()}}
+    return sidecar.put("backends/app", changed, version=sidecar.version(), full_section=True)
+
+
+def by_apply(sidecar: Quick, row: Row) -> httpx2.Response:
+    text = f"backend app from base\n    balance roundrobin\n    server one 127.0.0.1:1\n    server two {row.words}\n"
+    return sidecar.put("/v3/sidecar/apply", text, owner="team", force=True)
+
+
+def with_a_new_backend(sidecar: Quick, row: Row) -> httpx2.Response:
+    backend = {"name": "new", "from": "base", "servers": {"two": row.body()}}
+    return sidecar.post("backends", backend, version=sidecar.version(), full_section=True)
+
+
+Road = Callable[[Quick, Row], httpx2.Response]
+
+
+def running(version: str, directory: Path) -> Iterator[Quick]:
+    with HAProxy(directory, CONFIG, binary=binaries.exactly(version)) as haproxy, Quick(haproxy) as sidecar:
+        yield sidecar
+
+
+@pytest.fixture(scope="module", params=[*binaries.EACH, "3.4"])
+def each(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+    yield from running(request.param, tmp_path_factory.mktemp("addresses"))
+
+
+@pytest.fixture(scope="module")
+def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+    """For what sends the commands of a single call, so that one version will do."""
+    yield from running("3.4", tmp_path_factory.mktemp("newest"))
+
+
+@pytest.fixture(autouse=True)
+def restored(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Afterwards the configuration is `CONFIG` again."""
+    yield
+    for name in {"each", "newest"} & set(request.fixturenames):
+        sidecar = request.getfixturevalue(name)
+        settle(sidecar, sidecar.post("raw", CONFIG.replace("{stats}", str(sidecar.haproxy.stats)), skip_version=True))
+
+
+def settle(sidecar: Quick, answer: httpx2.Response) -> bool:
+    """Whether it is live; a reload that it promises is over then. A client's mistake changes nothing."""
+    assert answer.status_code < 500, answer.text
+    if answer.status_code == 202:
+        assert sidecar.reloaded(answer)["status"] == "succeeded"
+    return is_live(answer)
+
+
+def unlike_fresh_ones(haproxy: HAProxy) -> list[str]:
+    """Returns the differences in addresses and ports, those of checks and agents included."""
+    text = haproxy.file.read_text().replace(str(haproxy.stats), "{stats}")
+    with fresh(haproxy.directory / "fresh", haproxy.binary, text) as send:
+        shown = ({name: value for name, value in effective(ask).items() if name.endswith(ADDRESSES)} for ask in (haproxy.ask, send))
+        return differences(*shown)
+
+
+def judge(sidecar: Quick, answer: httpx2.Response, *, live: bool) -> None:
+    """What is live is compared with a fresh process; a reload makes one of the worker. A client's mistake changes nothing."""
+    is_done = settle(sidecar, answer)
+    assert not is_done or unlike_fresh_ones(sidecar.haproxy) == []
+    assert is_done == live, sidecar.why(answer)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
+@pytest.mark.parametrize("road", [by_call, by_change])
+def test_live_is_what_the_file_says(each: Quick, road: Road, row: Row) -> None:
+    needs_more = road is by_change and (" " in row.words or "port" not in row.members)
+    judge(each, road(each, row), live=row.live and not needs_more)
+
+
+EVERYWHERE = [row for row in ROWS if row.everywhere]
+
+
+@pytest.mark.parametrize("row", EVERYWHERE, ids=lambda row: row.words)
+@pytest.mark.parametrize("road", [in_a_transaction, by_a_raw_push, by_a_whole_section, by_apply, with_a_new_backend])
+def test_whichever_call_brings_it(newest: Quick, road: Road, row: Row) -> None:
+    planned = newest.post("/v3/sidecar/plan", f"{newest.get('raw').text}    server two {row.words}\n").json()
+    assert planned["reload"] == (not row.live)
+    judge(newest, road(newest, row), live=row.live)
+
+
+@pytest.mark.parametrize("row", EVERYWHERE, ids=lambda row: row.words)
+def test_one_that_is_enabled_later(newest: Quick, row: Row) -> None:
+    judge(newest, newest.post("backends/app/servers", row.body(maintenance="enabled"), version=newest.version()), live=row.live)
+    judge(newest, newest.put_server("two", {"maintenance": "disabled"}), live=True)
+
+
+@pytest.mark.parametrize("row", EVERYWHERE, ids=lambda row: row.words)
+def test_what_is_added_to_the_process_alone(newest: Quick, row: Row) -> None:
+    answer = newest.post(f"{SERVICES}/runtime/backends/app/servers", row.body())
+    assert answer.status_code == (201 if row.live else 400)
+    assert row.live or "is not an IP address" in answer.text
+    if row.live:
+        assert newest.delete(f"{SERVICES}/runtime/backends/app/servers/two").status_code == 204
+
+
+@pytest.mark.parametrize("address", ["127.0.0.9", "::1", "localhost", "127.1"])
+def test_what_a_source_of_services_finds(tmp_path: Path, address: str) -> None:
+    """Its backend is new; its free slots have addresses of ours."""
+    definition = completed({"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}, "7", consul=True)
+
+    class Source:
+        prefix = "c-"
+
+    async def work() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            reconciler = Reconciler(engine, Editor(), tmp_path / "discovered.json")
+            applied = await reconciler.apply(definition, Source(), Found({"web": (Endpoint(address, 9),)}))
+            assert applied.troubles == []
+            assert bool(applied.reload_id) == (address in ("localhost", "127.1"))
+            if applied.reload_id:
+                assert (await reload(engine)).status == "succeeded"
+            assert unlike_fresh_ones(haproxy) == []
+
+    with HAProxy(tmp_path, CONFIG, binary=binaries.exactly("3.4")) as haproxy:
+        run(work())
