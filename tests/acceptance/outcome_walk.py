@@ -14,6 +14,8 @@ from typing import Any
 
 import httpx2
 
+from haproxy_native.runtime.server_state import server_states
+from tests.acceptance.effective import fresh
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy.process import HAProxy, free_port
 
@@ -29,6 +31,8 @@ MOODS = {
 }
 # As a service manager: it waits for the outcome, and refuses to reload what does not run.
 MANAGER = "kill -0 $PID || { echo unit is not active >&2; exit 1; }\nkill -USR2 $PID\nsleep 0.5"
+# Addresses of servers, those that the socket reads otherwise than the file among them.
+SPELLINGS = ("127.0.0.9", "::1", "localhost", "127.1", "ipv4@127.0.0.2")
 STRATEGIES = ("command", "command beside a master", "manager", "master")
 SECONDS = 90.0
 
@@ -52,7 +56,9 @@ class Walk:
     number: int = 0
     has_haproxy: bool = True
     is_broken: bool = False
-    model: dict[str, Any] = field(default_factory=lambda: {"backends": frozenset(), "weight": 1, "broken": False})
+    model: dict[str, Any] = field(default_factory=lambda: {"backends": frozenset(), "servers": {}, "weight": 1, "broken": False})
+    # How a fresh HAProxy shows a server with such an address: its address, name and port.
+    places: dict[str, tuple[str, str, int]] = field(default_factory=dict)
 
     @property
     def haproxy(self) -> HAProxy:
@@ -61,6 +67,7 @@ class Walk:
     def step(self) -> None:
         self.number += 1
         steps: list[Callable[[], None]] = [self.add, self.add, self.remove, self.weigh, self.weigh, self.mood, self.wait]
+        steps += [self.add_server, self.add_server, self.remove_server]
         steps += [self.break_, self.restart_server, self.kill_haproxy if self.has_haproxy else self.start_haproxy]
         if self.chaos:
             steps += [self.restart_server, self.restart_server, self.kill_haproxy if self.has_haproxy else self.start_haproxy]
@@ -80,6 +87,19 @@ class Walk:
             name = self.random.choice(names)
             answer = self.sidecar.delete(f"backends/{name}", version=self.sidecar.version(), force_reload=self._forced())
             self._changed(f"remove {name}", answer, lambda model: _drop(model, name))
+
+    def add_server(self) -> None:
+        name, address = f"s{self.number}", self.random.choice(SPELLINGS)
+        body = {"name": name, "address": address, "port": 9}
+        answer = self.sidecar.post("backends/app/servers", body, version=self.sidecar.version(), force_reload=self._forced())
+        self._changed(f"add server {name} at {address}", answer, lambda model: model["servers"].update({name: address}))
+
+    def remove_server(self) -> None:
+        names = [each["name"] for each in self.sidecar.get("backends/app/servers").json() if each["name"] != "one"]
+        if names:
+            name = self.random.choice(names)
+            answer = self.sidecar.delete(f"backends/app/servers/{name}", version=self.sidecar.version(), force_reload=self._forced())
+            self._changed(f"remove server {name}", answer, lambda model: model["servers"].pop(name, None))
 
     def weigh(self) -> None:
         weight = self.random.randint(1, 200)
@@ -172,7 +192,8 @@ class Walk:
     def _differences(self) -> dict[str, Any]:
         """Between the model, the file, what the API says of it, and the process."""
         text, version = self.sidecar.text(), self.sidecar.version()
-        raw, server = self.sidecar.get("raw").text, self.sidecar.server("one")
+        raw, servers = self.sidecar.get("raw").text, {row.name: row for row in server_states(self.haproxy.ask("show servers state app"))}
+        server = servers.pop("one", None)
         plan = self.sidecar.post("/v3/sidecar/plan", raw).json()
         inside = {line.split()[1] for line in text.splitlines() if line.startswith("backend ")}
         shown = {each["name"] for each in self.sidecar.get("backends").json()}
@@ -182,6 +203,7 @@ class Walk:
             "file": (inside, f"weight {model['weight']}\n" in text, "ring@nowhere" in text),
             "api": (shown, raw == text),
             "process": (set(self.haproxy.ask("show backend").split()[2:]), server.uweight if server else None),
+            "servers": {name: (row.address, row.fqdn, row.port) for name, row in servers.items()},
             "plan": (plan["commands"], bool(plan["reload"])),
             "ready": self.sidecar.ask("GET", "/readyz").status_code,
         }
@@ -190,6 +212,7 @@ class Walk:
             "file": (backends, True, model["broken"]),
             "api": (backends, True),
             "process": (backends, model["weight"]),
+            "servers": {name: self.places[address] for name, address in model["servers"].items()},
             "plan": ([], False),
             "ready": 200,
         }
@@ -202,6 +225,18 @@ def _put(model: dict[str, Any], name: str) -> None:
 
 def _drop(model: dict[str, Any], name: str) -> None:
     model["backends"] -= {name}
+
+
+def as_fresh(directory: Path, binary: str) -> dict[str, tuple[str, str, int]]:
+    """Returns what a HAProxy shows of servers at `SPELLINGS` when it has loaded them from its file."""
+    lines = "".join(f"    server s{number} {_written(address)}:9\n" for number, address in enumerate(SPELLINGS))
+    with fresh(directory / "fresh", binary, CONFIG + lines) as send:
+        rows = {row.name: row for row in server_states(send("show servers state app"))}
+    return {address: (row.address, row.fqdn, row.port) for number, address in enumerate(SPELLINGS) for row in [rows[f"s{number}"]]}
+
+
+def _written(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
 
 
 def set_mood(directory: Path, text: str) -> None:
@@ -226,4 +261,4 @@ def walking(directory: Path, binary: str, strategy: str, seed: int, *, chaos: bo
         Quick(haproxy, settings=settings, reload={"reload_cmd": str(directory / "reload")}) as sidecar,
     ):
         set_pid(sidecar)
-        yield Walk(sidecar, Random(seed), strategy, chaos)
+        yield Walk(sidecar, Random(seed), strategy, chaos, places=as_fresh(directory, binary))

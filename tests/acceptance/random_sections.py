@@ -8,7 +8,30 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 ADDRESSES = [f"127.0.0.{last}" for last in range(2, 6)]
+# Where checks may go besides: by the names below.
+LOOPBACK = "127.0.0.1"
 PORTS, BINDS = 4, 3
+# As many servers as there are at first.
+FIRST = 12
+# Where servers are, with the port `{p}`: as the socket and the file read it alike, and as they do not, or neither does.
+PLAIN = [f"{address}:{{p}}" for address in ADDRESSES]
+ODD = [
+    *["localhost:{p}"] * 6,
+    "127.2:{p}",
+    "ipv4@127.0.0.2:{p}",
+    "[::1]:{p}",
+    "::ffff:127.0.0.2:{p}",
+    "0.0.0.0:{p}",
+    "*:{p}",
+    "127.0.0.2:0{p}",
+    "127.0.0.2:0",
+    "127.0.0.2:+1",
+    "127.0.0.2",
+    "127.0.0.2:{p}:{p}",
+    "127.0.0.2:65536",
+    "nosuch.invalid:{p}",
+    "nosuch.invalid:{p} init-addr none",
+]
 HEAD = """\
 global
     stats socket {stats} level admin
@@ -30,16 +53,16 @@ defaults checked from base
 """
 # Options of a server, or of what servers inherit, and how they may be written.
 OPTIONS: dict[str, list[str]] = {
-    "weight": ["weight 0", "weight 1", "weight 7", "weight 100", "weight 256"],
+    "weight": ["weight 0", "weight 1", "weight 7", "weight 100", "weight 256", "weight 007", "weight 50%"],
     "maxconn": ["maxconn 0", "maxconn 4", "maxconn 10", "maxconn 30"],
     "minconn": ["minconn 5", "minconn 10"],
     "maxqueue": ["maxqueue 9"],
     "check": ["check", "check", "check", "no-check"],
-    "port": ["port {p1}", "port {p2}"],
-    "addr": ["addr 127.0.0.4", "addr 127.0.0.5"],
+    "port": ["port {p1}", "port {p2}", "port 0{p2}"],
+    "addr": ["addr 127.0.0.4", "addr 127.0.0.5", "addr localhost", "addr ::ffff:127.0.0.4:5"],
     "agent": ["agent-check", "agent-check", "no-agent-check"],
     "agent-port": ["agent-port {p2}", "agent-port {p3}"],
-    "agent-addr": ["agent-addr 127.0.0.3", "agent-addr 127.0.0.2"],
+    "agent-addr": ["agent-addr 127.0.0.3", "agent-addr 127.0.0.2", "agent-addr localhost"],
     "agent-send": ["agent-send hello", "agent-send other"],
     "agent-inter": ["agent-inter 70ms"],
     "ssl": ["ssl", "ssl", "no-ssl"],
@@ -47,8 +70,8 @@ OPTIONS: dict[str, list[str]] = {
     "check-ssl": ["check-ssl", "no-check-ssl"],
     "disabled": ["disabled", "disabled", "enabled"],
     "backup": ["backup"],
-    "cookie": ["cookie a", "cookie b"],
-    "inter": ["inter 60ms"],
+    "cookie": ["cookie a", "cookie b", 'cookie "c;\\\\d e"'],
+    "inter": ["inter 60ms", "inter 60000us"],
     "pool-max-conn": ["pool-max-conn 3"],
     "rise": ["rise 1", "rise 2"],
     "send-proxy": ["send-proxy"],
@@ -64,12 +87,13 @@ OPTION_WORDS = list(OPTIONS)
 @dataclass
 class Server:
     name: str
-    address: str
+    place: str
     port: int
     options: dict[str, str] = field(default_factory=dict)
 
     def line(self) -> str:
-        return f"    server {self.name} {self.address}:{{p{self.port}}} {' '.join(self.options.values())}".rstrip()
+        place = self.place.replace("{p}", f"{{p{self.port}}}")
+        return f"    server {self.name} {place} {' '.join(self.options.values())}".rstrip()
 
 
 @dataclass
@@ -137,8 +161,8 @@ class Configuration:
     def _change(self) -> str:
         chances: list[tuple[int, Callable[[], str]]] = [
             (12, self._option_of_server),
-            (3, self._address),
-            (3, self._added),
+            (6, self._moved_to),
+            (8, self._added),
             (2, self._deleted),
             (2, self._option_of_default),
             (1, self._option_of_template),
@@ -175,20 +199,23 @@ class Configuration:
         server = self.chance.choice(backend.servers)
         return f"{backend.name}/{server.name} {self._vary(server.options)}"
 
-    def _address(self) -> str:
+    def _place(self) -> str:
+        return self.chance.choice(ODD if self.chance.random() < 0.5 else PLAIN)
+
+    def _moved_to(self) -> str:
         backend = self._backend()
         if not backend.servers:
             return self._added()
         server = self.chance.choice(backend.servers)
-        if self.chance.random() < 0.5:
-            server.address = self.chance.choice(ADDRESSES)
+        if self.chance.random() < 0.6:
+            server.place = self._place()
         else:
             server.port = self.chance.randrange(PORTS)
-        return f"{backend.name}/{server.name} at {server.address}:p{server.port}"
+        return f"{backend.name}/{server.name} at {server.place}, p{server.port}"
 
     def _come(self, backend: Backend) -> Server:
         self.count += 1
-        server = Server(f"s{self.count}", self.chance.choice(ADDRESSES), self.chance.randrange(PORTS))
+        server = Server(f"s{self.count}", self._place() if self.count > FIRST else self.chance.choice(PLAIN), self.chance.randrange(PORTS))
         backend.servers.append(server)
         return server
 

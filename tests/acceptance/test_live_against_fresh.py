@@ -20,7 +20,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.text.document import Document
 from tests.acceptance.effective import differences, effective, fresh
-from tests.acceptance.random_sections import ADDRESSES, BINDS, PORTS, Configuration
+from tests.acceptance.random_sections import ADDRESSES, BINDS, LOOPBACK, PORTS, Configuration
 from tests.acceptance.witness import Witness
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -71,9 +71,9 @@ def filled(text: str, witness: Witness, binds: list[int]) -> str:
 def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     binary = binaries.exactly(request.param)
     with ExitStack() as stack:
-        servers, other = (stack.enter_context(Witness(ADDRESSES, PORTS)) for _ in range(2))
+        servers, other = (stack.enter_context(Witness([LOOPBACK, *ADDRESSES], PORTS)) for _ in range(2))
         binds = [free_port() for _ in range(BINDS)], [free_port() for _ in range(BINDS)]
-        seed = SEED or (time.time_ns() % 1_000_000 if request.node.get_closest_marker("soak") else 2026)
+        seed = SEED or (time.time_ns() % 1_000_000 if request.node.get_closest_marker("soak") else 638)
         has_backends = binaries.version(binary) >= (3, 4)
         configuration = filled(Configuration(seed).text, servers, binds[0])
         haproxy = stack.enter_context(HAProxy(tmp_path, configuration, binary=binary))
