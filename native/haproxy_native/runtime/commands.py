@@ -117,30 +117,18 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
     return _set("enable agent {}" if enabled else "disable agent {}", backend, server, agent_enabled=enabled)
 
 
-def agent_address(backend: str, server: str, host: str) -> Command:
-    """Returns the command for an agent's address, while the agent is enabled.
+def agent_address(backend: str, server: str, ip: str) -> Command:
+    """Build the command for an agent's address, which HAProxy accepts while the agent is enabled.
 
-    HAProxy resolves names, so only an IP address can be verified.
+    HAProxy would resolve a name while all traffic waits, so only IP addresses are sent.
     """
-    shown = {} if _not_ip(host) else {"agent_addr": values.ip(host)}
-    return _set("set server {} agent-addr {}", backend, server, host, **shown)
-
-
-def agent_port(backend: str, server: str, port: int) -> Command:
-    return _set("set server {} agent-port {}", backend, server, number(port, 1, 65535), agent_port=port)
+    literal = values.ip(ip)
+    return _set("set server {} agent-addr {}", backend, server, str(literal), agent_addr=literal)
 
 
 def agent_send(backend: str, server: str, text: str) -> Command:
     """HAProxy shows the string nowhere."""
     return _set("set server {} agent-send {}", backend, server, text)
-
-
-def fqdn(backend: str, server: str, name: str) -> Command:
-    return _set("set server {} fqdn {}", backend, server, name, fqdn=name)
-
-
-def ssl(backend: str, server: str, enabled: bool) -> Command:
-    return _set("set server {} ssl {}", backend, server, "on" if enabled else "off", use_ssl=enabled)
 
 
 def frontend_maxconn(frontend: str, value: int) -> Command:
@@ -244,11 +232,3 @@ def _set(template: str, backend: str, server: str, *words: str | int, **shown: o
 
 def _path(backend: str, server: str) -> str:
     return f"{argument(backend)}/{argument(server)}"
-
-
-def _not_ip(text: str) -> bool:
-    try:
-        values.ip(text)
-    except BadValue:
-        return True
-    return False
