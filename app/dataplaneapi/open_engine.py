@@ -3,6 +3,7 @@
 import logging
 import os
 import shlex
+import shutil
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from dataplaneapi.settings.directories import directories, tell_unusable
 from dataplaneapi.settings.table import Settings, SettingsError
+from haproxy_native import sandbox
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
@@ -21,7 +23,6 @@ from haproxy_native.reload.strategies import split_command
 from haproxy_native.runtime.client import Runtime
 
 logger = logging.getLogger(__name__)
-NO_LANDLOCK = "this process may not use Landlock, so what a configuration makes HAProxy write while it is checked is written"
 # What a strategy runs when no command is configured.
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
@@ -120,10 +121,22 @@ def reload_delay(settings: Settings, override: str | None) -> float:
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
 
 
+def unconfined(settings: Settings) -> list[str]:
+    """Return what the confinement of checks lacks, or may break, with these settings on this machine."""
+    if settings.validate_cmd:
+        return ["validate_cmd is not confined: what a text makes it do is done with all rights of this user"]
+    lacks = [f"{settings.haproxy_bin} -c is not confined: {lack}" for lack in sandbox.lacking()]
+    with suppress(OSError), open(shutil.which(settings.haproxy_bin) or "", "rb") as program:
+        if program.read(2) == b"#!":
+            cannot = "it cannot use sudo, ask containers, or write files"
+            lacks.append(f"{settings.haproxy_bin} is a script, and confined as HAProxy is: {cannot}")
+    return lacks
+
+
 def tell_unconfined(settings: Settings) -> None:
-    """A warning where HAProxy ought to be confined while it checks, and cannot be."""
-    if engine_settings(settings).check.escapes:
-        logger.warning("%s -c is not confined: %s", settings.haproxy_bin, NO_LANDLOCK)
+    """Warns of what the confinement of checks lacks."""
+    for lack in unconfined(settings):
+        logger.warning("%s", lack)
 
 
 def config_files(settings: Settings) -> ConfigFiles:

@@ -67,7 +67,7 @@ def _tested(given: argparse.Namespace) -> int:
     try:
         config = Path(os.path.abspath(given.config))
         cases = [case for name in given.files for case in cases_of(_rows(Path(name)), Path(name).stem)]
-        run = asyncio.run(_run(Document.parse(config.read_bytes()), cases, given.haproxy, config.parent))
+        run = asyncio.run(_run(Document.parse(config.read_bytes()), cases, given.haproxy, config))
     except NoShadow as error:
         print(f"dataplaneapi test: {given.config}: {error}", file=sys.stderr)
         return NO_ANSWER
@@ -82,11 +82,11 @@ def _tested(given: argparse.Namespace) -> int:
     return OK if reports.is_good(shown, given.fail_under) else FAILED
 
 
-async def _run(document: "Document", cases: "Sequence[Case]", binary: str, home: Path) -> "Run":
+async def _run(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":
     from haproxy_native.routing.run import run
     from haproxy_native.shadow.shadows import Shadows
 
-    shadows = Shadows(binary, home)
+    shadows = Shadows(binary, config.parent, lambda: [config])
     try:
         async with shadows.asker(document, b"") as asker:
             return await run(document, asker, cases)

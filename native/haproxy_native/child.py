@@ -14,7 +14,7 @@ PIPE = subprocess.PIPE
 
 
 class Child:
-    """Started at once, in a session of its own; raises OSError. `stdout` and `stderr` are files, `PIPE` or None for nowhere.
+    """Started at once, in a session of its own; raises OSError. `stdin`, `stdout` and `stderr` are files, `PIPE` or None for nowhere.
 
     `home` is its working directory; without it, ours.
     """
@@ -24,14 +24,15 @@ class Child:
         words: Sequence[str],
         environment: Mapping[str, str] | None = None,
         *,
+        stdin: Any = None,
         stdout: Any = None,
         stderr: Any = None,
         home: str | os.PathLike[str] | None = None,
     ) -> None:
         nowhere = subprocess.DEVNULL
-        out, err = (nowhere if stream is None else stream for stream in (stdout, stderr))
+        given, out, err = (nowhere if stream is None else stream for stream in (stdin, stdout, stderr))
         self._process: subprocess.Popen[bytes] = subprocess.Popen(
-            words, stdin=nowhere, stdout=out, stderr=err, env=environment, cwd=home, start_new_session=True
+            words, stdin=given, stdout=out, stderr=err, env=environment, cwd=home, start_new_session=True
         )
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 
@@ -57,7 +58,7 @@ class Child:
             except OSError:
                 return await asyncio.to_thread(self._process.wait)
             try:
-                await _readable(descriptor)
+                await readable(descriptor)
             finally:
                 os.close(descriptor)
         return self._process.wait()
@@ -81,7 +82,7 @@ async def read(pipe: IO[bytes], most: int) -> str:
     half, dropped = most // 2, False
     os.set_blocking(pipe.fileno(), False)
     while True:
-        await _readable(pipe.fileno())
+        await readable(pipe.fileno())
         part = os.read(pipe.fileno(), 65536)
         if not part:
             break
@@ -97,7 +98,8 @@ async def read(pipe: IO[bytes], most: int) -> str:
     return (head + tail).decode("utf-8", "replace")
 
 
-async def _readable(descriptor: int) -> None:
+async def readable(descriptor: int) -> None:
+    """Wait until there is something to read, or the end."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)

@@ -1,28 +1,35 @@
-"""Landlock: confines a child process to writing below given directories, and to starting given programs.
+"""Confines what a check or a shadow starts: to writing below given directories, by Landlock, and to few system calls, by a filter.
 
-The domain is that of a thread, and of what it starts; so nothing runs between fork and exec, and this process stays free.
+Both belong to a thread, and to what it starts; so nothing runs between fork and exec, and this process stays free.
 (Linux, Documentation/userspace-api/landlock.rst)
 """
 
 import ctypes
 import os
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
+
+from haproxy_native import seccomp
+from haproxy_native.seccomp import Reach
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_ASK_VERSION, _PATH_BENEATH, _NO_NEW_PRIVS = 1, 1, 38
-_EXECUTE, _WRITE_FILE = 1 << 0, 1 << 1
-# remove and make entries of directories; move them and truncate files, each since a version of its own
-_ENTRIES, _REFER, _TRUNCATE = sum(1 << bit for bit in range(4, 13)), 1 << 13, 1 << 14
-# The version since which a domain may keep signals inside.
-_SCOPES, _SIGNALS = 6, 1 << 1
+_ASK_VERSION, _PATH_BENEATH, _PORT, _NO_NEW_PRIVS = 1, 1, 2, 38
+_WRITE_FILE = 1 << 1
+# Remove and make entries of directories, devices among them; move them and truncate files, each since a version of its own.
+_ENTRIES, _DEVICE_FILES = sum(1 << bit for bit in range(4, 13)), 1 << 6 | 1 << 11
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+# The versions since which a domain may limit the ports of TCP, and keep signals inside.
+_PORTS = 4
+_SCOPES = 6
+_CONNECT, _NAME_SERVER, _SIGNALS = 1 << 1, 53, 1 << 1
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
-_ELF_HEADER, _PT_INTERP = 64, 3
+# The version of the structure of capabilities, and the one that stays: to read files (linux/capability.h).
+_CAPABILITIES, _READ = 0x20080522, 1 << 2
 Result = TypeVar("Result")
 
 
@@ -32,60 +39,59 @@ def version() -> int:
     return max(0, _call(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
-def confined(start: Callable[[], Result], writable: Iterable[Path], programs: Sequence[Path] = ()) -> Result:
-    """What `start` returns; a process that it starts is confined. Raises what it raises.
-
-    `writable` are the directories in which files may change. With `programs` no other may be executed. Without Landlock nothing is
-    confined.
-    """
+def lacking() -> list[str]:
+    """Returns what a check can do here although it should not, and why; empty if all of the confinement is in force."""
+    lacks = []
     if not version():
-        return start()
+        lacks.append("it may change files, since this process may not use Landlock (Linux 5.13 or later, with landlock in `lsm=`)")
+    if not seccomp.available():
+        why = f"there is no filter of system calls for {os.uname().machine}"
+        lacks.append(f"it may connect, also to sockets of HAProxy, and start programs, since {why}")
+    return lacks
+
+
+def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
+    """Return what `start` returns; a process that it starts is confined, as far as `lacking` has nothing to say.
+
+    `writable` are the directories in which files may change. `names`: it may ask name servers; else it may connect nowhere. `start` has to
+    use fork or vfork, as subprocess does for a new session. Raises what it raises.
+    """
 
     def run() -> Result:
-        _restrict(writable, programs)
+        _drop_capabilities()
+        if version():
+            _restrict(writable)
+        if seccomp.available():
+            seccomp.install((Reach.NAMES if version() >= _PORTS else Reach.UDP) if names else Reach.NOBODY)
         return start()
 
     with ThreadPoolExecutor(1, "confined") as thread:
         return thread.submit(run).result()
 
 
-def programs_of(binary: str) -> list[Path]:
-    """The binary and what loads it; none for a script, which starts other programs."""
-    with suppress(OSError, struct.error), Path(binary).open("rb") as file:
-        head = file.read(_ELF_HEADER)
-        if head.startswith(b"\x7fELF"):
-            return [Path(binary), *_interpreter(file, head)]
-    return []
+def _drop_capabilities() -> None:
+    """Those of this thread: with root's it could look into other processes. Raises OSError."""
+    header, data = struct.pack("=Ii", _CAPABILITIES, 0), ctypes.create_string_buffer(24)
+    _checked(_library().capget(header, data))
+    _, low, _, _, high, _ = struct.unpack("=6I", data.raw)
+    # Nothing to drop is what a service has that may not ask for it.
+    if low & ~_READ or high:
+        _checked(_library().capset(header, struct.pack("=6I", low & _READ, low & _READ, 0, 0, 0, 0)))
 
 
-def _interpreter(file: BinaryIO, head: bytes) -> list[Path]:
-    """What the segment PT_INTERP names (elf(5)); a static program has none. Raises struct.error for a header that is cut short."""
-    order, wide = "<" if head[5] == 1 else ">", head[4] == 2
-    (table,) = struct.unpack_from(f"{order}Q" if wide else f"{order}I", head, 32 if wide else 28)
-    size, count = struct.unpack_from(f"{order}HH", head, 54 if wide else 42)
-    for number in range(count):
-        file.seek(table + number * size)
-        segment = file.read(size)
-        kind, offset, length = struct.unpack_from(f"{order}I4xQ16xQ" if wide else f"{order}II8xI", segment)
-        if kind == _PT_INTERP:
-            file.seek(offset)
-            return [Path(os.fsdecode(file.read(length).rstrip(b"\0")))]
-    return []
-
-
-def _restrict(writable: Iterable[Path], programs: Sequence[Path]) -> None:
+def _restrict(writable: Iterable[Path]) -> None:
     """This thread, for ever. Raises OSError."""
     changes = _WRITE_FILE | _ENTRIES | (_REFER if version() >= 2 else 0) | (_TRUNCATE if version() >= 3 else 0)
-    handled = changes | (_EXECUTE if programs else 0)
-    attributes = struct.pack("=QQQ", handled, 0, _SIGNALS) if version() >= _SCOPES else struct.pack("=Q", handled)
-    ruleset = _checked(_call(_CREATE_RULESET, attributes, len(attributes), 0))
+    attributes = struct.pack("=QQQ", changes, _CONNECT if version() >= _PORTS else 0, _SIGNALS)
+    size = 24 if version() >= _SCOPES else 16 if version() >= _PORTS else 8
+    ruleset = _checked(_call(_CREATE_RULESET, attributes, size, 0))
     try:
         for path in writable:
-            _allow(ruleset, path, changes)
+            _allow(ruleset, path, changes & ~_DEVICE_FILES)
         for device in _DEVICES:
             _allow(ruleset, Path(device), _WRITE_FILE)
-        for program in programs:
-            _allow(ruleset, program, _EXECUTE)
+        if version() >= _PORTS:
+            _checked(_call(_ADD_RULE, ruleset, _PORT, struct.pack("=QQ", _CONNECT, _NAME_SERVER), 0))
         _checked(_prctl(_NO_NEW_PRIVS))
         _checked(_call(_RESTRICT_SELF, ruleset, 0))
     finally:

@@ -18,13 +18,13 @@ _NAME = re.compile(r"haproxy-(?:check|set|shadow)-[a-z0-9_]{8}")
 
 
 class Scratch:
-    """A new directory, `haproxy-KIND-` and eight letters, in `parent`. Raises Unusable where nothing temporary can be written."""
+    """A new directory, `haproxy-KIND-` and eight letters. Raises Unusable where nothing temporary can be written."""
 
-    def __init__(self, kind: str, parent: Path | None = None) -> None:
+    def __init__(self, kind: str) -> None:
         try:
-            self.path, self._lock = _new(f"haproxy-{kind}-", parent)
+            self.path, self._lock = _new(f"haproxy-{kind}-")
         except OSError as error:
-            places = parent or "TMPDIR, /tmp, /var/tmp"
+            places = "TMPDIR, /tmp, /var/tmp"
             detail = f"this needs a directory for temporary files ({places}): {error.strerror}; PrivateTmp=yes in the unit is one"
             raise Unusable(detail) from error
 
@@ -58,9 +58,9 @@ def _end_users(directory: str) -> None:
                     os.kill(int(entry.name), signal.SIGKILL)
 
 
-def _new(prefix: str, parent: Path | None) -> tuple[Path, int]:
+def _new(prefix: str) -> tuple[Path, int]:
     while True:
-        path = tempfile.mkdtemp(prefix=prefix, dir=parent)
+        path = tempfile.mkdtemp(prefix=prefix)
         # Else another process that has just begun took it for a leftover.
         if (lock := _locked(path)) is not None:
             return Path(path), lock

@@ -167,7 +167,7 @@ def shown(found: Explanation, last: int) -> Answer:
 async def differences(text: str, pairs: Sequence[Pair], haproxy: HAProxy, log: socket.socket, port: int, fired: Counter[str]) -> list[str]:
     """What the two say otherwise, and counts the families of the rules that fired."""
     found: list[str] = []
-    shadows = Shadows(haproxy.binary, haproxy.directory)
+    shadows = Shadows(haproxy.binary, haproxy.directory, lambda: [haproxy.file])
     document = Document.parse(text)
     server = await asyncio.start_unix_server(echo, str(haproxy.directory / "echo"))
     try:

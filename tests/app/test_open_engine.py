@@ -106,16 +106,24 @@ def test_status_commands(given: dict[str, Any], words: list[str]) -> None:
     assert status_command(dataclasses.replace(Settings(), **given)) == words
 
 
-def test_a_check_that_cannot_be_confined_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    program = dataclasses.replace(settings(tmp_path), haproxy_bin=sys.executable, validate_cmd="")
-    monkeypatch.setattr(sandbox, "version", lambda: 1)
+def test_a_check_that_is_not_confined_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    script = tmp_path / "haproxy"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    program = dataclasses.replace(settings(tmp_path), haproxy_bin=os.path.realpath(sys.executable), validate_cmd="")
+    lacks: list[str] = []
+    monkeypatch.setattr(sandbox, "lacking", lambda: lacks)
     tell_unconfined(program)
     assert caplog.text == ""
-    monkeypatch.setattr(sandbox, "version", lambda: 0)
+    tell_unconfined(dataclasses.replace(program, haproxy_bin=str(script)))
     tell_unconfined(dataclasses.replace(program, validate_cmd="check"))
-    assert caplog.text == ""
+    lacks.append("it may change files")
     tell_unconfined(program)
-    assert "-c is not confined: this process may not use Landlock" in caplog.text
+    assert [record.message.split(":")[0] for record in caplog.records] == [
+        f"{script} is a script, and confined as HAProxy is",
+        "validate_cmd is not confined",
+        f"{program.haproxy_bin} -c is not confined",
+    ]
 
 
 def test_any_file_will_do(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A confined check says what an unconfined one does: of every file of the corpus, and every version of HAProxy."""
+"""A confined check says what an unconfined one does, warnings included: of every file of the corpus, and every version of HAProxy."""
 
 import asyncio
 import re
@@ -9,6 +9,7 @@ import pytest
 
 from haproxy_native import sandbox
 from haproxy_native.check.check import Checked, CheckSettings, check
+from haproxy_native.check.messages import Message, Origin, messages
 from haproxy_native.errors import Refused
 from tests.corpus.test_corpus import SOME
 from tests.haproxy import binaries
@@ -36,16 +37,25 @@ os.remove("{tmp}/kept")
 """
 
 
-def accepted(path: Path, binary: str, home: Path) -> bool:
+def said(path: Path, binary: str, home: Path) -> list[str] | None:
+    """What HAProxy says of a file that it accepts; None of one that it refuses."""
     try:
-        asyncio.run(check([Checked(path, path)], CheckSettings(binary, confine=True), home=home))
+        return texts(asyncio.run(check([Checked(path, path)], CheckSettings(binary), home=home)))
     except Refused:
-        return False
-    return True
+        return None
 
 
-def accepted_unconfined(path: Path, binary: str, home: Path) -> bool:
-    return subprocess.run([binary, "-W", "-f", path, "-c"], capture_output=True, cwd=home, check=False).returncode == 0
+def said_unconfined(path: Path, binary: str, home: Path) -> list[str] | None:
+    done = subprocess.run([binary, "-W", "-f", path, "-c"], capture_output=True, text=True, cwd=home, check=False)
+    return texts(messages(done.stderr, {str(path): Origin(str(path))})) if done.returncode == 0 else None
+
+
+def texts(found: list[Message]) -> list[str]:
+    return [f"{message.level} {message.line} {message.text}" for message in found]
+
+
+def accepted(path: Path, binary: str, home: Path) -> bool:
+    return said(path, binary, home) is not None
 
 
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.name)
@@ -54,7 +64,7 @@ def test_the_verdict_is_the_same(path: Path, tmp_path: Path) -> None:
         confined, free = (tmp_path / f"{number}{kind}" for kind in "cf")
         confined.mkdir()
         free.mkdir()
-        assert accepted(path, binary, confined) == accepted_unconfined(path, binary, free), binary
+        assert said(path, binary, confined) == said_unconfined(path, binary, free), binary
         assert list(confined.iterdir()) == []
 
 
@@ -71,7 +81,7 @@ def test_lua_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "lua.cfg").write_text(f"global\n    lua-load {tmp_path}/load.lua\n" + NAMED.decode())
     accepted(tmp_path / "lua.cfg", binary, tmp_path)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["kept", "load.lua", "lua.cfg"]
-    accepted_unconfined(tmp_path / "lua.cfg", binary, tmp_path)
+    said_unconfined(tmp_path / "lua.cfg", binary, tmp_path)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["load.lua", "lua.cfg", "started", "written"]
 
 

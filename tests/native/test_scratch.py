@@ -12,7 +12,6 @@ import pytest
 
 from haproxy_native.errors import Unusable
 from haproxy_native.scratch import Scratch, remove_leftovers
-from haproxy_native.shadow.launch import new_scratch
 from haproxy_native.transactions.staged import Staged
 
 HOLD = """
@@ -109,6 +108,6 @@ def test_where_nothing_temporary_can_be_written(directory: Path, monkeypatch: py
         with pytest.raises(Unusable, match=r"^this needs a directory for temporary files \(TMPDIR, /tmp, /var/tmp\): No "):
             Scratch("set")
         monkeypatch.setattr(tempfile, "tempdir", str(directory / "gone"))
-    for use in (lambda: Staged(None).draft(), new_scratch):
+    for use in (lambda: Staged(None).draft(), lambda: Scratch("shadow")):
         with pytest.raises(Unusable):
             use()

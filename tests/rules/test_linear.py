@@ -1,6 +1,5 @@
 """Patterns that search in what clients send take linear time, whatever stands there: a search holds up everybody."""
 
-import re
 import time
 from collections.abc import Callable
 
@@ -10,7 +9,6 @@ from dataplaneapi.api.quotations import without_files
 from haproxy_native.editing.secrets import LINE
 from haproxy_native.errors import Refused
 from haproxy_native.references import lookups, pattern
-from haproxy_native.shadow.words import words
 from haproxy_native.storage.key_material import is_secret
 
 # Beginnings without an end.
@@ -37,7 +35,6 @@ SEARCHES: dict[str, Callable[[str], object]] = {
     "secrets of lines": lambda text: LINE.sub("", text),
     "expressions": lookups._EXPRESSION.findall,
     "calls": lambda text: list(pattern._CALL.finditer(text)),
-    "programs": lambda text: re.search(words()["reaches_out"], text, re.MULTILINE),
     "files in refusals": lambda text: without_files(Refused(text), ()),
     "keys": lambda text: is_secret(text.encode()),
 }

@@ -26,7 +26,7 @@ def unit(tmp_path: Path) -> Path:
     """The service with a program that is there."""
     text = (UNITS / "dataplaneapi.service").read_text().replace("ExecStart=dataplaneapi", "ExecStart=/bin/true")
     (tmp_path / "dataplaneapi.service").write_text(text)
-    for needed in (*UNITS.glob("*.socket"), UNITS / "dataplaneapi-shadow@.service"):
+    for needed in UNITS.glob("*.socket"):
         shutil.copy(needed, tmp_path)
     return tmp_path / "dataplaneapi.service"
 
@@ -47,14 +47,6 @@ def test_nothing_is_wrong_with_the_units_of_ctl(tmp_path: Path, name: str) -> No
     (tmp_path / f"{name}.service").write_text(text)
     assert analyze("verify", "--man=no", f"{name}.service", root=tmp_path) == ""
     assert exposure(tmp_path / f"{name}.service") <= 2
-
-
-def test_nothing_is_wrong_with_the_unit_of_a_shadow(tmp_path: Path) -> None:
-    shutil.copy(UNITS / "dataplaneapi-shadow.socket", tmp_path)
-    shutil.copy(UNITS / "dataplaneapi-shadow@.service", tmp_path)
-    shutil.copy(UNITS / "dataplaneapi-shadow@.service", tmp_path / "dataplaneapi-shadow@1.service")
-    assert analyze("verify", "--man=no", "dataplaneapi-shadow.socket", "dataplaneapi-shadow@1.service", root=tmp_path) == ""
-    assert exposure(tmp_path / "dataplaneapi-shadow@1.service") <= 0.8
 
 
 def test_little_is_exposed(unit: Path) -> None:

@@ -24,7 +24,7 @@ from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.doctor.programs import programs
 from dataplaneapi.host import credentials, mounts
-from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
+from dataplaneapi.open_engine import config_files, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.directories import directories, unusable
@@ -139,12 +139,9 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
 
 def _of_sandbox(settings: Settings) -> Finding:
     """What a text may do while it is checked."""
-    if settings.validate_cmd or not sandbox.programs_of(shutil.which(settings.haproxy_bin) or ""):
-        command = "validate_cmd" if settings.validate_cmd else f"the script {settings.haproxy_bin}"
-        return Finding(NOTE, "sandbox", f"{command} runs with all rights of this user, and so does HAProxy when it checks a text")
-    if not sandbox.version():
-        return Finding(WARNING, "sandbox", NO_LANDLOCK, "Linux 5.13 or later with landlock in `lsm=`, and a service that may call it")
-    return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}")
+    if lacks := unconfined(settings):
+        return Finding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, A check is confined")
+    return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
 
 
 def _version(binary: str) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from haproxy_native import sandbox
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.check import refusal
 from haproxy_native.check.account_keys import not_made, with_keys_in
@@ -35,29 +34,13 @@ _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SI
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """`command` (validate_cmd) replaces the call of `binary`; `before` and `after` are further files.
-
-    `confine`: whether what runs is confined (run.py); None: where `binary` is HAProxy itself, neither a script nor a command, which
-    are the operator's.
-    """
+    """`command` (validate_cmd) replaces the call of `binary`, and is not confined (run.py); `before` and `after` are further files."""
 
     binary: str = "haproxy"
     command: str = ""
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     seconds: float = 60.0
-    confine: bool | None = None
-
-    @property
-    def confined(self) -> bool:
-        if self.confine is None:
-            return not self.command and bool(sandbox.programs_of(shutil.which(self.binary) or ""))
-        return self.confine
-
-    @property
-    def escapes(self) -> bool:
-        """Whether it is to be confined and runs free, since this process may not use Landlock."""
-        return self.confined and not sandbox.version()
 
     def words(self, files: Sequence[str]) -> list[str]:
         """Raises BadRequest for a command that is none."""
@@ -147,7 +130,7 @@ async def _asked(
 ) -> tuple[Ended, Sequence[Checked]]:
     """How the check ended, and of what it was: of the files, or of copies whose account keys can be made."""
     environment = await to_thread(_environment, files, settings)
-    within = Confinement(scratch, settings.seconds) if settings.confined else None
+    within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
     missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()
     if not missing or scratch is None:
@@ -158,14 +141,9 @@ async def _asked(
 
 
 def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str, str]:
-    if not settings.confined:
+    if settings.command:
         return for_a_command(os.environ) | _variables(files)
-    texts = []
-    for path in (*settings.before, *(str(file.path) for file in files), *settings.after):
-        # Anything else might have nothing to read for ever.
-        with suppress(OSError):
-            texts += [Path(path).read_bytes()] if Path(path).is_file() else []
-    return for_haproxy(os.environ, texts)
+    return for_haproxy(os.environ, [*map(Path, settings.before), *(file.file for file in files), *map(Path, settings.after)])
 
 
 def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:

@@ -1,25 +1,27 @@
 """Runs `haproxy -c`, or the operator's command; at most as many at once for callers as there are processors, and two on a single one.
 
 What HAProxy reads may come from any user of the API, and some of it is executed (Lua) or written (keys) while it is checked. So HAProxy
-is confined to a scratch directory (haproxy_native.sandbox) and limited in time and memory; the operator's command may write where it
-must.
+is confined to a scratch directory and to name servers (haproxy_native.sandbox), and limited in time and memory; the operator's command may
+write and connect where it must.
 """
 
 import asyncio
 import os
 import resource
-import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from haproxy_native import shares
 from haproxy_native.child import PIPE, Child, read
-from haproxy_native.sandbox import confined, programs_of
+from haproxy_native.sandbox import confined
 
 _KEPT_OUTPUT = 1 << 20
-_LARGEST_FILE, _LEAST_MEMORY = 1 << 26, 1 << 30
+_LARGEST_FILE, _LEAST_MEMORY = 1 << 26, 1 << 28
+_CGROUPS = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
@@ -33,34 +35,45 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confinement:
-    """`scratch` is the directory in which files may change; None where there is none for temporary files."""
+    """`scratch` is the directory in which files may change; None where there is none for temporary files. `names`: it may ask name
+    servers, else nobody.
+    """
 
     scratch: Path | None
     seconds: float
+    names: bool = True
 
-    def start(self, words: Sequence[str], environment: Mapping[str, str], home: Path | None = None, program: str = "") -> Child:
-        """`program` is what the command starts in its own place. Raises OSError."""
+    def start(
+        self, words: Sequence[str], environment: Mapping[str, str], home: Path | None = None, *, stdin: Any = None, stdout: Any = PIPE
+    ) -> Child:
+        """Raises OSError."""
         temporary = {"TMPDIR": str(self.scratch)} if self.scratch else {}
-        start = partial(Child, words, {**environment, **temporary}, stdout=PIPE, stderr=PIPE, home=home)
-        child = confined(start, [self.scratch] if self.scratch else [], _programs(words[0], program or words[0]))
+        start = partial(Child, words, {**environment, **temporary}, stdin=stdin, stdout=stdout, stderr=PIPE, home=home)
+        child = confined(start, [self.scratch] if self.scratch else [], names=self.names)
         child.limit(self._limits())
         return child
 
     def _limits(self) -> dict[int, int]:
         """Returns the limits on processor time, memory, written files and core dumps."""
-        memory = max(_LEAST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
         return {
             resource.RLIMIT_CPU: int(self.seconds) + 1,
-            resource.RLIMIT_DATA: memory,
+            # All that may run at once have half of the memory together.
+            resource.RLIMIT_DATA: max(_LEAST_MEMORY, memory() // 2 // at_once()),
             resource.RLIMIT_FSIZE: _LARGEST_FILE,
             resource.RLIMIT_CORE: 0,
         }
 
 
-def _programs(*names: str) -> list[Path]:
-    """What may be executed; empty for all, where one is a script."""
-    paths = [programs_of(shutil.which(name) or name) for name in names]
-    return [path for paths in paths for path in paths] if all(paths) else []
+def memory() -> int:
+    """Returns the bytes of memory that this process may have: the machine's, or the least limit of its control groups (cgroups(7))."""
+    least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError):
+        own = next((line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::")), "/")
+        group = _CGROUPS / own.lstrip("/")
+        for directory in (group, *group.parents):
+            with suppress(OSError, ValueError):
+                least = min(least, int((directory / "memory.max").read_text()))
+    return least
 
 
 async def run(

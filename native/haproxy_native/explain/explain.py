@@ -35,7 +35,7 @@ class Explain:
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._home = engine.settings.file.parent
-        self.shadows = Shadows(engine.settings.check.binary, self._home)
+        self.shadows = Shadows(engine.settings.check.binary, self._home, engine.files)
         # Keys of texts that HAProxy takes, the last ones.
         self._taken: list[bytes] = []
         self._states: list[ServerState] = []

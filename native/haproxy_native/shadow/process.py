@@ -4,12 +4,10 @@ import asyncio
 import logging
 import os
 import re
-import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -19,10 +17,9 @@ from haproxy_native.errors import NoShadow, RuntimeAbsent
 from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
-from haproxy_native.shadow.launch import Launched, launch, new_scratch
+from haproxy_native.shadow.launch import Launched, launch
 from haproxy_native.shadow.likeness import Conditions, Likeness
-from haproxy_native.shadow.rewrite import CLI, ECHO, LOG, LUA, OWN, Listener, Shadow, identifiers, rewritten
-from haproxy_native.shadow.words import words
+from haproxy_native.shadow.rewrite import CLI, OWN, Listener, Shadow, identifiers, rewritten
 from haproxy_native.text.document import Document
 
 logger = logging.getLogger(__name__)
@@ -85,8 +82,7 @@ class ShadowProcess:
     shadow: Shadow
     _scratch: Scratch
     _haproxy: Launched
-    _log: socket.socket = field(default_factory=partial(socket.socket, socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK))
-    _echo: asyncio.Server | None = None
+    _serving: asyncio.Task[None] | None = None
     _asked: Asked | None = None
     _request: bytes | None = None
     is_spent: bool = False
@@ -132,7 +128,7 @@ class ShadowProcess:
         """Empty where nothing is logged."""
         try:
             async with asyncio.timeout(SILENT_SECONDS if may_be_silent else None):
-                while not (line := await asyncio.get_running_loop().sock_recv(self._log, 1 << 17)).startswith(_BEGIN):
+                while not (line := await self._haproxy.logged()).startswith(_BEGIN):
                     pass
                 return line.decode("utf-8", "replace")
         except TimeoutError:
@@ -184,14 +180,25 @@ class ShadowProcess:
         await self._likeness.socket.send("show cli level")
         self.shadow.listeners = [each for each in self.shadow.listeners if (self._scratch.path / each.socket).exists()]
 
-    async def serve(self) -> None:
-        """Begins to answer as the servers, and to take what is logged."""
-        self._log.bind(str(self._scratch.path / LOG))
-        self._echo = await asyncio.start_unix_server(self._answer, str(self._scratch.path / ECHO))
+    def serve(self) -> None:
+        """Begins to answer as the servers."""
+        self._serving = asyncio.create_task(self._serve())
 
     async def output(self) -> str:
         """What HAProxy has written, once it has ended."""
         return await self._haproxy.output()
+
+    async def _serve(self) -> None:
+        """One connection after the other, so that what it sends takes few descriptors of ours."""
+        with suppress(ConnectionError):
+            while True:
+                try:
+                    connection = await self._haproxy.connection()
+                    await self._answer(*await asyncio.open_unix_connection(sock=connection))
+                except ConnectionError:
+                    raise
+                except (OSError, ValueError) as error:
+                    logger.debug("what a shadow has sent as a connection: %s", error)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = self._asked
@@ -207,30 +214,40 @@ class ShadowProcess:
             writer.close()
 
     async def close(self) -> None:
+        if self._serving:
+            self._serving.cancel()
+            await asyncio.wait([self._serving])
         await self._haproxy.end()
-        if self._echo:
-            self._echo.close()
-        self._log.close()
         await asyncio.to_thread(self._scratch.remove)
 
 
-async def start(document: Document, binary: str, home: Path, environ: Mapping[str, str] = os.environ, files: Files = NONE) -> ShadowProcess:
-    """`files`: where those stand now that are to be looked for at these paths, None for those that are gone.
+async def start(
+    document: Document,
+    binary: str,
+    home: Path,
+    in_force: Sequence[Path] = (),
+    *,
+    environ: Mapping[str, str] = os.environ,
+    files: Files = NONE,
+) -> ShadowProcess:
+    """Start a shadow, which gets the variables that the files `in_force` name.
+
+    `files`: where those stand now that are to be looked for at these paths, None for those that are gone.
 
     Raises NoShadow where HAProxy does not start with it, and Unusable where nothing temporary can be written.
     """
-    scratch = await asyncio.to_thread(new_scratch)
+    scratch = await asyncio.to_thread(Scratch, "shadow")
     try:
         shadow, directory = await beside(_written, document, scratch.path, home, files)
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
-        environment = await beside(lambda: for_haproxy(environ, [document.data]))
-        haproxy = await launch(command, environment, scratch.path, directory, shadow.text)
+        environment = await beside(for_haproxy, environ, in_force)
+        haproxy = await launch(command, environment, scratch.path, directory)
     except BaseException:
         scratch.remove()
         raise
     process = ShadowProcess(shadow, scratch, haproxy)
     try:
-        await process.serve()
+        process.serve()
         await _started(process, scratch.path)
     except BaseException:
         await process.close()
@@ -244,8 +261,6 @@ def _written(document: Document, scratch: Path, home: Path, files: Files) -> tup
     if files:
         shadow.text, directory = with_files(document, scratch, home, files)
     (scratch / _FILE).write_bytes(shadow.text.encode("utf-8", "surrogateescape"))
-    if shadow.has_programs:
-        (scratch / LUA).write_text(words()["lua"]["program"])
     return shadow, directory
 
 

@@ -1,5 +1,5 @@
-"""The text of a shadow: the same sections and rules, whose listeners are private sockets, whose servers are one socket, and whose rules
-leave marks. Pure.
+"""The text of a shadow: the same sections and rules, whose listeners are private sockets, whose servers are its standard input, and whose
+rules leave marks. Pure.
 
 A line becomes one line, or none, so that what HAProxy says of the shadow is said of the configuration. The terms of a condition with which
 a line would get too long become lines of their own before it.
@@ -35,7 +35,9 @@ from haproxy_native.text.words import unquoted
 
 # Bytes of a request, of the marks that it leaves, and of the line that says so.
 BUFFER = 65_536
-ECHO, LOG, CLI, PEER, LUA = "echo", "log", "cli", "peer", "shadow.lua"
+CLI, PEER = "cli", "peer"
+# A server that HAProxy reaches by its standard input.
+ECHO = "sockpair@0"
 MOST_VARIABLES = 64
 # Words of a line that HAProxy reads.
 MOST_WORDS = 64
@@ -91,7 +93,7 @@ class Listener:
 class Shadow:
     """`places` by the number of a line in `text`, from 1. `rules` by mark. `acls`: the lines of each, by its section and name.
     `doubtful`: by section, the lines whose effect is not known, and why; `by_health`: those that depend on the states of servers.
-    `has_tables`, `has_programs` (in Lua): there are some. `silent`: by a URI that is answered without being logged, the lines in `text`
+    `has_tables`: there are some. `silent`: by a URI that is answered without being logged, the lines in `text`
     that say so.
     """
 
@@ -104,7 +106,6 @@ class Shadow:
     by_health: dict[str, list[Place]] = field(default_factory=dict)
     has_tables: bool = False
     silent: dict[str, list[int]] = field(default_factory=dict)
-    has_programs: bool = False
 
     def doubt(self, place: Place, why: str) -> None:
         self.doubtful.setdefault(place.section, []).append((place, why))
@@ -122,22 +123,22 @@ def identifiers(marks: str) -> list[str]:
 
 class _Rewriter:
     def __init__(self, document: Document, directory: Path, home: Path) -> None:
-        self.shadow = Shadow(has_programs=_has_programs(document))
+        self.shadow = Shadow()
         self._directory, self._home = directory, home
-        self._echo = f"unix@{directory / ECHO}"
         self._lines: list[str] = []
         self._modes = _Modes(document)
         self._variables = sorted(set(_SET.findall(document.text)))[:MOST_VARIABLES]
         self._made: dict[str, str] = {}
         self._add("global")
         self._add(*words()["additions"]["first"])
-        if self.shadow.has_programs:
-            self._add(*words()["additions"]["lua"])
         self._numbers: dict[str | None, int] = {}
         self._above(document.preamble, None)
         self._file: str | None = None
         for section in document.sections:
             self._section(section)
+        own = words()["additions"]["names"]
+        if not any(" ".join(map(_bare, section.header.words)) == own for section in document.sections):
+            self._add(own)
         self.shadow.text = "".join(f"{line}\n" for line in self._lines)
         for number, place in self.shadow.places.items():
             self._classify(number, place)
@@ -163,7 +164,7 @@ class _Rewriter:
 
     def _filled(self, template: str) -> str:
         fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
-        names = {name: self._directory / name for name in (ECHO, LOG, CLI, PEER)} | {"lua": self._directory / LUA}
+        names = {name: self._directory / name for name in (CLI, PEER)}
         values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
         return template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
 
@@ -253,14 +254,13 @@ class _Rewriter:
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
     def _server(self, own: list[str], before: int | str) -> str:
-        echo = self._echo
         if isinstance(before, str):
-            return before.format(echo=echo)
+            return before.format(echo=ECHO)
         words = only(own[before + 1 :], server_words())
         if not before:
             words = only(own[1:], server_words())
             return " ".join([own[0], *words]) if words else ""
-        return " ".join([*own[:before], echo, *words])
+        return " ".join([*own[:before], ECHO, *words])
 
     def _filter(self, own: list[str], place: Place) -> str:
         if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
@@ -314,11 +314,6 @@ class _Rewriter:
 def _bare(word: str) -> str:
     """The word without quotes, where these say nothing: keywords are known by their letters."""
     return bare if "$" not in word and _KEYWORD.fullmatch(bare := unquoted(word)) else word
-
-
-def _has_programs(document: Document) -> bool:
-    lines = (line for section in document.sections if section.kind == "global" for line in section.lines if line.words)
-    return any(_bare(line.words[0]).startswith(words()["lua"]["begins"]) for line in lines)
 
 
 class _Modes:

@@ -1,7 +1,7 @@
 """Shadows that are kept running: by text, few at a time, ended when nobody has asked them for a while."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,10 +61,13 @@ class _Use:
 
 
 class Shadows:
-    """Shadow processes, of at most `MOST` texts at once for callers; others wait for their turn (haproxy_native.shares)."""
+    """Shadow processes, of at most `MOST` texts at once for callers; others wait for their turn (haproxy_native.shares).
 
-    def __init__(self, binary: str, home: Path) -> None:
-        self._binary, self._home = binary, home
+    They get the variables that the files `in_force` name.
+    """
+
+    def __init__(self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]]) -> None:
+        self._binary, self._home, self._in_force = binary, home, in_force
         self._kept: dict[bytes, _Kept] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
@@ -133,7 +136,9 @@ class Shadows:
             if (entry := self._there(key)) is None:
                 await self._end(key)
                 await self._room()
-                entry = self._kept[key] = _Kept(asyncio.create_task(start(document, self._binary, self._home, files=files)))
+                entry = self._kept[key] = _Kept(
+                    asyncio.create_task(start(document, self._binary, self._home, self._in_force(), files=files))
+                )
             return entry
 
     async def _room(self) -> None:

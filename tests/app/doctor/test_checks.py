@@ -16,7 +16,9 @@ from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.host import credentials
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import Settings
+from haproxy_native import sandbox
 from tests.app.client import CONFIGURATION, settings
+from tests.haproxy import binaries
 from tests.haproxy.sidecar import COMMAND, Sidecar
 
 NO_UNITS: tuple[Path, ...] = ()
@@ -222,3 +224,21 @@ def test_overrides_that_a_new_worker_begins_with(sound: Settings, tmp_path: Path
     lua = tmp_path / "dataplaneapi-overrides.lua"
     file.write_text(f"global\n  lua-load {lua}\nbackend a\n")
     assert worst(sound, "overrides") == Finding(OK, "overrides", f"a new worker begins with what {lua} says")
+
+
+def test_what_confines_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "haproxy"
+    script.write_text("#!/bin/sh\necho HAProxy version 3.2.1\n")
+    script.chmod(0o755)
+    scripted = replace(settings(tmp_path), haproxy_bin=str(script), validate_cmd="")
+    monkeypatch.setattr(sandbox, "lacking", lambda: ["it may change files"])
+    for given, words in (
+        (scripted, ["-c is not confined: it may change files; ", "is a script"]),
+        (replace(scripted, validate_cmd="check"), ["validate_cmd is not confined"]),
+    ):
+        finding = worst(given, "sandbox")
+        assert finding.level == WARNING and all(each in finding.what for each in words)
+    program = replace(scripted, haproxy_bin=binaries.exactly("2.8"))
+    assert worst(program, "sandbox").what.endswith("is not confined: it may change files")
+    monkeypatch.setattr(sandbox, "lacking", list)
+    assert worst(program, "sandbox").level == OK

@@ -129,9 +129,6 @@ def test_a_command_that_refuses_in_its_own_words(tmp_path: Path) -> None:
         ("#!/bin/sh\nexit 0\n", 0o644, "not-executable", "permission denied"),
         ("#!/no/such/interpreter\n", 0o755, "not-executable", "interpreter"),
         ("\x7fELF nonsense", 0o755, "not-executable", "exec format error"),
-        ("#!/bin/sh\nkill -SEGV $$\n", 0o755, "killed", "signal: segmentation fault"),
-        ("#!/bin/sh\nkill -KILL $$\n", 0o755, "killed", "signal: killed"),
-        ("#!/bin/sh\nsh -c 'kill -SEGV $$'\n", 0o755, "killed", "exit status 139"),
         ("#!/bin/sh\nno-such-program-here\n", 0o755, "missing", "exit status 127"),
         (f"#!/bin/sh\n{os.devnull} -c\n", 0o755, "not-executable", "exit status 126"),
     ],
@@ -143,6 +140,16 @@ def test_a_check_that_could_not_be_done(tmp_path: Path, text: str, mode: int, re
         run(tmp_path, CheckSettings(command=path) if as_command else CheckSettings(path))
     assert caught.value.reason == reason
     assert detail in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("end", "detail"),
+    [("kill -SEGV $$", "signal: segmentation fault"), ("kill -KILL $$", "signal: killed"), ("sh -c 'kill -SEGV $$'", "exit status 139")],
+)
+def test_a_command_that_is_killed(tmp_path: Path, end: str, detail: str) -> None:
+    with pytest.raises(CheckImpossible, match=detail) as caught:
+        run(tmp_path, CheckSettings(command=script(tmp_path, f"#!/bin/sh\n{end}\n")))
+    assert caught.value.reason == "killed"
 
 
 @pytest.mark.parametrize(
@@ -163,10 +170,10 @@ def endless(tmp_path: Path) -> str:
 
 
 def test_a_check_that_takes_too_long(tmp_path: Path) -> None:
-    path = endless(tmp_path)
+    command = endless(tmp_path)
     reading = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(CheckImpossible, match=r"gave no answer within 0\.2 s") as caught:
-        run(tmp_path, CheckSettings(path, seconds=0.2))
+        run(tmp_path, CheckSettings(command=command, seconds=0.2))
     assert caught.value.reason == "timeout"
     os.set_blocking(reading, True)
     with os.fdopen(reading, "rb") as pipe:
@@ -174,10 +181,10 @@ def test_a_check_that_takes_too_long(tmp_path: Path) -> None:
 
 
 def test_a_check_that_is_given_up(tmp_path: Path) -> None:
-    path = endless(tmp_path)
+    command = endless(tmp_path)
 
     async def give_up() -> bytes:
-        task = asyncio.create_task(check([Checked(tmp_path / "x", tmp_path / "x")], CheckSettings(path)))
+        task = asyncio.create_task(check([Checked(tmp_path / "x", tmp_path / "x")], CheckSettings(command=command)))
         with await asyncio.to_thread((tmp_path / "alive").open, "rb") as pipe:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -189,11 +196,11 @@ def test_a_check_that_is_given_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("turns", range(4))
 def test_a_check_that_is_given_up_while_it_starts(tmp_path: Path, turns: int) -> None:
-    path = endless(tmp_path)
+    command = endless(tmp_path)
     reading = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
 
     async def give_up() -> None:
-        task = asyncio.create_task(check([Checked(tmp_path / "x", tmp_path / "x")], CheckSettings(path)))
+        task = asyncio.create_task(check([Checked(tmp_path / "x", tmp_path / "x")], CheckSettings(command=command)))
         for _ in range(turns):
             await asyncio.sleep(0)
         task.cancel()

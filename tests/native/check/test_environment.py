@@ -1,10 +1,12 @@
 """What of the variables a check gets."""
 
+from pathlib import Path
+
 import pytest
 
 from haproxy_native.check.environment import for_a_command, for_haproxy
 
-KEPT = {"PATH": "/bin", "TZ": "UTC", "LC_ALL": "C", "HAPROXY_X": "1", "LD_LIBRARY_PATH": "/lib"}
+KEPT = {"PATH": "/bin", "TZ": "UTC", "LC_ALL": "C", "LUA_PATH_5_4": "/lua/?.lua", "LD_LIBRARY_PATH": "/lib"}
 NEVER = {
     "NOTIFY_SOCKET": "/run/n",
     "CREDENTIALS_DIRECTORY": "/run/c",
@@ -12,7 +14,7 @@ NEVER = {
     "LISTEN_FDS": "1",
     "HAPROXY_MWORKER_WAIT_ONLY": "1",
 }
-OTHERS = {"SECRET": "s", "PORT": "80", "A_B": "x"}
+OTHERS = {"SECRET": "s", "PORT": "80", "A_B": "x", "HAPROXY_X": "1", "LD_PRELOAD": "/x.so"}
 ALL = KEPT | NEVER | OTHERS
 
 
@@ -31,8 +33,10 @@ ALL = KEPT | NEVER | OTHERS
         (b"", []),
     ],
 )
-def test_what_the_text_names(text: bytes, named: list[str]) -> None:
-    assert for_haproxy(ALL, [b"", text]) == KEPT | {name: OTHERS[name] for name in named}
+def test_what_the_configuration_in_force_names(tmp_path: Path, text: bytes, named: list[str]) -> None:
+    (tmp_path / "haproxy.cfg").write_bytes(text)
+    in_force = [tmp_path / "missing", tmp_path, tmp_path / "haproxy.cfg"]
+    assert for_haproxy(ALL, in_force) == KEPT | {name: OTHERS[name] for name in named}
 
 
 def test_a_command_gets_all_that_is_not_the_servers_own() -> None:

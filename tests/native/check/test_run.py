@@ -2,11 +2,13 @@
 
 import asyncio
 import os
+import resource
 import sys
 from pathlib import Path
 
 import pytest
 
+from haproxy_native.check import run as checks
 from haproxy_native.check.run import Confinement, Ended, run
 from haproxy_native.request_context import Author, Request, author
 
@@ -36,6 +38,22 @@ def test_limits(tmp_path: Path) -> None:
             await ran("import time; time.sleep(60)", tmp_path, 0.1)
 
     asyncio.run(work())
+
+
+def test_memory_is_that_of_the_least_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of it is for all checks together."""
+    own = Path("/proc/self/cgroup").read_text().rpartition("0::")[2].strip().lstrip("/")
+    monkeypatch.setattr(checks, "_CGROUPS", tmp_path)
+    machine = checks.memory()
+    (tmp_path / own).mkdir(parents=True, exist_ok=True)
+    for text, expected in (("max", machine), (str(6 << 30), min(machine, 6 << 30)), (str(1 << 30), 1 << 30)):
+        (tmp_path / "memory.max").write_text(text)
+        assert checks.memory() == expected
+    (tmp_path / own / "memory.max").write_text(str(1 << 29))
+    assert checks.memory() == 1 << 29
+    monkeypatch.setattr(checks, "memory", lambda: 64 << 30)
+    limit = Confinement(tmp_path, 1)._limits()[resource.RLIMIT_DATA]
+    assert limit * checks.at_once() <= 32 << 30
 
 
 def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Path) -> None:

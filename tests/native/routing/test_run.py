@@ -35,7 +35,7 @@ backend other from base
 def ran(binary: str, home: Path, *rows: Mapping[str, Any], kills: bool = False) -> Run:
     async def work() -> Run:
         document = Document.parse(TEXT)
-        shadows = Shadows(binary, home)
+        shadows = Shadows(binary, home, list)
         try:
             async with shadows.asker(document, b"") as asker:
                 if kills:

@@ -220,7 +220,7 @@ def test_it_is_asked_as_soon_as_it_listens(tmp_path: Path) -> None:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(path)
             scratch = Scratch("shadow")
-            process = ShadowProcess(Shadow(), scratch, await launch(["sleep", "60"], {}, scratch.path, None, ""))
+            process = ShadowProcess(Shadow(), scratch, await launch(["sleep", "60"], {}, scratch.path, None))
             try:
                 connection = asyncio.create_task(process._connection(path))
                 await asyncio.sleep(0)

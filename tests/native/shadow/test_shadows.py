@@ -19,7 +19,7 @@ TEXT = "frontend a\n    mode http\n    timeout client 5s\n    bind :80\n    http
 
 def running(binary: str, home: Path, work: Callable[[Shadows], Awaitable[None]]) -> None:
     async def run() -> None:
-        kept = Shadows(binary, home)
+        kept = Shadows(binary, home, list)
         try:
             await work(kept)
         finally:

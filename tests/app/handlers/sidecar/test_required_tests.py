@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.shadow.isolation import without_network
 from tests.app.client import Client, Got, exchange, settings
 from tests.app.handlers.sidecar.test_history import entered
 from tests.tls.pems import made
@@ -218,7 +217,6 @@ def test_stored_maps(client: Client) -> None:
     assert path.read_text() == "/new other\n"
 
 
-@pytest.mark.skipif(without_network() is None, reason="no namespaces of its own here")
 def test_certificates(tmp_path: Path, haproxy_binary: str) -> None:
     """By a line, and by a list of them that a line names."""
     (tmp_path / "ssl").mkdir()
