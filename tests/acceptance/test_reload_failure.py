@@ -186,7 +186,7 @@ CHECKS = {
     "not executable": (("#!/bin/sh\nexit 0\n", 0o644), 503, "permission denied"),
     "not a program": (("nothing that runs\n", 0o755), 503, "exec format error"),
     "its interpreter is missing": (("#!/nowhere/sh\n", 0o755), 503, "interpreter"),
-    "killed by a signal": (("#!/bin/sh\nkill -9 $$\n", 0o755), 503, "killed"),
+    "killed by a signal": ((f"#!{sys.executable}\nimport ctypes\nctypes.string_at(0)\n", 0o755), 503, "segmentation fault"),
     "no answer in time": (("#!/bin/sh\nsleep 600\n", 0o755), 503, "no answer within 1 s"),
     "refused": (("#!/bin/sh\necho '[ALERT] (1) : config : it is wrong' >&2\nexit 1\n", 0o755), 400, "it is wrong"),
 }
