@@ -42,6 +42,7 @@ NativeError
 ├── WriteFailed          the disk did not take the file
 ├── Unreadable           a file that cannot be read
 ├── Unusable             a directory that the settings name, and what is kept in it
+│   └── Unrecorded       a change whose entry the history could not take
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
     ├── NotLive          what is in order, but only a reload will do
@@ -319,6 +320,10 @@ class Unreadable(NativeError):
 
 class Unusable(NativeError):
     """Its detail is the whole text: setting, path, owner and remedy."""
+
+
+class Unrecorded(Unusable):
+    """The history could take no entry of a change, which was not made."""
 
 
 class ReloadFailed(NativeError):

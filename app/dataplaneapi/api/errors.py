@@ -53,6 +53,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.WriteFailed: 500,
     native.Unreadable: 500,
     native.Unusable: 503,
+    native.Unrecorded: 507,
     native.ReloadFailed: 400,
     native.RuntimeFailure: 500,
     native.RuntimeAbsent: 503,

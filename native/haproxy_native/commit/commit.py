@@ -180,7 +180,7 @@ async def _attempt(
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
                     if change.tested:
                         # A way back is not refused.
-                        await context.reserve(change.author, new.size if prepared.has_text else 0)
+                        await context.require_room(change.author, new.size if prepared.has_text else 0)
                     outcome = await publish(context, change, prepared)
                     if prepared.has_text:
                         with_files = bool(prepared.files) and not outcome.live
@@ -208,7 +208,8 @@ async def _of_object(context: CommitContext, change: ObjectChange) -> Outcome:
         change.author.rights.permit(change.touches)
     while True:
         with suppress(Overtaken):
-            await context.reserve(change.author)
+            if change.lasting:
+                await context.require_room(change.author)
             return await _entered(context, change, await change.attempt())
 
 

@@ -54,7 +54,8 @@ class CommitContext:
     `foresee` is awaited before files are changed, with what they hold, and `journal` after each change, before its locks are released and
     before it is answered; both raise nothing. `journal` returns the id of the entry, None where that waits in memory.
 
-    `keep_room` is awaited before a client's change, with the size of what its entry will hold; it raises Unusable, with nothing changed.
+    `check_room` is awaited before a client's change of the configuration or of files, with the size of what its entry will hold; it
+    raises Unrecorded, with nothing changed.
 
     `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
     `gate` is asked about each change of the configuration or of stored files, once HAProxy has accepted it.
@@ -86,7 +87,7 @@ class CommitContext:
     events: Events = field(default_factory=Events)
     foresee: Callable[[Sequence[Content]], Awaitable[None]] | None = None
     journal: Callable[[AnyChange, Outcome], Awaitable[int | None]] | None = None
-    keep_room: Callable[[int], Awaitable[None]] | None = None
+    check_room: Callable[[int], Awaitable[None]] | None = None
     admit: Callable[[AnyChange], None] | None = None
     gate: Gate | None = None
     entry_of: Callable[[int], Awaitable[int | None]] | None = None
@@ -104,15 +105,15 @@ class CommitContext:
     read_only: bool = False
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
-    async def reserve(self, by: Author, size: int = 0) -> None:
-        """Returns when the history can take an entry by this author. What changes by itself goes on without. Raises Unusable."""
-        if self.keep_room and by.request_id:
-            await self.keep_room(size)
+    async def require_room(self, by: Author, size: int = 0) -> None:
+        """Raises Unrecorded if the history cannot take an entry of a client. What the server changes by itself is not refused."""
+        if self.check_room and by.request_id:
+            await self.check_room(size)
 
     async def foreseen(self, contents: Sequence[Content], by: Author | None = None) -> Sequence[Content]:
-        """What is about to become of files, when the history has what they hold now. Raises Unusable where it takes no entry by `by`."""
+        """What is about to become of files, when the history has what they hold now. Raises Unrecorded if it can take no entry by `by`."""
         if by:
-            await self.reserve(by, sum(len(data) for content in contents for data in (content.before, content.after) if data))
+            await self.require_room(by, sum(len(data) for content in contents for data in (content.before, content.after) if data))
         if self.foresee:
             await self.foresee(contents)
         return contents

@@ -1,8 +1,9 @@
 """`History`: enters every change into the journal before it is answered, and reads it back.
 
-The journal works in one thread of its own. Before a client's change there is room on the disk for its entry, or the change is refused. What
-was changed already, or changes by itself, never fails for the sake of its entry: where the disk does not take that it is logged, kept in
-memory and tried again with the next one.
+The journal works in one thread of its own. A client's change of the configuration or of a file is refused if the disk has no room for
+its entry, or if earlier entries could not be written. Nothing is reserved: if writing an entry fails nevertheless, the change stays, the
+failure is logged, and the entry waits in memory until the next one is written. Changes of the process alone, and those that the server
+makes by itself, are never refused.
 """
 
 import asyncio
@@ -26,17 +27,17 @@ from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
+from haproxy_native.disk import room
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.ownership import REMEDIES, failed, owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
-from haproxy_native.errors import Missing, Unusable
+from haproxy_native.errors import Missing, Unrecorded, Unusable
 from haproxy_native.history import entries, versions
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
 from haproxy_native.history.journal import FIRST, Journal, Limits
-from haproxy_native.history.reserve import Reserve
 from haproxy_native.planning.effects import effects
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
@@ -45,6 +46,8 @@ log = logging.getLogger(__name__)
 # Entries that wait in memory for a disk that takes none.
 MOST_WAITING = 1_000
 LONGEST_REASON = 1_000
+# Room on the disk that an entry of a small change takes, generously.
+ENTRY_BYTES = 1 << 18
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
 _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -72,7 +75,6 @@ class History:
         self.context, self._editor, self._directory = context, editor, directory
         self._limits = limits or Limits()
         self._thread = ThreadPoolExecutor(1, "history")
-        self._reserve = Reserve(directory / "reserve")
         self._journal: Journal | None = None
         self._was_opened = self._is_closed = False
         self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
@@ -90,7 +92,7 @@ class History:
     async def __aenter__(self) -> Self:
         if self._is_closed:
             self._is_closed, self._thread = False, ThreadPoolExecutor(1, "history")
-        self.context.foresee, self.context.journal, self.context.keep_room = self._foresee, self._enter, self._keep_room
+        self.context.foresee, self.context.journal, self.context.check_room = self._foresee, self._enter, self._check_room
         self.context.entry_of, self.context.text_of = partial(self._found, versions.newest), partial(self._found, versions.text)
         self.context.events.listen(self._heard)
         self._first = self.context.current.document.data
@@ -98,7 +100,7 @@ class History:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.context.foresee = self.context.journal = self.context.keep_room = None
+        self.context.foresee = self.context.journal = self.context.check_room = None
         self.context.entry_of = self.context.text_of = None
         await self._works.stop()
         with suppress(*UNREADABLE):
@@ -113,18 +115,19 @@ class History:
         try:
             await self._take_up()
             for content in contents:
-                await self._asked(self._reserve.make_way, Journal.know, content)
+                await self._asked(Journal.know, content)
         except UNREADABLE as error:
             log.error("the history does not take what files hold: %s", error)
 
-    async def _keep_room(self, size: int) -> None:
-        """Returns when an entry with so many bytes of content can be written, and none waits in memory. Raises Unusable."""
-        await self.catch_up()
+    async def _check_room(self, size: int) -> None:
+        """Raises Unrecorded if earlier entries cannot be written, or the disk has no room for one with so many bytes of content."""
         try:
-            await self._asked(lambda journal: self._reserve.keep(size))
+            await self.catch_up()
+            await self._asked(lambda journal: room.check(self._directory, ENTRY_BYTES + size))
         except OSError as error:
-            why = f"nothing was changed: no room for an entry of the history in {self._directory}"
-            raise Unusable(failed(why, error, self._directory)) from error
+            raise Unrecorded(failed(f"no room for an entry of the history in {self._directory}", error, self._directory)) from error
+        except Unusable as error:
+            raise Unrecorded(error.detail) from error
 
     async def _enter(self, change: AnyChange, outcome: Outcome) -> int | None:
         """The id of the entry; None where it waits in memory."""
@@ -145,7 +148,7 @@ class History:
                     await self._add_first()
                 except UNREADABLE as error:
                     if record:
-                        log.error("the history does not take a change: %s; %d wait in memory", error, len(self._waiting))
+                        log.error("writing the history failed: %s; %d entries wait in memory", error, len(self._waiting))
                     break
         return own.entry if own else None
 
@@ -153,7 +156,7 @@ class History:
         """Adds the first entry of those that wait. Raises what UNREADABLE lists, and keeps the entry."""
         first = self._waiting[0]
         try:
-            entry, kind = await self._asked(self._reserve.make_way, _add, first.record)
+            entry, kind = await self._asked(_add, first.record)
         except UNREADABLE:
             raise
         except Exception:
@@ -170,8 +173,15 @@ class History:
         except (sqlite3.Error, OSError) as error:
             raise self._unreadable(error) from error
         await self._add()
-        if self._waiting:
-            raise Unusable(f"{len(self._waiting)} changes wait in memory for the history in {self._directory}: make room on that disk")
+        if self.trouble:
+            raise Unusable(self.trouble)
+
+    @property
+    def trouble(self) -> str:
+        """Why configuration changes are refused: entries that could not be written. Empty if there are none."""
+        if not self._waiting:
+            return ""
+        return f"{len(self._waiting)} changes wait in memory for the history in {self._directory}: make room on that disk"
 
     def _heard(self, event: Event) -> None:
         if self.context.journal is None:

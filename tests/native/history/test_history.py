@@ -10,7 +10,7 @@ from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import Refused, Unusable
+from haproxy_native.errors import Refused, Unrecorded, Unusable
 from haproxy_native.history.contents import forget
 from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
@@ -132,23 +132,44 @@ def test_what_was_refused(tmp_path: Path) -> None:
 
 
 def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
-    """Before anything is changed, by whichever way it comes."""
+    """Before anything is changed; a change of the process alone proceeds."""
+    made: list[int] = []
+
+    async def change() -> None:
+        made.append(1)
 
     async def work() -> None:
         (tmp_path / "history").write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
-                with pytest.raises(Unusable, match="the history in .* cannot be read"):
+                with pytest.raises(Unrecorded, match="the history in .* cannot be read"):
                     await engine.write(adding("b"), version=1)
-                with pytest.raises(Unusable, match="the history in .* cannot be read"):
-                    await change_process(engine.context, "backend/b/server/a", lambda: pytest.fail("it is made"))
+                with pytest.raises(Unrecorded, match="the history in .* cannot be read"):
+                    await commit(engine.context, ObjectChange("spoe/a.cfg", lambda: pytest.fail("it is made"), lasting=True))
                 assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
+                await change_process(engine.context, "backend/b/server/a", change)
+                assert made and history.trouble.startswith("1 changes wait in memory")
                 (tmp_path / "history").unlink()
                 await engine.write(adding("b"), version=1)
             finally:
                 author.reset(token)
-            assert [entry.version for entry in await entries(history)] == [2]
+            assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and history.trouble == ""
+
+
+def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, _):
+            monkeypatch.setattr("haproxy_native.history.history.ENTRY_BYTES", 1 << 62)
+            token = author.set(Author("ann", "192.0.2.1", "r-1"))
+            try:
+                with pytest.raises(Unrecorded, match="no room for an entry of the history in .*make room on that disk"):
+                    await engine.write(adding("b"), version=1)
+            finally:
+                author.reset(token)
+            assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
+
+    run(work())
 
     run(work())
 
@@ -158,7 +179,7 @@ def test_a_disk_that_takes_nothing_costs_no_change_that_no_client_asks_for(tmp_p
         (tmp_path / "history").write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
             await engine.write(adding("b"), version=1)
-            assert engine.version() == 2 and "the history does not take a change" in caplog.text
+            assert engine.version() == 2 and "writing the history failed" in caplog.text
             with pytest.raises(Unusable, match="cannot be read"):
                 await entries(history)
             (tmp_path / "history").unlink()
