@@ -11,8 +11,7 @@ HEAD = """\
 Made of the table in `app/dataplaneapi/settings/table.py` by `make generate`; never edit it.
 
 A flag beats a variable, a variable beats the YAML file (`-f`, by default `/etc/haproxy/dataplaneapi.yaml`; `-f ""` for none), and the file
-beats the default. Durations are written as `10s`, `500ms` or `1h30m`, sizes as `512`, `64KB` or `1MiB` (decimal multiples). A file
-`.env` in the working directory is read into the environment first; variables that are set already win.
+beats the default. Durations are written as `10s`, `500ms` or `1h30m`, sizes as `512`, `64KB` or `1MiB` (decimal multiples).
 
 """
 KINDS = {"texts": "list", "number": "number", "switch": "true or false", "text": "text", "duration": "duration", "size": "size"}

@@ -30,7 +30,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.server.receiver.take(Request(dict(self.headers), body), self)  # type: ignore[attr-defined]
 
-    do_GET = do_POST
+    def do_GET(self) -> None:
+        self.do_POST()
 
     def log_message(self, *_: Any) -> None:
         pass

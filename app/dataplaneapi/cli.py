@@ -190,23 +190,6 @@ def _with_warnings(given: Settings, warnings: list[str]) -> Settings:
     return dataclasses.replace(given, warnings=(*warnings, *given.warnings))
 
 
-def load_environment(path: str = ".env") -> None:
-    """Variables of a file in the working directory; those already set win."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = [line.strip().removeprefix("export ") for line in file]
-    except (OSError, UnicodeDecodeError):
-        return
-    for line in lines:
-        name, sign, value = line.partition("=")
-        if sign and name.strip().isidentifier():
-            os.environ.setdefault(name.strip(), _unquoted(value.strip()))
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value.partition(" #")[0].rstrip()
-
-
 def version_text() -> str:
     return f"HAProxy Data Plane API {VERSION} {COMMIT}\n\nBuild from: {REPOSITORY}\nBuild date: {BUILD_DATE}\n"
 
@@ -242,7 +225,6 @@ def _main(argv: Sequence[str] | None) -> None:
     if asked.get("version"):
         print(version_text())
         return
-    load_environment()
     try:
         given = settings(argv, os.environ)
     except SettingsError as error:

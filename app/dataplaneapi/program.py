@@ -15,7 +15,7 @@ import uvloop
 from dataplaneapi.assembly import opened
 from dataplaneapi.auth.users import NoUsers
 from dataplaneapi.host import notify
-from dataplaneapi.host.process import drop_privileges, write_pid_file
+from dataplaneapi.host.process import drop_privileges, limit_modes, write_pid_file
 from dataplaneapi.open_engine import look_for_sockets
 from dataplaneapi.server import debug_socket, listeners
 from dataplaneapi.server.endpoint import OF_LISTENERS, endpoints
@@ -60,6 +60,7 @@ def serve(settings: Settings, reread: Reread) -> int:
     """Runs until SIGTERM or SIGINT; the exit status."""
     try:
         drop_privileges(settings.uid, settings.gid)
+        limit_modes()
         if settings.pid_file:
             write_pid_file(settings.pid_file)
         log.setup(settings.log_targets)

@@ -194,16 +194,18 @@ def test_former_flags_and_unknown_keys_are_warned_about(tmp_path: Path) -> None:
     assert any("without effect" in warning for warning in found.warnings)
 
 
-def test_environment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / ".env"
-    path.write_text('# ours\nDPAPI_NEW=a b\nexport DPAPI_QUOTED="x # y"\nDPAPI_SET=new\nno line\nDPAPI_COMMENT=v # why\n')
-    for name in ("DPAPI_NEW", "DPAPI_QUOTED", "DPAPI_COMMENT"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("DPAPI_SET", "old")
-    cli.load_environment(str(path))
-    assert [os.environ[name] for name in ("DPAPI_NEW", "DPAPI_QUOTED", "DPAPI_SET", "DPAPI_COMMENT")] == ["a b", "x # y", "old", "v"]
-    cli.load_environment(str(tmp_path / "none"))
+def test_programs_of_doctor_get_neither_a_file_of_the_working_directory_nor_our_secrets(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"LD_AUDIT={tmp_path}/evil.so\nHOST=203.0.113.1\n")
+    binary = tmp_path / "haproxy"
+    binary.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\necho HAProxy version 3.0.0\n")
+    binary.chmod(0o755)
+    file = settings_file(tmp_path, f"haproxy: {{config_file: {tmp_path}/none.cfg, haproxy_bin: {binary}}}\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "AWS_SECRET_ACCESS_KEY": "hidden", "OWN": "hidden"}
+    command = [sys.executable, "-m", "dataplaneapi.cli", "doctor", "-f", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    seen = (tmp_path / "seen").read_text()
+    assert "PATH=" in seen and "evil.so" not in seen and "hidden" not in seen, seen
+    assert "203.0.113.1" not in done.stdout + done.stderr
 
 
 def test_a_fatal_error_is_told_once(tmp_path: Path) -> None:

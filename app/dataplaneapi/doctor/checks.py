@@ -33,6 +33,7 @@ from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
+from haproxy_native.check.environment import for_haproxy
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.overrides import lua_file, server_state_file
@@ -146,7 +147,9 @@ def _of_sandbox(settings: Settings) -> Finding:
 
 def _version(binary: str) -> tuple[int, int]:
     try:
-        output = subprocess.run([binary, "-v"], capture_output=True, text=True, timeout=20, check=False).stdout
+        output = subprocess.run(
+            [binary, "-v"], env=for_haproxy(os.environ, ()), capture_output=True, text=True, timeout=20, check=False
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return (0, 0)
     match = re.search(r"version (\d+)\.(\d+)", output)

@@ -80,7 +80,8 @@ def is_trying(name: str) -> bool:
     if systemctl is None:
         return False
     with suppress(OSError, subprocess.TimeoutExpired):
-        done = subprocess.run([systemctl, "is-active", name], capture_output=True, text=True, timeout=10, check=False)
+        words, environment = [systemctl, "is-active", name], {"PATH": os.environ.get("PATH", os.defpath)}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=10, check=False)
         return done.stdout.strip() in _TRYING
     return False
 

@@ -1,12 +1,16 @@
 """The process as the operating system sees it: pid file, limits, user and group."""
 
 import os
+import pwd
 import resource
 from collections.abc import Callable
 from pathlib import Path
 
 from dataplaneapi.settings.table import SettingsError
 from haproxy_native.disk.atomic import write_atomically
+
+# The group may read, as the directories of the settings are made for it (0750); nobody else may anything.
+UMASK = 0o027
 
 
 def write_pid_file(path: str) -> None:
@@ -40,15 +44,33 @@ def allow_open_files(wanted: int) -> int:
     return allowed
 
 
+def limit_modes() -> None:
+    """Take the rights that nobody else needs from every file that is created from now on, whatever the umask was."""
+    os.umask(os.umask(UMASK) | UMASK)
+
+
 def drop_privileges(uid: int, gid: int) -> None:
-    """Takes on the group, then the user; 0 leaves each as it is."""
+    """Takes on the groups, then the user; 0 leaves each as it is.
+
+    A user gets its supplementary groups and, without a `gid`, its primary one: group 0 is not kept. Raises SettingsError.
+    """
     steps: list[tuple[str, Callable[[], None]]] = []
+    name = ""
+    if uid:
+        try:
+            user = pwd.getpwuid(uid)
+        except KeyError:
+            if not gid:
+                raise SettingsError(f"set uid: there is no user with the id {uid}, and so no group; name gid as well") from None
+        else:
+            name, gid = user.pw_name, gid or user.pw_gid
     if gid:
-        steps += [("set groups", lambda: os.setgroups([])), ("set gid", lambda: os.setgid(gid))]
+        groups = (lambda: os.initgroups(name, gid)) if name else (lambda: os.setgroups([]))
+        steps += [("set groups", groups), ("set gid", lambda: os.setgid(gid))]
     if uid:
         steps += [("set uid", lambda: os.setuid(uid))]
-    for name, step in steps:
+    for name_of_step, step in steps:
         try:
             step()
         except OSError as error:
-            raise SettingsError(f"{name}: {error.strerror}") from None
+            raise SettingsError(f"{name_of_step}: {error.strerror}") from None

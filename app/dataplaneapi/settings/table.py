@@ -70,7 +70,7 @@ class Settings:
         "--max-body-size", API, "size", None, "largest request body, 0 for no limit; default: 1 MB, 50 MB of what is whole, 1 GB of uploads"
     )
     socket_path: str = _from("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
-    socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: as the umask says")
+    socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: 0750, or less as the umask says")
     host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")
     port: int = _from("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
     listen_limit: int = _from("--listen-limit", API, "number", 1024, "connections of each listener at a time; 0 for no limit")
@@ -113,7 +113,7 @@ class Settings:
     disable_ui: bool = _from("--disable-ui", API, "switch", False, "do not serve the page at /ui/")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
     pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
-    uid: int = _from("--uid", API, "number", 0, "user id to run as")
+    uid: int = _from("--uid", API, "number", 0, "user id to run as, with its groups unless gid names another")
     gid: int = _from("--gid", API, "number", 0, "group id to run as")
     debug_socket_path: str = _from("--debug-socket-path", API, "text", "", "unix socket for diagnosis")
     userlist: str = _from("-u --userlist", USERLIST, "text", "controller", "userlist section with the users of this API")

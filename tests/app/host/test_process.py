@@ -1,6 +1,7 @@
 """The pid file and the identity."""
 
 import os
+import pwd
 import stat
 import subprocess
 import sys
@@ -47,13 +48,39 @@ def test_zero_changes_nothing() -> None:
     assert (os.getuid(), os.getgid(), os.getgroups()) == before
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can take on another user")
+def test_a_user_gets_its_own_groups_and_never_those_of_root() -> None:
+    """For every user of this machine: the primary group and the supplementary ones, as login(1) has them."""
+    for user in pwd.getpwall():
+        if not user.pw_uid:
+            continue
+        child = os.fork()
+        if child == 0:
+            drop_privileges(user.pw_uid, 0)
+            wanted = {*os.getgrouplist(user.pw_name, user.pw_gid)}
+            is_right = os.getresuid() == (user.pw_uid,) * 3 and os.getresgid() == (user.pw_gid,) * 3 and {*os.getgroups()} == wanted
+            os._exit(0 if is_right else 3)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, user.pw_name
+
+
+def test_a_user_that_nobody_knows_needs_a_group() -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            drop_privileges(2**22 - 1, 0)
+        except SettingsError as error:
+            os._exit(0 if "there is no user with the id 4194303, and so no group; name gid as well" in str(error) else 3)
+        os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @pytest.mark.parametrize(("uid", "gid"), [(65534, 65534), (65534, 0), (0, 65534)])
 def test_another_identity(uid: int, gid: int) -> None:
     child = os.fork()
     if child == 0:
         try:
             drop_privileges(uid, gid)
-            right = (os.getuid(), os.getgid()) == (uid or os.getuid(), gid or os.getgid())
+            right = (os.getuid(), os.getgid()) == (uid or os.getuid(), gid or 65534)
             os._exit(0 if right else 3)
         except SettingsError:
             os._exit(4)
