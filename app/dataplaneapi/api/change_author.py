@@ -17,9 +17,8 @@ LONGEST_MESSAGE = 500
 
 def of(scope: Scope, headers: Mapping[bytes, bytes], caller: Caller, roles: Roles | None = None) -> Author:
     """The author of what a caller changes with this request, with the rights of its roles."""
-    name, text = _clean(caller.name), message(headers.get(MESSAGE, b""))
-    rights, request = caller.rights(roles), Request(asked.path_of(scope))
-    return Author(name, connection.address(scope), scope["request_id"], text, rights=rights, group=caller.group, request=request)
+    text, rights, request = message(headers.get(MESSAGE, b"")), caller.rights(roles), Request(asked.path_of(scope))
+    return Author(caller.name, connection.address(scope), scope["request_id"], text, rights=rights, group=caller.group, request=request)
 
 
 def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:
@@ -31,8 +30,5 @@ def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:
 
 def message(sent: bytes) -> str:
     """On one line, without control characters, and of a limited length in characters."""
-    return _clean(sent.decode("utf-8", "replace"))[:LONGEST_MESSAGE].rstrip()
-
-
-def _clean(text: str) -> str:
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    text = "".join(sign if sign.isprintable() else " " for sign in sent.decode("utf-8", "replace"))
+    return " ".join(text.split())[:LONGEST_MESSAGE].rstrip()

@@ -84,11 +84,15 @@ class Issuer:
         return self._caller(_claims(token, key, self.settings))
 
     def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:
-        name = claims.get(self.settings.name)
+        """The claim identifies the caller as it is: what is shortened or made plain could be another caller's. Raises BadJwt."""
+        claim, name = self.settings.name, claims.get(self.settings.name)
         if not isinstance(name, str) or not name.strip():
-            raise BadJwt(f"the JWT has no claim {self.settings.name} with the name of the caller")
-        plain = "".join(sign if sign.isprintable() else " " for sign in name[:LONGEST_NAME])
-        return JwtCaller.of(plain, values(claims, self.settings.claim), claims["exp"] + LEEWAY_SECONDS, self.settings.issuer)
+            raise BadJwt(f"the JWT has no claim {claim} with the name of the caller")
+        if len(name) > LONGEST_NAME:
+            raise BadJwt(f"the claim {claim} of the JWT has more than {LONGEST_NAME} characters")
+        if not name.isprintable():
+            raise BadJwt(f"the claim {claim} of the JWT has characters that cannot be printed")
+        return JwtCaller.of(name, values(claims, self.settings.claim), claims["exp"] + LEEWAY_SECONDS, self.settings.issuer)
 
 
 def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-from jwt import PyJWK, PyJWTError
+from jwt import PyJWK
 
 from dataplaneapi.settings.jwt import JwtSettings
 from haproxy_native.background import Background
@@ -99,7 +99,7 @@ class KeySet:
 
 
 def usable(document: Any) -> dict[str, Key]:
-    """Keys for signatures by their ids; others are passed over. Raises KeysFailed."""
+    """Return the keys for signatures by their ids. Others are skipped, and logged if they cannot be used. Raises KeysFailed."""
     rows = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(rows, Sequence) or isinstance(rows, str):
         raise KeysFailed("it has no list of keys (RFC 7517)")
@@ -114,12 +114,16 @@ def _key(row: Mapping[str, Any]) -> Key | None:
         return None
     try:
         known = PyJWK(dict(row))
-    except (PyJWTError, ValueError, TypeError):
+        if row["kty"] == "RSA" and known.key.key_size < LEAST_BITS:
+            raise ValueError(f"it has {known.key.key_size} bits, {LEAST_BITS} are required")
+        algorithms = (known.algorithm_name,) if row.get("alg") else ALGORITHMS.get(row["kty"], (known.algorithm_name,))
+        if not ASYMMETRIC.issuperset(algorithms):
+            raise ValueError(f"its algorithm {', '.join(algorithms)} is none of {', '.join(sorted(ASYMMETRIC))}")
+    # PyJWT passes on what each of its algorithms raises: NotImplementedError for `none`.
+    except Exception as error:  # noqa: BLE001 - what cannot be used is skipped
+        log.warning("skipping key %r of the issuer of JWTs: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
         return None
-    if row["kty"] == "RSA" and known.key.key_size < LEAST_BITS:
-        return None
-    algorithms = (known.algorithm_name,) if row.get("alg") else ALGORITHMS.get(row["kty"], (known.algorithm_name,))
-    return Key(known.key, algorithms) if ASYMMETRIC.issuperset(algorithms) else None
+    return Key(known.key, algorithms)
 
 
 async def fetch(settings: JwtSettings) -> Any:

@@ -36,6 +36,9 @@ def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Con
     known = names(certificate)
     name = known[0][1] if known else str(certificate.get("serialNumber", ""))
     refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
+    # It identifies the caller, and stands in logs.
+    if not name.isprintable():
+        refused = f"client certificate {name!r} has a name with characters that cannot be printed"
     return Connection(endpoint, name, refused, bool(spiffe_id(known)))
 
 

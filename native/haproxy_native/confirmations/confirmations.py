@@ -142,7 +142,7 @@ class Confirmations:
         before = await self._guard_watch.read() if guard and self._guard_watch else None
         self._admit(Change(lambda document: document, author=by))
         members = asdict(guard) if guard else None
-        made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members))
+        made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
         with _part_of(made, by):
             try:
                 yield made
@@ -197,7 +197,7 @@ class Confirmations:
 
     def _pending(self, id_: str) -> Confirmation:
         confirmation, by = self._ledger.get(id_), author.get()
-        if by.rights and by.name != confirmation.author:
+        if by.rights and not by.identity == confirmation.identity != "":
             by.rights.permit([changed(spelled("confirmation", id_), ())])
         if confirmation.status != PENDING:
             raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))

@@ -39,6 +39,8 @@ class Confirmation:
     baseline: dict[str, Any] | None = None
     verdict: dict[str, Any] | None = None
     standing: list[int] = field(default_factory=list)
+    # The caller who may confirm it, as in `users/ann`. The name alone may be that of a user, a certificate and a token.
+    identity: str = ""
 
     @property
     def is_over(self) -> bool:

@@ -105,6 +105,25 @@ def test_which_keys_are_used() -> None:
     assert algorithms == {"rsa1": key_set.ALGORITHMS["RSA"], "rsa2": ("PS256",), "ec1": ("ES256",), "ed1": ("EdDSA",)}
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"kty": "RSA", "alg": "none", "n": "AQAB", "e": "AQAB"},
+        {"kty": "EC", "alg": "none"},
+        {"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"},
+        {"kty": "EC", "crv": ["P-256"], "x": 1, "y": {}},
+        {"kty": "OKP", "crv": "Ed25519", "x": "!"},
+        {"kty": "RSA", "alg": ["RS256"]},
+        {"kty": "RSA", "alg": "RS256", "n": "", "e": ""},
+        {"kty": "RSA", "alg": "HS256", "k": "c2VjcmV0"},
+        public("rsa1", alg="none"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_skipped(bad: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    assert set(usable({"keys": [{**bad, "kid": "bad"}, public("ec1")]})) == {"ec1"}
+    assert "skipping key 'bad' of the issuer of JWTs" in caplog.text
+
+
 @pytest.mark.parametrize("document", [None, [], {}, {"keys": "x"}, {"keys": []}, {"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}])
 def test_documents_without_keys(document: Any) -> None:
     with pytest.raises(KeysFailed):

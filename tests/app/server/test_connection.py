@@ -57,6 +57,12 @@ def test_spiffe_ids(others: tuple[tuple[str, str], ...], common: str, is_one: bo
     assert made.is_spiffe is is_one and made.name == names(certificate)[0][1]
 
 
+@pytest.mark.parametrize("name", ["ann\nadmin", "ann\x00", "a\u00a0nn", "\u202eann"])
+def test_a_name_that_cannot_be_printed_is_no_caller(name: str) -> None:
+    assert "characters that cannot be printed" in connection(Endpoint(), {"subject": ((("commonName", name),),)}).refused
+    assert connection(Endpoint(), {"subject": ((("commonName", "ann  b"),),)}).name == "ann  b"
+
+
 def test_without_a_certificate() -> None:
     assert connection(Endpoint(), None).name == ""
     assert of({"type": "http"}) is UNKNOWN

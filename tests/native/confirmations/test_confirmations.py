@@ -21,7 +21,7 @@ from haproxy_native.request_context import Author, author
 from tests.native.engines import adding, run, substituting
 from tests.native.history.test_returning import put, returning
 
-ANN, BOB = Author("ann", request_id="r-1"), Author("bob", request_id="r-2")
+ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request_id="r-2", group="users")
 
 
 @asynccontextmanager
@@ -360,12 +360,14 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, i
 
 
 def test_who_may_confirm_it(tmp_path: Path) -> None:
-    """Its author, and others by a rule for it."""
+    """Its author, and others by a rule for it; a certificate or a token of the author's name is another caller."""
     none, rule = Rights(("none",)), Rights(("some",), (Rule("confirmation/*", frozenset(("change",))),))
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            for by, may in ((replace(BOB, rights=none), False), (replace(BOB, rights=rule), True), (replace(ANN, rights=none), True)):
+            others = [replace(ANN, rights=none, group=group) for group in ("certificates", "claims", "tokens", "")]
+            callers = [*((other, False) for other in [*others, replace(BOB, rights=none)]), (replace(BOB, rights=rule), True)]
+            for by, may in (*callers, (replace(ANN, rights=none), True)):
                 author.set(ANN)
                 async with confirmations.opened(60) as made:
                     await engine.amend(adding(f"b{confirmations.all()[0].id}"))
