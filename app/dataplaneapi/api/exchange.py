@@ -12,7 +12,7 @@ REQUEST_ID = HeaderName(b"X-Request-Id")
 
 
 class Exchange:
-    """`common` returns the headers that every response carries; it is called when the response begins."""
+    """`common` returns the headers that every response carries; it is called when the response begins, with its own headers sent."""
 
     __slots__ = ("_common", "_send", "authenticated", "began", "headers", "sent_headers", "size", "status")
 
@@ -29,8 +29,9 @@ class Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = self.sent_headers = [*message["headers"], *self._common(self)]
+            self.status, self.sent_headers = message["status"], list(message["headers"])
+            self.sent_headers += self._common(self)
+            message["headers"] = self.sent_headers
         else:
             self.size += len(message.get("body", b""))
         await self._send(message)

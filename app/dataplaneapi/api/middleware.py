@@ -17,7 +17,7 @@ from dataplaneapi.api import asked, change_author, cors
 from dataplaneapi.api.errors import error_response, response_to
 from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 from dataplaneapi.api.parameters import query_values
-from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response
+from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response, protection
 from dataplaneapi.api.services import Services
 from dataplaneapi.server import connection
 from dataplaneapi.server.acceptor import PROBE_PATHS
@@ -161,6 +161,7 @@ class RequestMiddleware:
             (CONFIGURATION_VERSION, b"%d" % version_of(self._services, scope)),
             *cors.headers(scope, exchange.headers, self._services.settings.cors_origins),
             *scope.get("ignored", ()),
+            *protection(exchange.sent_headers),
         ]
         return common if connection.of(scope).endpoint.keep_alive else [*common, CLOSE]
 

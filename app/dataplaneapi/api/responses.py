@@ -40,7 +40,16 @@ MEMBERS = 256
 HASHED_AT_ONCE = 1 << 16
 
 Header = tuple[bytes, bytes]
+# No browser guesses another type than the one that is named, shows an answer within another page, or keeps it.
+NOSNIFF, NO_FRAMES = (HeaderName(b"X-Content-Type-Options"), b"nosniff"), (HeaderName(b"X-Frame-Options"), b"DENY")
+CACHE_CONTROL = HeaderName(b"Cache-Control")
+NO_STORE = (CACHE_CONTROL, b"no-store")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def protection(sent: Iterable[Header]) -> list[Header]:
+    """Return the headers that protect a response in browsers and caches; one with a Cache-Control of its own may be kept."""
+    return [NOSNIFF, NO_FRAMES] if any(name == CACHE_CONTROL for name, _ in sent) else [NOSNIFF, NO_FRAMES, NO_STORE]
 
 
 class Response(StarletteResponse):

@@ -14,8 +14,11 @@ TYPES = {
     ".css": b"text/css; charset=utf-8",
     ".png": b"image/png",
 }
-# Nothing is fetched from elsewhere; Swagger UI styles elements in place and embeds its icons.
-_POLICY = (HeaderName(b"Content-Security-Policy"), b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:")
+# Nothing is fetched from elsewhere, and no other page may frame it; Swagger UI styles elements in place and embeds its icons.
+_POLICY = (
+    HeaderName(b"Content-Security-Policy"),
+    b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+)
 
 
 def page(scope: Scope) -> Response | None:

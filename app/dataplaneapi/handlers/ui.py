@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.types import Scope
 
 from dataplaneapi.api.errors import error_response
-from dataplaneapi.api.responses import LOCATION, Header, HeaderName, Response, empty
+from dataplaneapi.api.responses import CACHE_CONTROL, LOCATION, Header, HeaderName, Response, empty
 from dataplaneapi.api.router import ALLOW
 
 PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent.parent / "ui"
@@ -25,14 +25,12 @@ POLICY = (
 )
 HEADERS: list[Header] = [
     (HeaderName(b"Content-Security-Policy"), POLICY),
-    (HeaderName(b"X-Frame-Options"), b"DENY"),
-    (HeaderName(b"X-Content-Type-Options"), b"nosniff"),
     (HeaderName(b"Referrer-Policy"), b"no-referrer"),
     (HeaderName(b"Cross-Origin-Opener-Policy"), b"same-origin"),
     (HeaderName(b"Cross-Origin-Resource-Policy"), b"same-origin"),
 ]
 # An upgrade is seen at the next visit; until then a visit costs one answer without a body for each file.
-_CACHING: list[Header] = [(HeaderName(b"Cache-Control"), b"no-cache"), (HeaderName(b"Vary"), b"Accept-Encoding")]
+_CACHING: list[Header] = [(CACHE_CONTROL, b"no-cache"), (HeaderName(b"Vary"), b"Accept-Encoding")]
 _ENCODING = (HeaderName(b"Content-Encoding"), b"gzip")
 
 

@@ -10,6 +10,8 @@ from dataplaneapi.server.deadline import Deadline
 from dataplaneapi.server.endpoint import Endpoint
 
 LINGER_SECONDS, CLOSING_SECONDS = 2.0, 30.0
+# As dataplaneapi.api.responses has them for all other answers.
+_PROTECTION = "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nCache-Control: no-store\r\n"
 _REASONS = {
     400: "Bad Request",
     408: "Request Timeout",
@@ -59,7 +61,7 @@ class Ending(HttpToolsProtocol):
     def _say(self, status: int, message: str) -> None:
         """The last answer, in the usual shape."""
         body = json.dumps({"code": status, "message": message}).encode() + b"\n"
-        about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n{_PROTECTION}\r\n"
         if not self.transport.is_closing():
             self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
             self._deaf = True

@@ -34,6 +34,22 @@ def test_headers_of_every_answer(client: Client) -> None:
         assert got.body.endswith(b"\n")
 
 
+@pytest.mark.parametrize("with_password", [True, False])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_every_answer_is_protected_in_browsers_and_caches(client: Client, method: str, with_password: bool) -> None:
+    """Whatever its status: no guessed types, no frames, nothing stored but the files of the page."""
+    files = ("/ui", "/ui/", "/ui/index.html", "/ui/main.js", "/ui/none.js", "/v3/docs", "/v3/docs/swagger-ui.css", "/swagger.json")
+    calls = ("/livez", "/readyz", "/metrics", "/v3/info", f"{CONFIG}/backends", f"{CONFIG}/backends/none", f"{CONFIG}/raw", "/none")
+    for path in (*files, *calls):
+        got = client(method, path, **({} if with_password else {"auth": None}))
+        about = (method, path, got.status)
+        assert (got.headers["X-Content-Type-Options"], got.headers["X-Frame-Options"]) == ("nosniff", "DENY"), about
+        if got.headers["Cache-Control"] != "no-store":
+            assert got.headers["Cache-Control"] == "no-cache" and path.startswith("/ui/") and got.status == 200, about
+        if got.headers.get("Content-Type", "").startswith("text/html"):
+            assert "frame-ancestors 'none'" in got.headers["Content-Security-Policy"], about
+
+
 def test_request_ids_differ(client: Client) -> None:
     assert len({client.get("/v3/info").headers["X-Request-Id"] for _ in range(5)}) == 5
 

@@ -15,7 +15,7 @@ from haproxy_native.event_stream.stream import COUNTED, STATS, TYPES, EventStrea
 HEARTBEAT_SECONDS = 15.0
 # A client that takes nothing for so long is gone.
 PATIENCE = 60.0
-HEADERS: list[Header] = [(HeaderName(b"Cache-Control"), b"no-store"), (HeaderName(b"X-Accel-Buffering"), b"no")]
+HEADERS: list[Header] = [(HeaderName(b"X-Accel-Buffering"), b"no")]
 EVENT_STREAM = b"text/event-stream"
 HEARTBEAT = b": heartbeat\n\n"
 # Bytes that are sent at once.
