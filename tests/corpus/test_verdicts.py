@@ -11,6 +11,7 @@ from haproxy_native import sandbox
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message, Origin, messages
 from haproxy_native.errors import Refused
+from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import SOME
 from tests.haproxy import binaries
 
@@ -92,6 +93,12 @@ def test_variables_that_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for text in ("bind :${SOME_PORT}", 'bind ":$SOME_PORT"', ".if defined(SOME_PORT)\n bind :80\n .else\n wrong\n .endif"):
         file.write_bytes(NAMED + f"frontend f from d\n {text}\n".encode())
         assert accepted(file, binary, tmp_path) is True
+    sent = tmp_path / "sent.cfg"
+    sent.write_bytes(NAMED + b"frontend f from d\n bind :${OTHER_SECRET}\n")
+    with pytest.raises(
+        Refused, match="\na check knows OTHER_SECRET only if the configuration in force names it, or the text itself sets it$"
+    ):
+        asyncio.run(check([Checked(sent, file, Document.parse(sent.read_bytes()))], CheckSettings(binary), home=tmp_path))
     (tmp_path / "load.lua").write_text('if os.getenv("OTHER_SECRET") then error("seen") end')
     file.write_bytes(f"global\n    lua-load {tmp_path}/load.lua\n".encode() + NAMED)
     assert accepted(file, binary, tmp_path) is True

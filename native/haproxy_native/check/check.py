@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -27,6 +28,7 @@ from haproxy_native.text.document import Document
 FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
 # All files in their order, parted by `;` as in HAProxy's own HAPROXY_CFGFILES.
 FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
 # What a shell answers when it could not run a command, and when a signal ended it.
 _NOT_RUN = {126: "not-executable", 127: "missing"}
 _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGBUS)}
@@ -99,7 +101,13 @@ async def check(
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     alerts, line = await to_thread(_placed, alerts, origins)
     line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
-    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts), alerts=alerts)
+    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts) + _unknown_variables(alerts), alerts=alerts)
+
+
+def _unknown_variables(alerts: Sequence[Message]) -> str:
+    """A line about variables of the lines that HAProxy refuses, which may be refused because these are empty."""
+    names = dict.fromkeys(name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
+    return f"\na check knows {', '.join(names)} only if the configuration in force names it, or the text itself sets it" if names else ""
 
 
 def _placed(alerts: list[Message], origins: Mapping[str, Origin]) -> tuple[list[Message], str]:
