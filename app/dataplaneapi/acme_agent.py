@@ -1,7 +1,8 @@
-"""Builds the agent for ACME certificates from environment variables."""
+"""Builds the agent for ACME certificates from the settings and environment variables."""
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from haproxy_native.acme.agent import Acme
@@ -16,11 +17,11 @@ from haproxy_native.storage.certificate_store import CertificateStore
 _IN_STORE = re.compile(r"@([^/]*)/")
 
 
-def acme(engine: Engine, editor: Editor) -> Acme:
+def acme(engine: Engine, editor: Editor, programs: Sequence[str]) -> Acme:
     runtime, store = engine.runtime, engine.stores["ssl_certificates"]
     assert isinstance(store, CertificateStore)
     keeper = Keeper(engine.context, store, lambda name: base(engine, editor, name))
-    return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones()))
+    return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones(), programs))
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:

@@ -143,7 +143,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         roles=read_roles(settings.roles, settings.role_of, settings.users, settings.userlist),
         traces=traces.from_environment(os.environ),
         directories=named,
-        acme=acme(engine, editor),
+        acme=acme(engine, editor, settings.acme_programs),
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], rights_of),
         spoe=spoe,
         scope_editor=ScopeEditor(language),

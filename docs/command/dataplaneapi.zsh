@@ -49,6 +49,7 @@ _shtab_dataplaneapi_options=(
   "*--trusted-proxies[network of proxies whose X-Forwarded-For names the client, or unix for those at unix sockets\; may be repeated]:TEXT:"
   {-i,--show-system-info}"[show facts about the machine on \/info]"
   "--api-version[version that \/info announces\; clients choose by it what they send (default v3.4.0)]:TEXT:"
+  "*--acme-programs[program that may set DNS records for ACME (provider exec), by its path\; may be repeated]:TEXT:"
   "--strict[refuse unknown members and query parameters, instead of naming them in headers]"
   "--on-conflict[what becomes of writes on an old version\: refuse or merge (default refuse)]:TEXT:"
   "--tests[whether changes may break a test of routing\: ignore or require (default ignore)]:TEXT:"

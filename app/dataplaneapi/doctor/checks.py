@@ -32,6 +32,7 @@ from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
+from haproxy_native.acme.providers import EXEC, Exec, ProviderFailed
 from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.check.environment import for_haproxy
 from haproxy_native.editing.editor import standard_editor
@@ -81,6 +82,7 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_rights()
     yield from _of_settings(settings)
     yield from _of_programs(settings, places)
+    yield from _of_acme(settings)
     yield from _of_binary(settings)
     yield from _of_configuration(settings)
     yield from _of_file(Path(settings.config_file))
@@ -122,6 +124,21 @@ def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[Finding
             yield Finding(OK, "programs", f"{program.path} {program.use}")
         else:
             yield Finding(ERROR, "programs", f"{program.name} is no command that can be run: it {program.use}", program.remedy)
+
+
+def _of_acme(settings: Settings) -> Iterator[Finding]:
+    """Yield the sections whose challenges fail, because they name a program that the settings do not."""
+    try:
+        document = Document.parse(config_files(settings).read())
+    except Unreadable:
+        return
+    editor = standard_editor()
+    for section in editor.list_objects(document, editor.resources["acme"]):
+        try:
+            if section.get("acme_provider") == EXEC:
+                Exec(section.get("acme_vars", {}), settings.acme_programs)
+        except ProviderFailed as error:
+            yield Finding(ERROR, "acme", f"acme {section['name']}: {error}", "name the program in dataplaneapi.acme_programs")
 
 
 def _of_binary(settings: Settings) -> Iterator[Finding]:

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dataplaneapi.doctor import units
-from dataplaneapi.open_engine import config_files, reload_command, status_command
+from dataplaneapi.open_engine import reload_command, status_command
 from dataplaneapi.settings.table import Settings, SettingsError
-from haproxy_native.editing.editor import standard_editor
-from haproxy_native.errors import Unreadable
-from haproxy_native.text.document import Document
 
 PACKAGES = {
     "haproxy": "haproxy",
@@ -46,8 +43,9 @@ class Program:
 
 
 def programs(settings: Settings, places: Sequence[Path]) -> list[Program]:
-    """All that the settings, the configuration and the unit name, each once for each use."""
-    commands = [*_that_check(settings), *_that_reload(settings), *_of_acme(settings), *_of_the_unit(places)]
+    """All that the settings and the unit name, each once for each use."""
+    acme = [Program(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
+    commands = [*_that_check(settings), *_that_reload(settings), *acme, *_of_the_unit(places)]
     return list(dict.fromkeys(commands))
 
 
@@ -62,19 +60,6 @@ def _that_reload(settings: Settings) -> Iterator[Program]:
         yield from _started(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
     with suppress(ValueError):
         yield from _started(status_command(settings), "tells /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
-
-
-def _of_acme(settings: Settings) -> Iterator[Program]:
-    """Yields the programs of the ACME provider `exec`, which sets TXT records; none if the configuration cannot be read."""
-    try:
-        document = Document.parse(config_files(settings).read())
-    except Unreadable:
-        return
-    editor = standard_editor()
-    for section in editor.list_objects(document, editor.resources["acme"]):
-        command = section.get("acme_vars", {}).get("command")
-        if section.get("acme_provider") == "exec" and command:
-            yield Program(command, "sets records for dns-01", f"acme-vars of the section acme {section['name']}")
 
 
 def _of_the_unit(places: Sequence[Path]) -> Iterator[Program]:

@@ -106,6 +106,9 @@ class Settings:
     )
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
     api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
+    acme_programs: list[str] = _from(
+        "--acme-programs", API, "texts", None, "program that may set DNS records for ACME (provider exec), by its path; may be repeated"
+    )
     strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
     on_conflict: str = _from("--on-conflict", API, "text", "refuse", "what becomes of writes on an old version: refuse or merge")
     tests: str = _from("--tests", API, "text", "ignore", "whether changes may break a test of routing: ignore or require")
@@ -360,6 +363,17 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
         yield from _unusable("trusted_proxies: ", partial(read_proxies, settings.trusted_proxies))
 
 
+def _unusable_programs(settings: Settings) -> Iterator[str]:
+    """Clients may replace stored files, so none of them may be a program."""
+    stored = {name: os.path.realpath(path) for name, _, _ in table() if name.endswith("_dir") and (path := getattr(settings, name))}
+    for program in settings.acme_programs:
+        real = os.path.realpath(program)
+        if not os.path.isabs(program):
+            yield f"dataplaneapi.acme_programs: {program!r} is no absolute path"
+        elif place := next((name for name, path in stored.items() if os.path.commonpath((real, path)) == path), ""):
+            yield f"dataplaneapi.acme_programs: {program} is below {place}, whose files clients may replace; keep it elsewhere"
+
+
 def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
     try:
         read()
@@ -377,6 +391,7 @@ def _troubles(settings: Settings) -> Iterator[str]:
     if strange := [origin for origin in settings.cors_origins if not _ORIGIN.fullmatch(origin)]:
         yield f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443"
     yield from _unusable_parts(settings)
+    yield from _unusable_programs(settings)
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:

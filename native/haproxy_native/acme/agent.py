@@ -56,5 +56,7 @@ class Acme:
         except RuntimeFailure as error:
             log.error("challenge for %s: %s", asked.domain, error)
             return
+        for gone in self.solver.failures.keys() - {row["certificate"] for row in rows}:
+            del self.solver.failures[gone]
         if any(row["certificate"] == asked.certificate and row["state"] == AT_WORK for row in rows):
             await self.solver.solve(asked)

@@ -1,14 +1,22 @@
-"""Sets TXT records: by a command of the operator's, or on a name server that takes updates (RFC 2136)."""
+"""Sets TXT records: by a program that the settings name, or on a name server that takes updates (RFC 2136).
+
+The configuration says which provider an `acme` section has. Whoever may edit it must not have this server run a program of their choice, so
+`command` in `acme-vars` only chooses among the programs of the settings, and a program gets no variable of this server's own.
+"""
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from haproxy_native.child import PIPE, Child, read
 
 SECONDS = 60.0
 MOST_SAID = 500
+EXEC = "exec"
+# What a program inherits of this server's environment.
+_INHERITED = re.compile(r"PATH|HOME|LANG|LANGUAGE|LC_[A-Z]+")
 
 
 class Provider(Protocol):
@@ -24,10 +32,18 @@ class ProviderFailed(Exception):
 
 
 class Exec:
-    """Runs `command`, without arguments and without a shell, with what is to be done in its environment."""
+    """Runs one of `programs`, without arguments and without a shell, with what is to be done in its environment.
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        self.command = _needed(variables, "exec", "command")
+    The variable `command` says which; it may be left out if there is only one.
+    """
+
+    def __init__(self, variables: Mapping[str, str], programs: Sequence[str]) -> None:
+        command = variables.get("command") or (programs[0] if len(programs) == 1 else "")
+        if not command:
+            raise ProviderFailed("acme-vars names no program with command=, and the setting acme_programs does not name exactly one")
+        if command not in programs:
+            raise ProviderFailed(f"{command} is not run: acme-vars names it, and the setting acme_programs does not")
+        self.command = command
 
     async def set(self, zone: str, name: str, value: str, ttl: int) -> None:
         await self._run("set", zone, name, value, ttl)
@@ -37,7 +53,8 @@ class Exec:
 
     async def _run(self, action: str, zone: str, name: str, value: str, ttl: int) -> None:
         variables = {"ACTION": action, "ZONE": f"{zone}.", "REC_NAME": relative(name, zone), "REC_TTL": str(ttl)}
-        environment = {**os.environ, **variables, "REC_TYPE": "TXT", "REC_DATA": value}
+        inherited = {name: text for name, text in os.environ.items() if _INHERITED.fullmatch(name)}
+        environment = {**inherited, **variables, "REC_TYPE": "TXT", "REC_DATA": value}
         try:
             child = Child([self.command], environment, stderr=PIPE)
         except OSError as error:
@@ -61,7 +78,9 @@ class Rfc2136:
     """Updates signed with `key_name`, `key_alg` and `key` (base64), sent to `server` by TCP; unsigned without a key."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        self.server, self.port = address(_needed(variables, "rfc2136", "server"))
+        if not variables.get("server"):
+            raise ProviderFailed("rfc2136 needs the variable server in acme-vars")
+        self.server, self.port = address(variables["server"])
         self.key_name, self.key = variables.get("key_name", ""), variables.get("key", "")
         self.algorithm = variables.get("key_alg") or "hmac-sha256"
 
@@ -91,14 +110,14 @@ class Rfc2136:
             raise ProviderFailed(f"{self.server} port {self.port} refused the update of {zone}: {dns.rcode.to_text(answer.rcode())}")
 
 
-PROVIDERS: Mapping[str, Callable[[Mapping[str, str]], Provider]] = {"exec": Exec, "rfc2136": Rfc2136}
-
-
-def provider(name: str, variables: Mapping[str, str]) -> Provider:
-    """Raises ProviderFailed."""
-    if name not in PROVIDERS:
-        raise ProviderFailed(f"invalid DNS provider name: '{name}'; this server has {', '.join(PROVIDERS)}")
-    return PROVIDERS[name](variables)
+def provider(name: str, variables: Mapping[str, str], programs: Sequence[str]) -> Provider:
+    """Return the provider of that name; EXEC runs one of `programs`. Raises ProviderFailed."""
+    match name:
+        case "exec":
+            return Exec(variables, programs)
+        case "rfc2136":
+            return Rfc2136(variables)
+    raise ProviderFailed(f"invalid DNS provider name: '{name}'; this server has exec, rfc2136")
 
 
 def relative(name: str, zone: str) -> str:
@@ -112,9 +131,3 @@ def address(server: str) -> tuple[str, int]:
     if colon and port.isdecimal() and (":" not in host or host.endswith("]")):
         return host.strip("[]"), int(port)
     return server.strip("[]"), 53
-
-
-def _needed(variables: Mapping[str, str], name: str, variable: str) -> str:
-    if not variables.get(variable):
-        raise ProviderFailed(f"{name} needs the variable {variable} in acme-vars")
-    return variables[variable]

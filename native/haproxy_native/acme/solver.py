@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,31 +37,40 @@ class Patience:
 
 
 class Solver:
-    """`solve` each challenge in a task of its own: one that takes long keeps no other waiting."""
+    """`solve` each challenge in a task of its own: one that takes long keeps no other waiting.
 
-    def __init__(self, runtime: Runtime, patience: Patience, zones: Zones) -> None:
-        self.runtime, self.patience, self.zones = runtime, patience, zones
+    `programs` are those that may set records. `failures`: by certificate, why its last challenge was not solved.
+    """
+
+    def __init__(self, runtime: Runtime, patience: Patience, zones: Zones, programs: Sequence[str] = ()) -> None:
+        self.runtime, self.patience, self.zones, self.programs = runtime, patience, zones, tuple(programs)
+        self.failures: dict[str, str] = {}
 
     async def solve(self, challenge: Challenge) -> None:
-        """A failure is logged; the record is deleted in any case."""
-        name, about = challenge.name, f"challenge for {challenge.domain} of {challenge.certificate}"
+        """Log a failure, and keep its reason; delete the record in any case."""
+        name = challenge.name
         try:
-            at = provider(challenge.provider, challenge.variables)
+            at = provider(challenge.provider, challenge.variables, self.programs)
             zone = await self._zone(name)
             await at.set(zone, name, challenge.value, challenge.ttl)
         except (ProviderFailed, Unresolved) as error:
-            log.error("%s: %s", about, error)
+            self._fail(challenge, error)
             return
         is_kept = self.patience.kept_after_failure
         try:
             await self._wait(zone, challenge)
             await self._ready(challenge)
-            log.info("%s is deployed", about)
+            self.failures.pop(challenge.certificate, None)
+            log.info("challenge for %s of %s is deployed", challenge.domain, challenge.certificate)
             is_kept = self.patience.kept
         except (Unresolved, RuntimeFailure) as error:
-            log.error("%s: %s", about, error)
+            self._fail(challenge, error)
         finally:
             await self._take_away(at, zone, challenge, is_kept)
+
+    def _fail(self, challenge: Challenge, error: Exception) -> None:
+        self.failures[challenge.certificate] = f"{challenge.domain}: {error}"
+        log.error("challenge for %s of %s: %s", challenge.domain, challenge.certificate, error)
 
     async def _zone(self, name: str) -> str:
         return last_labels(name) if self.patience.timeout is None else await self.zones.of(name)

@@ -11,6 +11,8 @@ class AcmeCertificateStatus(Model):
     """The acme section that it is renewed by."""
     certificate: StrictStr | None = None
     """Its name in HAProxy."""
+    error: StrictStr | None = None
+    """Why this server did not solve its last challenge; absent if it did."""
     expiries_in: StrictStr | None = None
     """Time until it is no longer valid."""
     expiry_date: AwareDatetime | None = None

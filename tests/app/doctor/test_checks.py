@@ -90,6 +90,16 @@ def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part
     assert remedy in error.remedy
 
 
+def test_sections_whose_program_is_not_run(sound: Settings) -> None:
+    file = Path(sound.config_file)
+    file.write_text(
+        file.read_text() + '\nacme le\n    directory https://a.example/dir\n    provider-name exec\n    acme-vars "command=/x"\n'
+    )
+    (finding,) = found(sound, "acme")
+    assert (finding.level, "acme le: /x is not run" in finding.what, "acme_programs" in finding.remedy) == (ERROR, True, True)
+    assert not list(found(replace(sound, acme_programs=["/x"]), "acme"))
+
+
 def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody, file = replace(sound, users=[]), tmp_path / "users"
     monkeypatch.setattr(credentials, "UNIT_USERS", file)

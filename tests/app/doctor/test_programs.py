@@ -11,13 +11,6 @@ from dataplaneapi.settings.table import Settings
 from tests.app.client import CONFIGURATION, settings
 from tests.rules.sources import CHECKOUT
 
-ACME = """
-acme le
-    directory https://acme.example.com/directory
-    provider-name {provider}
-    acme-vars "command=/usr/local/bin/set-record,zone=example.com"
-"""
-
 
 @pytest.fixture
 def given(tmp_path: Path) -> Settings:
@@ -43,6 +36,7 @@ RELOAD, STATUS, CHECK = (f"haproxy.reload.{name}" for name in ("reload_cmd", "st
         ({"reload_strategy": "systemd"}, [("sudo", RELOAD), ("systemctl", RELOAD), ("systemctl", STATUS)]),
         ({"reload_strategy": "s6"}, [("s6-svc", RELOAD), ("s6-svstat", STATUS)]),
         ({"reload_strategy": "unknown"}, []),
+        ({"acme_programs": ["/opt/set-record"]}, [("/opt/set-record", "dataplaneapi.acme_programs")]),
         ({"reload_cmd": "open 'quote", "status_cmd": "open 'quote", "validate_cmd": "open 'quote"}, []),
         ({"status_cmd": "/usr/bin/pgrep haproxy", "validate_cmd": "check %s"}, [("check", CHECK), ("/usr/bin/pgrep", STATUS)]),
     ],
@@ -50,16 +44,6 @@ RELOAD, STATUS, CHECK = (f"haproxy.reload.{name}" for name in ("reload_cmd", "st
 def test_those_of_the_settings(changed: dict[str, Any], expected: list[tuple[str, str]], given: Settings) -> None:
     assert programs(given, ())[0].name == "haproxy"
     assert named(replace(given, **changed)) == expected
-
-
-def test_the_command_that_sets_records(given: Settings) -> None:
-    file = Path(given.config_file)
-    file.write_text(CONFIGURATION + ACME.format(provider="exec"))
-    assert named(given) == [("/usr/local/bin/set-record", "acme-vars of the section acme le")]
-    file.write_text(CONFIGURATION + ACME.format(provider="rfc2136"))
-    assert named(given) == []
-    file.unlink()
-    assert named(given) == []
 
 
 def test_that_of_the_unit(given: Settings) -> None:

@@ -10,15 +10,15 @@ from haproxy_native.acme.zones import Zones
 from tests.haproxy.acme import ZONE, NameServer
 
 
-def script(path: Path, text: str) -> dict[str, str]:
+def script(path: Path, text: str) -> Exec:
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
-    return {"command": str(path)}
+    return Exec({}, [str(path)])
 
 
 def test_a_command_is_told_by_its_environment(tmp_path: Path) -> None:
     output = tmp_path / "output"
-    at = Exec(script(tmp_path / "hook", f'echo "$ACTION $ZONE $REC_NAME $REC_TTL $REC_TYPE $REC_DATA $#" >> {output}'))
+    at = script(tmp_path / "hook", f'echo "$ACTION $ZONE $REC_NAME $REC_TTL $REC_TYPE $REC_DATA $#" >> {output}')
 
     async def work() -> None:
         await at.set("b.org", "_acme-challenge.a.b.org", "v w", 60)
@@ -29,11 +29,11 @@ def test_a_command_is_told_by_its_environment(tmp_path: Path) -> None:
 
 
 def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
-    at = Exec(script(tmp_path / "hook", "echo no such zone >&2; exit 3"))
+    at = script(tmp_path / "hook", "echo no such zone >&2; exit 3")
     with pytest.raises(ProviderFailed, match="hook set: exit status 3: no such zone"):
         asyncio.run(at.set("b.org", "a.b.org", "v", 60))
     with pytest.raises(ProviderFailed, match="absent: No such file"):
-        asyncio.run(Exec({"command": str(tmp_path / "absent")}).set("b.org", "a.b.org", "v", 60))
+        asyncio.run(Exec({}, [str(tmp_path / "absent")]).set("b.org", "a.b.org", "v", 60))
 
 
 def test_two_values_of_one_name_live_side_by_side(name_server: NameServer, resolver) -> None:
@@ -68,16 +68,34 @@ def test_refused_updates(name_server: NameServer, changed: dict, expected: str) 
 
 
 @pytest.mark.parametrize(
-    ("name", "variables", "expected"),
+    ("name", "variables", "programs", "expected"),
     [
-        ("zork", {}, "invalid DNS provider name: 'zork'"),
-        ("exec", {}, "exec needs the variable command"),
-        ("rfc2136", {}, "server in acme"),
+        ("zork", {}, [], "invalid DNS provider name: 'zork'"),
+        ("rfc2136", {}, [], "server in acme"),
+        ("exec", {}, [], "names no program with command="),
+        ("exec", {}, ["/a", "/b"], "names no program with command="),
+        ("exec", {"command": "/a"}, [], "/a is not run: acme-vars names it, and the setting acme_programs does not"),
+        ("exec", {"command": "/b/../a"}, ["/a"], "is not run"),
+        ("exec", {"command": "a"}, ["/a"], "a is not run"),
     ],
 )
-def test_providers_that_cannot_be(name: str, variables: dict, expected: str) -> None:
+def test_providers_that_cannot_be(name: str, variables: dict, programs: list[str], expected: str) -> None:
     with pytest.raises(ProviderFailed, match=expected):
-        provider(name, variables)
+        provider(name, variables, programs)
+
+
+def test_the_configuration_chooses_among_the_programs_of_the_settings() -> None:
+    assert [Exec(variables, programs).command for variables, programs in (({"command": "/b"}, ["/a", "/b"]), ({}, ["/a"]))] == ["/b", "/a"]
+
+
+def test_a_program_gets_no_variable_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "CREDENTIALS_DIRECTORY", "NOTIFY_SOCKET", "LD_LIBRARY_PATH", "OWN", "LC_CTYPE"):
+        monkeypatch.setenv(name, "x")
+    at = script(tmp_path / "hook", f"tr '\\0' '\\n' < /proc/$$/environ > {tmp_path}/seen")
+    asyncio.run(at.set("b.org", "a.b.org", "v", 60))
+    names = {line.partition("=")[0] for line in (tmp_path / "seen").read_text().splitlines()}
+    told = {"ACTION", "ZONE", "REC_NAME", "REC_TTL", "REC_TYPE", "REC_DATA"}
+    assert told | {"LC_CTYPE"} <= names <= told | {"PATH", "HOME", "LANG", "LANGUAGE", *(name for name in names if name.startswith("LC_"))}
 
 
 @pytest.mark.parametrize(

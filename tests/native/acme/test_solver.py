@@ -26,9 +26,11 @@ def test_patience_is_told_by_the_environment(environ: dict, patience: Patience) 
     assert Patience.of(environ) == patience
 
 
-def solved(name_server: NameServer, zones: Zones, patience: Patience, **changed) -> None:
+def solved(name_server: NameServer, zones: Zones, patience: Patience, **changed) -> dict[str, str]:
     members = {"certificate": "c", "domain": f"solver.{ZONE}", "provider": "rfc2136", "variables": name_server.variables, "value": "v"}
-    asyncio.run(Solver(Runtime(), patience, zones).solve(Challenge(**{**members, **changed})))
+    solver = Solver(Runtime(), patience, zones, changed.pop("programs", ()))
+    asyncio.run(solver.solve(Challenge(**{**members, **changed})))
+    return solver.failures
 
 
 def shown(zones: Zones) -> bool:
@@ -53,7 +55,7 @@ def test_a_record_that_nobody_shows_is_taken_away(
     hook.write_text(f'#!/bin/sh\necho "$ACTION" >> {tmp_path}/actions\n')
     hook.chmod(0o755)
     patience = Patience(timeout=0.05, interval=0.01, kept_after_failure=0)
-    solved(name_server, Zones(resolver, name_server.port), patience, provider="exec", variables={"command": str(hook)})
+    solved(name_server, Zones(resolver, name_server.port), patience, provider="exec", variables={}, programs=[str(hook)])
     assert "do not show the record" in caplog.text
     assert (tmp_path / "actions").read_text() == "set\ndelete\n"
 
@@ -92,5 +94,5 @@ def test_a_resolver_may_fail_for_a_while(
 def test_what_cannot_be_solved_is_told(
     name_server: NameServer, resolver, changed: dict, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    solved(name_server, Zones(resolver, name_server.port), Patience(), **changed)
-    assert expected in caplog.text
+    failures = solved(name_server, Zones(resolver, name_server.port), Patience(), **changed)
+    assert expected in caplog.text and expected in failures["c"]

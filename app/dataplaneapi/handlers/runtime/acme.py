@@ -11,8 +11,10 @@ from haproxy_native.runtime.client import Runtime
 
 
 async def status(call: ReadCall) -> Response:
+    failures = call.services.acme.solver.failures
     async with asking(call, classed=False) as runtime:
-        return json_response(200, list(certificates(await runtime.read("acme status", HEAD))))
+        rows = list(certificates(await runtime.read("acme status", HEAD)))
+    return json_response(200, [row | ({"error": error} if (error := failures.get(row["certificate"])) else {}) for row in rows])
 
 
 async def renew(call: JsonCall) -> Response:
