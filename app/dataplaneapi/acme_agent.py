@@ -29,9 +29,11 @@ def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
     match = _IN_STORE.match(certificate)
     if not match:
         return None
+    # What HAProxy has loaded counts: an edit of the base must not lead elsewhere.
+    document = engine.context.running.document or engine.document
     for resource, name, path in (("crt_stores", match[1], ("crt_base",)), ("global", "", ("ssl_options", "crt_base"))):
         try:
-            value = editor.get_object(engine.document, editor.resources[resource], None, name)
+            value = editor.get_object(document, editor.resources[resource], None, name)
         except Missing:
             continue
         for member in path:

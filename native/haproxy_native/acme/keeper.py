@@ -54,6 +54,15 @@ class Held:
         except (OSError, BadRequest):
             return False
 
+    def refuse_others(self) -> None:
+        """Replace nothing but a certificate and its key: the configuration names the path, and this server may write more than its editors.
+
+        Blocks. Raises NotKept.
+        """
+        for path, holds in ((self.path, b"-BEGIN CERTIFICATE-"), (self.key, b" PRIVATE KEY-")):
+            if path and path.exists() and holds not in path.read_bytes():
+                raise NotKept(f"{path} is no file of a certificate, and stays as it is")
+
     def refuse_later(self, renewed: datetime) -> None:
         """HAProxy tells of a renewal as long as its worker lives: who wrote the file since knew of it. Raises NotKept."""
         if (seen := self.seen()) and seen.written / 1e9 > renewed.timestamp():
@@ -103,6 +112,7 @@ class Keeper:
         """Under the lock of the commit: no reload comes between what is asked and what is written."""
         held = await self._held(name)
         held.refuse_later(renewed)
+        await asyncio.to_thread(held.refuse_others)
         return await asyncio.to_thread(self._change, held, [CertificateSeen(held.path, [name])])
 
     async def _copied(self, name: str, path: Path, renewed: datetime) -> FileChange:
@@ -112,6 +122,7 @@ class Keeper:
         for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):
             raise NotKept(f"{path} is the file of another certificate: {reference.text}")
         held.refuse_later(renewed)
+        await asyncio.to_thread(held.refuse_others)
         return await asyncio.to_thread(self._change, held)
 
     def _change(self, held: Held, steps: Sequence[Step] | None = None) -> FileChange:

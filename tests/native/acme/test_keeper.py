@@ -137,6 +137,16 @@ def test_a_key_in_a_file_of_its_own_stays_there(haproxy: HAProxy) -> None:
     assert path.with_name("parted.crt.key").stat().st_mode & 0o777 == 0o400
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_is_no_certificate_stays(haproxy: HAProxy, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The configuration names the path; this server may write where its editors may not."""
+    put(haproxy.directory, OTHER)
+    path = haproxy.directory / name
+    path.write_text("dataplaneapi:\n  user: []\n")
+    keep(haproxy, name)
+    assert path.read_text() == "dataplaneapi:\n  user: []\n" and f"{path} is no file of a certificate" in caplog.text
+
+
 def test_a_file_that_was_changed_since_stays(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
     """What is heard again after a restart may be long ago."""
     renewed = datetime.now(UTC) - timedelta(seconds=60)
