@@ -3,13 +3,13 @@
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from haproxy_native.errors import NativeError
 from haproxy_native.lint.facts import Facts, File
-from haproxy_native.lint.named_files import CERTIFICATE, LIST, MAP, named_files
+from haproxy_native.lint.named_files import CERTIFICATE, LIST, MAP, OTHER, named_files
 from haproxy_native.lint.view import View
 from haproxy_native.storage.certificate import holds_key, read
 from haproxy_native.text.document import Document
@@ -18,14 +18,17 @@ from haproxy_native.text.document import Document
 LARGEST, MOST = 1 << 23, 10_000
 
 
-def gathered(document: Document, directory: str) -> Facts:
-    """`directory`: that of the main file."""
+def gathered(document: Document, directory: str, quotable: Callable[[str], bool] = lambda path: True) -> Facts:
+    """Return what is known of the files that a document names. `directory`: that of the main file.
+
+    Findings quote values of maps, so only maps whose path is `quotable` are read.
+    """
     view = View(document, Facts(directory))
     files: dict[str, File] = {}
     for named in named_files(view):
         for path in named.paths:
             if path not in files or (named.kind == MAP and files[path].text is None):
-                files[path] = _file(path, named.kind)
+                files[path] = _file(path, OTHER if named.kind == MAP and not quotable(path) else named.kind)
             for file in files[path].files:
                 if file not in files:
                     files[file] = _file(file, CERTIFICATE)

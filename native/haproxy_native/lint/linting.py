@@ -32,7 +32,8 @@ class Linting:
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
         """`staged`: the files that are changed with it, and whether each will be there; what it will hold is not looked at."""
         main = os.path.abspath(self._engine.context.current.path)
-        facts = gathered(document, posixpath.dirname(main))
+        # A configuration may name any file: values of those that no client could read are not quoted.
+        facts = gathered(document, posixpath.dirname(main), lambda path: bool(self._object_of(path)))
         coming = {path: File(is_there) for path, is_there in staged.items()}
         return findings(document, replace(facts, files={**facts.files, **coming}), Origin(main, self._object_of))
 

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from haproxy_native.disk.directories import Directory
 from haproxy_native.lint.linting import Linting
 from tests.native.engines import run, running_engine
 
@@ -18,6 +19,23 @@ def test_the_event_loop_goes_on(tmp_path: Path) -> None:
                 await asyncio.sleep(0.001)
                 turns += 1
             assert len(await work) >= 4_000 and turns > 10
+
+    run(linted())
+
+
+def test_maps_outside_of_the_storage_are_not_quoted(tmp_path: Path) -> None:
+    """The caller names the file in a transaction; this server may read what the caller may not."""
+    secrets, stored = tmp_path / "secrets", tmp_path / "maps/routes.map"
+    stored.parent.mkdir()
+    secrets.write_text("password: hunter2\n")
+    stored.write_text("/a nowhere\n")
+    rules = "".join(f"  use_backend %[path,map({path})]\n" for path in (secrets, stored, stored.parent / "../secrets"))
+
+    async def linted() -> None:
+        (tmp_path / "haproxy.cfg").write_text(f"frontend f\n  bind :80\n{rules}\nbackend b\n  server s 127.0.0.1:1\n")
+        async with running_engine(tmp_path, directories={"maps": Directory(stored.parent, "maps_dir")}) as engine:
+            found = [each.what for each in await Linting(engine).findings() if each.id == "map-value-undefined"]
+            assert [what for what in found if "nowhere" in what] and not [what for what in found if "hunter2" in what]
 
     run(linted())
 
