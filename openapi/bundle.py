@@ -44,8 +44,10 @@ def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
     root["tags"] = [{"name": name} for name in _tags(root["paths"])]
     root["x-resources"] = table
     root["x-references"] = load(HERE / "haproxy" / "references.yaml")
+    root["x-secrets"] = {name: words for name, words in load(HERE / "haproxy" / "secrets.yaml").items() if name != "plain"}
     check(root, here)
-    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", "x-longest-text", "x-resources", "x-references")
+    notes = ("x-longest-text", "x-resources", "x-references", "x-secrets")
+    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", *notes)
     return {key: root[key] for key in order}
 
 

@@ -29,6 +29,7 @@ NOTES = (
     "x-other-names",
     "x-further-parameters",
     "x-seconds",
+    "x-secret",
     BODY_NAME,
 )
 

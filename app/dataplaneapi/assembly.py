@@ -119,7 +119,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
     returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.set_back)
-    events = EventSources(engine, editor, history.mask)
+    events = EventSources(engine, editor)
     watch = Watch(lambda: workers.statistics_in_service(FRONTENDS | BACKENDS))
 
     def rights_of(group: str, name: str) -> Rights | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from dataplaneapi.api.quotations import without_files
-from haproxy_native.editing.secrets import LINE
+from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.errors import Refused
 from haproxy_native.references import lookups, pattern
 from haproxy_native.storage.key_material import is_secret
@@ -32,7 +32,8 @@ UNITS = [
     "hmac(a,",
 ]
 SEARCHES: dict[str, Callable[[str], object]] = {
-    "secrets of lines": lambda text: LINE.sub("", text),
+    "secrets of lines": masked_lines,
+    "secrets of messages": masked_text,
     "expressions": lookups._EXPRESSION.findall,
     "calls": lambda text: list(pattern._CALL.finditer(text)),
     "files in refusals": lambda text: without_files(Refused(text), ()),

@@ -20,6 +20,7 @@ from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.secrets import refuse_masked
 from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.request_context import author
 
@@ -41,7 +42,7 @@ def _all_of(answer: bytes) -> bytes:
 class Call:
     """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
 
-    `sent` is the JSON that the body was made of; with `may_be_masked` there may be fingerprints of secrets in it.
+    `sent` is the JSON that the body was made of.
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
@@ -56,7 +57,6 @@ class Call:
     body: Any = None
     scheme: str = "http"
     sent: Any = None
-    may_be_masked: bool = False
     answer_within: Callable[[float], None] = _no_deadline
     strict: bool = False
     ignored: list[Header] = field(default_factory=list)
@@ -124,10 +124,13 @@ async def json_call(request: Request) -> Call:
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(header(scope["headers"], b"content-type"), declared.media_types, patch=call.operation.action == PATCH)
     if JSON not in declared.media_types:
+        refuse_masked(data)
         call.body = data
         return call
-    large, call.may_be_masked = len(data) > LARGE, b"masked" in data
+    large = len(data) > LARGE
     call.sent = value = await beside_if(large, body.decode, data)
+    if b"masked" in data and not (call.operation.asks or call.operation.calls):
+        refuse_masked(value)
     if isinstance(value, dict) and declared.takes_one:
         value = [value]
     check_outermost(value, declared.schema, services.schemas)

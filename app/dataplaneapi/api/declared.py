@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -12,7 +11,6 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from dataplaneapi.api import bodies, ignored
-from dataplaneapi.api.access import with_secrets
 from dataplaneapi.api.call import Call, header, read_call
 from dataplaneapi.api.declared_files import declared_file, form_parts, sent_file
 from dataplaneapi.api.errors import ApiError
@@ -27,10 +25,9 @@ from haproxy_native.apply.files import COLLECTIONS
 from haproxy_native.apply.fragment import collections, of_objects, of_text
 from haproxy_native.apply.rules import DeclaredFile, Section
 from haproxy_native.beside import beside
-from haproxy_native.editing.masked import restored
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.secrets import BLANK, Mask
-from haproxy_native.errors import BadRequest, Incomplete, Missing
+from haproxy_native.editing.secrets import refuse_masked
+from haproxy_native.errors import BadRequest
 from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
@@ -134,21 +131,20 @@ def _add(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> No
 
 
 async def _declared(call: Call, data: bytes, kind: str) -> Declared:
-    if kind == TEXT:
-        data = await with_secrets(call, data)
-    mask = await call.services.history.mask() if b"masked" in data else BLANK
     try:
-        return await beside(_understood, call, data, kind, mask)
+        return await beside(_understood, call, data, kind)
     except BadRequest as error:
         raise ApiError(422, str(error)) from None
 
 
-def _understood(call: Call, data: bytes, kind: str, mask: Mask) -> Declared:
+def _understood(call: Call, data: bytes, kind: str) -> Declared:
     editor = call.services.editor
     if kind == TEXT:
+        refuse_masked(data)
         sections, texts = of_text(editor, data)
         return Declared(sections, frozenset(), texts)
     value = of_yaml(data) if kind == YAML_TYPE else bodies.decode(data)
+    refuse_masked(value)
     if not isinstance(value, dict):
         raise ApiError(422, "a declaration is an object of collections, as in {backends: [{name: shop}]}")
     unowned = value.pop(UNOWNED, [])
@@ -166,7 +162,7 @@ def _understood(call: Call, data: bytes, kind: str, mask: Mask) -> Declared:
             likely = nearest(str(name), every)
             hint = f'did you mean "{likely}"?' if likely else f"they are {', '.join(every)}"
             raise ApiError(422, f"{str(name)[:64]} in body is no collection; {hint}")
-    objects = [(known[name], _validated(call, name, body, mask)) for name in value for body in _bodies(known[name].kind, name, value[name])]
+    objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
     sections, texts = of_objects(editor, objects, call.services.engine.document)
     return Declared(sections, frozenset(unowned), texts, files)
 
@@ -189,25 +185,16 @@ def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
     yield from value
 
 
-def _validated(call: Call, collection: str, body: Any, mask: Mask) -> Any:
-    """What no member of the API is, is an error here: it would silently not be declared. Fingerprints stand for what is there."""
+def _validated(call: Call, collection: str, body: Any) -> Any:
+    """What no member of the API is, is an error here: it would silently not be declared."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body holds objects, not {str(body)[:64]!r}")
     resource = call.services.editor.resources[collection]
     try:
         unknown = partial(ignored.members, embedded=(), strict=True, headers=[])
-        value = validated(_named(call, resource, body), _reference(resource), call.services.schemas, unknown=unknown)
-        return value if mask is BLANK else restored(value, _there(call, resource, value), mask)
-    except (ApiError, Incomplete) as error:
-        what = error.message if isinstance(error, ApiError) else error.detail
-        raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {what}") from None
-
-
-def _there(call: Call, resource: Resource, value: Mapping[str, Any]) -> Any:
-    """The section of that name as it is; None where there is none."""
-    with suppress(Missing):
-        return call.services.editor.get_object(call.services.engine.document, resource, None, str(value.get(resource.key, "")), full=True)
-    return None
+        return validated(_named(call, resource, body), _reference(resource), call.services.schemas, unknown=unknown)
+    except ApiError as error:
+        raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {error.message}") from None
 
 
 def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:

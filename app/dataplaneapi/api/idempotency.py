@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from dataplaneapi.api.call_store import CallStore, KeptCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
@@ -24,7 +25,6 @@ from dataplaneapi.server import connection
 from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.editing.secrets import BLANK
 from haproxy_native.request_context import author
 
 HEADER = b"idempotency-key"
@@ -80,7 +80,7 @@ class Idempotency:
         else:
             ignored, rights = _plain(scope.get("ignored", ())), rights_digest()
             made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, ignored, answer.body, rights=rights)
-            is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, answer)
+            is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, operation, answer)
             await asyncio.to_thread(self._store.end, name, made, is_secret=is_secret)
         for message in answer.messages:
             await send(message)
@@ -183,12 +183,10 @@ class HeldAnswer:
         return b"".join(message.get("body", b"") for message in self.messages[1:])
 
 
-def holds_secret(answer: HeldAnswer) -> bool:
-    """Whether some of it would be shown as a fingerprint to who may not see secrets."""
+def holds_secret(operation: Operation, answer: HeldAnswer) -> bool:
+    """Whether some of it would be masked for callers that may not see secrets."""
     kind = next((value.partition(b";")[0] for name, value in answer.messages[0]["headers"] if name == CONTENT_TYPE), b"")
-    if kind == JSON:
-        return bool(BLANK.value(value := json.loads(answer.body)) != value)
-    return kind == TEXT and BLANK.text(text := answer.body.decode("utf-8", "surrogateescape")) != text
+    return kind in (JSON, TEXT) and masked_body(operation, answer.status, answer.body, kind) != answer.body
 
 
 async def _replay(kept: KeptCall, body: HashedBody, scope: Scope, receive: Receive, send: Send) -> None:

@@ -67,8 +67,7 @@ class Operation:
     `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py. `writes`: whether a server that is read-only refuses it.
     `rehearsed`: whether its handler comes to `would_change`
     (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made; `calls`:
-    whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere. `masks`:
-    members that are secrets, beside those that are everywhere.
+    whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -88,7 +87,6 @@ class Operation:
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         self.asks: bool = about.get("asks", False)
         self.secret: bool = about.get("secret", False)
-        self.masks = frozenset[str](about.get("masks", ()))
         self.calls: bool = about.get("calls", False)
         self.rehearsed: bool = about.get("rehearsed", self.access == EFFECTS and (self.writes or bool(self.resource)))
 
@@ -182,6 +180,17 @@ class Operation:
         """The schema of a resource whose body the document only calls an object, or which a body is only a part of."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
         return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
+
+    def answer(self, status: int, media_type: str) -> Mapping[str, Any]:
+        """The schema of an answer, which may be of one element of a list; empty if nothing declares it."""
+        if status < 300 and media_type == "application/json" and (about := self.bundle.get("x-resources", {}).get(self.resource or "")):
+            return {"$ref": f"#/components/schemas/{about['schema']}"}
+        responses = self.declared.get("responses", {})
+        response = self._resolve(responses.get(str(status)) or responses.get("default") or {})
+        schema: Mapping[str, Any] = response.get("content", {}).get(media_type, {}).get("schema", {})
+        if status < 400 or media_type != "application/json":
+            return schema
+        return {"allOf": [schema, *({"$ref": f"#/components/schemas/{name}"} for name in ("error", "refusal"))]}
 
     @cached_property
     def media_types(self) -> frozenset[str]:

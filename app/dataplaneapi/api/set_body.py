@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from dataplaneapi.api.access import with_secrets
 from dataplaneapi.api.bodies import WHOLE_BYTES
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
 from dataplaneapi.open_engine import STORES
+from haproxy_native.editing.secrets import refuse_masked
 from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.scratch import Scratch
 from haproxy_native.storage import names
@@ -78,7 +78,8 @@ class SetForm:
     async def _keep(self) -> None:
         pieces, self._pieces = bytes(self._pieces), bytearray()
         if self._text is not None:
-            self.texts[self._text] = await with_secrets(self._call, pieces)
+            refuse_masked(pieces)
+            self.texts[self._text] = pieces
             self._held += len(pieces)
             self._text = None
         elif self.files:

@@ -15,6 +15,7 @@ from dataplaneapi.api.validation import check_outermost, validated
 from dataplaneapi.api.yaml_bodies import YAML_TYPE, of_yaml
 from dataplaneapi.server import connection
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.secrets import refuse_masked
 
 
 async def strict_call(request: Request) -> Call:
@@ -32,7 +33,6 @@ async def strict_call(request: Request) -> Call:
     check_content_encoding(header(headers, b"content-encoding"))
     check_content_type(kind, declared.media_types)
     is_yaml = kind.partition(";")[0].strip().lower() == YAML_TYPE
-    call.may_be_masked = b"masked" in data
     call.body = await beside_if(len(data) > LARGE, strict, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
     return call
 
@@ -40,6 +40,7 @@ async def strict_call(request: Request) -> Call:
 def strict(data: bytes, schema: Mapping[str, Any], schemas: Schemas, *, is_yaml: bool) -> Any:
     """The value. Raises ApiError."""
     value = of_yaml(data) if is_yaml else bodies.decode(data)
+    refuse_masked(value)
     check_outermost(value, schema, schemas)
     return validated(value, schema, schemas, unknown=partial(ignored.members, embedded=(), strict=True, headers=[]))
 

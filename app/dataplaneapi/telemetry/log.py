@@ -1,7 +1,7 @@
 """Log handlers: one for each entry of `log_targets`, each with its own level, layout and kind of lines.
 
 Server lines go to any logger, access lines to the logger `access` at info level, as a request and its answer, and each target
-writes them in its own format. Secrets never reach a logger.
+writes them in its own format. Secrets are masked.
 """
 
 import json
@@ -38,7 +38,7 @@ class Layout(logging.Formatter):
 
     def message(self, record: logging.LogRecord) -> str:
         request = getattr(record, "request", None)
-        message = access.line(self._access, *request) if request else record.getMessage()
+        message = access.line(self._access, *request) if request else _masked(record)
         return f"{message}\n{self.formatException(record.exc_info)}" if record.exc_info else message
 
     def about(self, record: logging.LogRecord) -> tuple[str, str]:
@@ -54,6 +54,17 @@ class Layout(logging.Formatter):
         return "".join(
             f" {key}={json.dumps(value) if isinstance(value, str) and not value.isalnum() else value}" for key, value in fields.items()
         )
+
+
+def _masked(record: logging.LogRecord) -> str:
+    """The message without secrets, which HAProxy quotes in what it refuses."""
+    message = record.getMessage()
+    if record.levelno < logging.WARNING:
+        return message
+    # The declaration is large, and most programs of this package warn of nothing.
+    from haproxy_native.editing.secrets import masked_text
+
+    return masked_text(message)
 
 
 class Text(Layout):

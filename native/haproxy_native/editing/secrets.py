@@ -1,100 +1,319 @@
-"""Secrets in texts and objects, shown as fingerprints that only this machine can make: `<masked:1f0c9a3b5d7e>`. Pure.
+"""Secrets in texts and objects, shown as `<masked>`. Pure.
 
-A secret is a password or its hash, a key that stands in the text, the value of a header that authenticates, and of a variable whose name
-says so. What a secret is in a file of its own, such as a private key, is recognised by native/haproxy_native/storage/key_material.py. The
+What a secret is follows from the declaration: a member with `x-secret` in openapi/schemas is one, unless native/haproxy_native/editing/
+literals.py tells that what it holds is none. An object is walked along its schema, a line of a configuration along the shape that the same
+schema gives it. What is not declared is masked: a member, a word, a line. Comments may hold anything, so they are masked too; and the
 checksum line is left out, by which a short password could be found.
 """
 
-import hmac
+import functools
 import re
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from haproxy_native.editing import header
+from haproxy_native.editing.header import BANNER, without_checksum
+from haproxy_native.editing.literals import is_shown
+from haproxy_native.editing.object_names import parsed
+from haproxy_native.editing.resources import Resource, resources
+from haproxy_native.errors import BadRequest, Incomplete
+from haproxy_native.grammar.line_shape import LineShape, Reading
+from haproxy_native.grammar.load import Grammar, bundle, grammar
+from haproxy_native.grammar.schema import Schema
+from haproxy_native.grammar.synopsis import Chain, Node, Options, Part, Placeholder, Rest
+from haproxy_native.text.words import BLANKS, Split, split, words_of
 
-# How a fingerprint begins.
-MARK = b"<masked"
-# Members of the API's objects.
-MEMBERS = frozenset(("password", "passwd", "cluster_secret", "dynamic_cookie_key", "acme_vars"))
-_HEADERS = ("authorization", "proxy-authorization", "api-key", "x-api-key", "x-auth-token", "x-vault-token", "private-token")
-_VALUES = ("hdr_format", "hdr_match", "fmt")
-_DIGITS = 12
-# Members that hold a value of the member which their object names.
-_SIDES = ("old", "new", "theirs", "mine")
-# HAProxy Configuration Manual, sections 3.1 (cluster-secret, setenv, presetenv), 12.2 (user), 12.8 (acme-vars) and 4.2 (dynamic-cookie-key,
-# stats auth, http-request set-header, http-check send, option httpchk, tcp-check send).
-_WORD = r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\\\"'])+"
-_NAMES = "(?=[apx])(?:(?:proxy-)?authorization|(?:x-)?api-key|x-(?:auth|vault)-token|private-token)"
-# Of variables: names that say so.
-_VARIABLE = r"\w*(?:PASSW|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY)\w*"
-# The command of Redis and others, which a check sends.
-_AUTH = "(?-i:A(?<![A-Z]A)UTH)"
-_IN_QUOTES = rf"(?P<quote>[\"'])(?:\\.|(?!(?P=quote))[^\\\n])*?(?:{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\?[ \t])+)"
-# A key that is an argument of a converter, and not the name of a variable (sections 2.8 and 7.3.1).
-_ARGUMENT = (
-    r"\b(?:jwt_verify\([^,()\n]*|hmac\([^,()\n]*|aes_(?:gcm|cbc)_(?:enc|dec)\([^,()\n]*,[^,()\n]*),[ \t]*(?:\\?[\"'])?(?P<argument>)"
-    r"(?!(?:proc|sess|txn|req|res|check)\.)"
-)
-# At the start of a line, of a configuration or a difference, or where an error quotes one. What is sent by a check may end with \r\n.
-LINE = re.compile(
-    rf"(?P<before>(?:^[ +-]?[ \t]*|: )(?:user[ \t]+{_WORD}(?:(?!: user)[^\n])*?[ \t](?:insecure-)?password|cluster-secret"
-    rf"|dynamic-cookie-key|acme-vars|stats[ \t]+auth|(?:pre)?setenv[ \t]+{_VARIABLE})[ \t]+"
-    rf"|\b(?=[hsa])(?:hdr|(?:set|add)-header)[ \t]+[\"']?{_NAMES}[\"']?[ \t]+|{_IN_QUOTES}"
-    rf"|{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\[ \t])+|{_ARGUMENT})"
-    rf"(?P<secret>(?(quote)(?:\\[^rn\n]|(?!(?P=quote))[^\\\n])+|(?(argument)[^\s,()\"'\\]+|{_WORD})))",
-    re.MULTILINE | re.IGNORECASE,
-)
-_FINGERPRINT = re.compile(r"<masked:[0-9a-f]{12}>")
-_SECRET_VARIABLE = re.compile(_VARIABLE, re.IGNORECASE)
+MASKED = "<masked>"
+# What `x-secret` says of texts: whole lines of a configuration, or a text that may quote some.
+LINES, TEXT = "lines", "text"
+# Members of effects that no object has: lines of a section that nothing declares.
+_UNKNOWN_LINES = "lines"
+# Schemas of servers in the running process.
+_OF_PROCESS = ("runtime_server", "override")
+_VERSION = re.compile(r"# _version=\d+\s*")
+_BARE_WORD = re.compile(r"[^\s'`\"]+")
+# A longer line of a message is shown up to a word that a secret may follow: it is not tried at each of them.
+_LONGEST = 1000
+_NEGATIONS = ("no", "default")
 
 
-class Mask:
-    """Fingerprints are made with `key`, so that a password cannot be found by trying what is likely; without one all secrets are alike."""
-
-    def __init__(self, key: bytes = b"", members: frozenset[str] = MEMBERS) -> None:
-        self._key, self._members = key, members
-
-    def of_members(self, members: frozenset[str]) -> "Mask":
-        """One with the same key that hides these members, too."""
-        return Mask(self._key, self._members | members) if members else self
-
-    def fingerprint(self, secret: str | bytes) -> str:
-        if not self._key:
-            return "<masked>"
-        if isinstance(secret, str) and _FINGERPRINT.fullmatch(secret):
-            # Shown already, by a call within this one.
-            return secret
-        data = secret.encode("utf-8", "surrogateescape") if isinstance(secret, str) else secret
-        return f"<masked:{hmac.new(self._key, data, sha256).hexdigest()[:_DIGITS]}>"
-
-    def text(self, text: str) -> str:
-        """Lines of a configuration, or of a difference of two."""
-        masked = LINE.sub(lambda match: match["before"] + self.fingerprint(match["secret"]), text)
-        return masked if masked == text else header.without_checksum(masked)
-
-    def value(self, value: Any, member: str = "") -> Any:
-        """A value of an object, whatever stands in it."""
-        if member in self._members and isinstance(value, str):
-            return self.fingerprint(value)
-        if member in self._members and isinstance(value, Mapping):
-            return {name: self.value(each, member) for name, each in value.items()}
-        if isinstance(value, Mapping):
-            # An effect or a conflict names the member whose values it holds, and a rule the header.
-            of = str(value.get("member", ""))
-            hidden: tuple[str, ...] = _VALUES if any(str(value.get(name, "")).lower() in _HEADERS for name in ("hdr_name", "name")) else ()
-            if "value" in value and _SECRET_VARIABLE.fullmatch(str(value.get("name", ""))):
-                hidden = ("value",)
-            return {
-                name: self.fingerprint(str(member_value))
-                if name in hidden
-                else self.value(member_value, of if name in _SIDES and of else name)
-                for name, member_value in value.items()
-            }
-        if isinstance(value, str):
-            return self.text(value)
-        return [self.value(element) for element in value] if isinstance(value, Sequence) else value
+# -- texts
 
 
-# Makes no fingerprints.
-BLANK = Mask()
+def masked_lines(text: str, *, with_comments: bool = False) -> str:
+    """Lines of a configuration, or a difference of files.
+
+    With comments, those are masked alone that are lines which were switched off.
+    """
+    masked = functools.partial(_masked_line, with_comments=with_comments)
+    if text.startswith("--- "):
+        return "".join(_difference_lines(text, masked))
+    return "".join(map(masked, without_checksum(text).splitlines(keepends=True)))
+
+
+def _difference_lines(text: str, masked: Callable[[str], str]) -> Iterator[str]:
+    """The lines of stored files may quote a configuration."""
+    walk = masked
+    for line in text.splitlines(keepends=True):
+        if line.startswith("--- "):
+            walk = masked_text if _is_of_file(line[4:]) else masked
+        if line.startswith(("--- ", "+++ ", "@@ ", "\\ ")):
+            yield line
+        elif not line[1:].startswith("# _md5hash="):
+            yield line[:1] + walk(line[1:])
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _masked_line(line: str, *, with_comments: bool) -> str:
+    if not (words := words_of(line)) and (not line.strip() or line in BANNER or _VERSION.fullmatch(line)):
+        return line
+    if not (hidden := _hidden(words)) and "#" not in line and "\r" not in line:
+        return line
+    return _without(split(line), hidden, with_comments=with_comments)
+
+
+def _without(parts: Split, hidden: Collection[int], *, with_comments: bool = False) -> str:
+    shown = (MASKED if at in hidden else word for at, word in enumerate(parts.words))
+    bare = parts.tail.strip(BLANKS + "\n")
+    if with_comments and bare.startswith("#"):
+        off = bare.lstrip("# \t")
+        tail = _masked_line(off, with_comments=True) if words_of(off)[:1] in shapes() else off
+    else:
+        off, tail = bare, f"# {MASKED}"
+    return Split(parts.gaps, tuple(shown), parts.tail.replace(off, tail) if off else parts.tail).join()
+
+
+def masked_text(text: str) -> str:
+    """A text that may quote lines of a configuration, such as a message of HAProxy."""
+    return "".join(_masked_quotes(line) for line in text.splitlines(keepends=True))
+
+
+def _masked_quotes(line: str) -> str:
+    for found in _BARE_WORD.finditer(line):
+        if found[0] in _secret_words():
+            if len(line) > _LONGEST:
+                return f"{line[: found.start()]}{MASKED}"
+            parts = split(line[found.start() :])
+            found_secrets = ((set(_secrets(shape, reading, parts.words)), reading) for shape, reading in _readings(parts.words))
+            if hidden := {place for secrets, reading in found_secrets if secrets for place in (*secrets, *reading.unknown)}:
+                return line[: found.start()] + _without(parts, hidden)
+    return line
+
+
+def _hidden(words: Sequence[str]) -> set[int]:
+    """The places of the words of a line that are masked."""
+    if not words:
+        return set()
+    readings = list(_readings(words))
+    if complete := [reading for reading in readings if not reading[1].unknown]:
+        return {place for shape, reading in complete for place in _secrets(shape, reading, words)}
+    if readings:
+        return {place for shape, reading in readings for place in (*_secrets(shape, reading, words), *reading.unknown)}
+    if words[0] in _NEGATIONS and words[1:]:
+        return {place + 1 for place in _hidden(words[1:])}
+    return set(range(1, len(words)))
+
+
+def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, Reading]]:
+    """What a line may be, in whatever section it stands."""
+    for size in range(min(_longest(), len(words)), 0, -1):
+        for shape in shapes().get(tuple(words[:size]), ()):
+            if reading := shape.take(words):
+                yield shape, reading
+
+
+def _secrets(shape: LineShape, reading: Reading, words: Sequence[str]) -> Iterator[int]:
+    """The places of words that hold a secret."""
+    if not any(member in reading.values or member.split(".")[0] in reading.values for member in shape.secrets):
+        return
+    seen: dict[str, Any] = dict(reading.values)
+    for node, start, end in _pieces(reading.alternative.chain, words, reading.parts):
+        match = node.match(words[start:end], 0)
+        seen |= match[1] if match else {}
+        for member in node.members:
+            kind = shape.secrets.get(member)
+            prefix = member.rpartition(".")[0]
+            if kind and member in seen and not is_shown(kind, " ".join(words[start:end]), seen, prefix and f"{prefix}."):
+                starts = () if isinstance(node, Placeholder | Rest) else node.starts() or ()
+                yield from (at for at in range(start, end) if at > start or words[at] not in starts)
+
+
+def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[Part], offset: int = 0) -> Iterator[tuple[Node, int, int]]:
+    """Each node of a chain with the words that it took."""
+    for part in parts:
+        if part.key is None:
+            continue
+        node = chain.nodes[part.key[0]]
+        if not isinstance(node, Options):
+            yield node, offset + part.start, offset + part.end
+            continue
+        own = words[offset + part.start : offset + part.end]
+        for inner in node.groups[part.key[1]].alternatives:
+            if (match := inner.match(own, 0)) and match[0] == len(own):
+                yield from _pieces(inner, words, inner.parts(own) or (), offset + part.start)
+                break
+
+
+@functools.cache
+def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
+    """The shapes of all lines by the words that they begin with; those of one synopsis count once."""
+    by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
+    for shape in line_shapes(grammar()):
+        key = (*(each.text for each in shape.alternatives), *shape.secrets.items())
+        for prefix in shape.prefixes():
+            by_prefix.setdefault(prefix, {})[key] = shape
+    return {prefix: tuple(each.values()) for prefix, each in by_prefix.items()}
+
+
+@functools.cache
+def _longest() -> int:
+    return max(map(len, shapes()))
+
+
+@functools.cache
+def _secret_words() -> frozenset[str]:
+    """The words that lines with a secret may begin with."""
+    return frozenset(prefix[0] for prefix, each in shapes().items() if prefix and any(shape.secrets for shape in each))
+
+
+def line_shapes(language: Grammar) -> Iterator[LineShape]:
+    for resource in resources().by_name.values():
+        if resource.section:
+            shape = language.section(resource.schema, [member for member, _ in resources().children(resource.name)])
+            yield shape.header
+            yield from (directive.shape for directive in shape.directives)
+        elif resource.parents:
+            yield language.line(resource.schema)
+
+
+# -- what is sent back
+
+
+def refuse_masked(sent: Any) -> None:
+    """Raises Incomplete, with the member or the line, if what was sent has `<masked>` in the place of a secret."""
+    if isinstance(sent, bytes | bytearray):
+        before, found, _ = bytes(sent).partition(MASKED.encode())
+        if found:
+            raise _masked_again("line {}".format(before.count(b"\n") + 1))
+    elif (member := next(_masked_members(sent, ""), None)) is not None:
+        raise _masked_again(member or "body")
+
+
+def _masked_members(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, str) and MASKED in value:
+        yield path
+    pairs = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for name, each in pairs:
+        yield from _masked_members(each, f"{path}.{name}" if path else str(name))
+
+
+def _masked_again(place: str) -> Incomplete:
+    remedy = "send the secret, or change other members by PATCH; to read secrets takes a rule with `secrets`"
+    return Incomplete(f"{place} has {MASKED}, which stands for a secret that was not shown: {remedy}")
+
+
+# -- objects
+
+
+def masked_value(value: Any, schema: Schema) -> Any:
+    """A value along its schema. What the schema does not have is masked."""
+    return _value(value, schema, {})
+
+
+def masked_object(value: Any, schema: str) -> Any:
+    """An object, or a list of them, along the schema of that name."""
+    return _value(value, grammar().schemas.named(schema), {})
+
+
+def masked_member(value: Any, object_: str, member: str) -> Any:
+    """A value of a member of an object that is known by its name; of the whole object without a member."""
+    return _of_member(value, {"object": object_, "member": member})
+
+
+def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
+    schemas = grammar().schemas
+    schema = schemas.resolve(schema)
+    kind = schema.get("x-secret")
+    if kind is False or value is None or isinstance(value, bool):
+        return value
+    if kind is not None:
+        return _secret(value, str(kind), schema, siblings)
+    if isinstance(value, Mapping):
+        properties, others = _properties(schema), schema.get("additionalProperties")
+        others = others if isinstance(others, Mapping) else {}
+        return {name: _value(each, properties.get(name, others), value) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_value(each, schema.get("items", schema), siblings) for each in value]
+    return MASKED if isinstance(value, str) and value and schema.get("type") != "string" else value
+
+
+def _properties(schema: Schema) -> Mapping[str, Schema]:
+    """Those of a schema, whichever of its alternatives it is."""
+    schemas = grammar().schemas
+    found = schemas.properties(schema)
+    for word in ("oneOf", "anyOf"):
+        for each in schema.get(word, ()):
+            found |= _properties(schemas.resolve(each))
+    return found
+
+
+def _secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) -> Any:
+    """What `x-secret` declares, by the kind."""
+    if kind == "member":
+        return _of_member(value, siblings)
+    if kind in grammar().schemas.by_name:
+        return masked_object(value, kind)
+    if isinstance(value, Mapping):
+        return _mapping(value, kind, schema)
+    if isinstance(value, list):
+        return [_secret(each, kind, schema, siblings) for each in value]
+    text = value if isinstance(value, str) else str(value)
+    if kind in (LINES, TEXT):
+        return masked_lines(text) if kind == LINES else masked_text(text)
+    return value if not text or is_shown(kind, text, siblings) else MASKED
+
+
+def _mapping(value: Mapping[str, Any], kind: str, schema: Schema) -> dict[str, Any]:
+    if kind == "objects":
+        known, files = resources().by_name, _properties(grammar().schemas.named("plan_set"))
+        own: dict[str, Schema] = {name: {"$ref": f"#/components/schemas/{each.schema}"} for name, each in known.items()}
+        own |= {**_properties(schema), **{name: {"x-secret": False} for name in files}}
+        return {name: _value(each, own.get(name, {}), {}) for name, each in value.items()}
+    if kind == "headers":
+        return {name: None if each is None else _secret(each, "header name", {}, {"name": name}) for name, each in value.items()}
+    return {name: _secret(each, kind, {}, {}) for name, each in value.items()}
+
+
+def _of_member(value: Any, siblings: Mapping[str, Any]) -> Any:
+    """A value of the member that `siblings` names, of the object that they name."""
+    object_, member = str(siblings.get("object", "")), str(siblings.get("member", ""))
+    try:
+        kinds = parsed(object_)[::2]
+    except BadRequest:
+        kinds = ()
+    if _is_of_file(object_):
+        return value
+    schemas = grammar().schemas
+    named = schemas.named(resource.schema) if (resource := _resource(kinds)) else {}
+    if member == _UNKNOWN_LINES and isinstance(value, list):
+        return [masked_lines(each) if isinstance(each, str) else MASKED for each in value]
+    if kinds[-1:] == ("server",):
+        named = {"allOf": [*({"$ref": f"#/components/schemas/{name}"} for name in _OF_PROCESS), named]}
+    if not member and isinstance(value, Mapping):
+        lines = {name: _of_member(each, {**siblings, "member": name}) for name, each in value.items() if name == _UNKNOWN_LINES}
+        return _value({name: each for name, each in value.items() if name not in lines}, named, {}) | lines
+    return _value(value, _properties(named).get(member, {}), siblings)
+
+
+def _is_of_file(object_: str) -> bool:
+    """Whether it is a stored file, or an entry of one: who may read it sees what it holds."""
+    return object_.partition("/")[0] in bundle()["x-secrets"]["files"]
+
+
+def _resource(kinds: Sequence[str]) -> Resource | None:
+    """The resource whose objects have names of these kinds."""
+    every = resources().by_name.values()
+    return next((each for each in every if kinds and kinds[-1] == _kind(each) and bool(each.parents) == (len(kinds) > 1)), None)
+
+
+def _kind(resource: Resource) -> str:
+    return resource.name if resource.schema.startswith(resource.name) else resource.schema

@@ -1,12 +1,12 @@
 """Events of commits, edits by others and reloads, from what the commit context reports (native/haproxy_native/commit/events.py).
 
 They are published in the order in which they were reported; what a change has done is computed beside the event loop, never before it
-is answered. Secrets are shown as fingerprints.
+is answered. Secrets are masked.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from haproxy_native.commit.change import AnyChange, Content, ObjectChange, Outco
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import Mask
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import NativeError
 from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STORAGE, WHOLE, EventStream
 from haproxy_native.planning.effects import Effect
@@ -39,12 +39,11 @@ class Changes:
     stream: EventStream
     editor: Editor
     context: CommitContext
-    mask: Callable[[], Awaitable[Mask]]
     heard_events: "asyncio.Queue[Committed | Edited | Reloaded]"
 
     @classmethod
-    def of(cls, stream: EventStream, editor: Editor, context: CommitContext, mask: Callable[[], Awaitable[Mask]]) -> "Changes":
-        return cls(stream, editor, context, mask, asyncio.Queue())
+    def of(cls, stream: EventStream, editor: Editor, context: CommitContext) -> "Changes":
+        return cls(stream, editor, context, asyncio.Queue())
 
     def heard(self, event: Event) -> None:
         if isinstance(event, Edited | Reloaded) or (isinstance(event, Committed) and event.result):
@@ -102,8 +101,7 @@ class Changes:
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
         rows = list(effects_of_change)
         objects = list(dict.fromkeys(row.object for row in rows))
-        mask = await self.mask()
-        shown = [present(effect) for effect in mask.value([effect.as_dict() for effect in rows[:MOST_EFFECTS]])]
+        shown = [present(effect) for effect in masked_object([effect.as_dict() for effect in rows[:MOST_EFFECTS]], "effect")]
         data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
         if len(rows) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
             data["shortened"] = True

@@ -1,13 +1,11 @@
 """`EventSources`: all that publishes events of one engine, and the present state for those who have missed some."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.background import Background
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import Mask
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.event_stream import ring
@@ -19,13 +17,13 @@ from haproxy_native.event_stream.workers import WorkerWatch
 
 
 class EventSources:
-    """Within `async with` events are published to `stream`. `mask`: by which secrets are shown."""
+    """Within `async with` events are published to `stream`."""
 
-    def __init__(self, engine: Engine, editor: Editor, mask: Callable[[], Awaitable[Mask]]) -> None:
+    def __init__(self, engine: Engine, editor: Editor) -> None:
         self.stream = EventStream()
         self._engine = engine
         self._servers, self._statistics = ServerWatch(engine, self.stream), StatisticsWatch(engine, self.stream)
-        self._changes = Changes.of(self.stream, editor, engine.context, mask)
+        self._changes = Changes.of(self.stream, editor, engine.context)
         self._workers = WorkerWatch(engine, self.stream, self._servers.worker_changed)
         self._background = Background("publishing events")
 

@@ -77,7 +77,10 @@ def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
 
 
 class LineShape:
-    """`order` lists the members as the model does; `chosen_by` names those that select the alternative."""
+    """`order` lists the members as the model does; `chosen_by` names those that select the alternative.
+
+    `secrets`: by dotted member what its `x-secret` says.
+    """
 
     def __init__(
         self,
@@ -95,7 +98,9 @@ class LineShape:
         implied: Mapping[str, int] | None = None,
         absent: Mapping[str, Any] | None = None,
         inner: Order | None = None,
+        secrets: Mapping[str, Any] | None = None,
     ) -> None:
+        self.secrets = secrets or {}
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
         self.needed = tuple(name for name in needed if name in self.order)

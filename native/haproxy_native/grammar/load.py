@@ -110,7 +110,17 @@ class Grammar:
             unsaid=self._noted("unsaid", properties),
             absent=self._noted("absent", properties),
             inner=self._inner(properties),
+            secrets=self._secrets(compiler, alternatives),
         )
+
+    @staticmethod
+    def _secrets(compiler: Compiler, alternatives: Sequence[Alternative]) -> dict[str, Any]:
+        """What `x-secret` says of the members, by their dotted names."""
+        members = {member for alternative in alternatives for member in alternative.chain.members}
+        rows = {row for member in members if (row := member.split(".")[0]) in compiler.properties}
+        inner = {f"{row}.{name}" for row in rows for name in compiler.schemas.properties(_element(compiler, row))}
+        kinds = {member: _secret(compiler, member) for member in (members | inner) if member.split(".")[0] in compiler.properties}
+        return {member: kind for member, kind in kinds.items() if kind}
 
     def _inner(self, properties: Mapping[str, Schema]) -> Order:
         """The orders of the members that hold objects."""
@@ -203,8 +213,8 @@ class Grammar:
         if note.get("ignored") or "alias_of" in note:
             return []
         if "codec" in note:
-            node = Compiler(self.schemas, {name: schema}).coded(name, note)
-            return [Directive(path, _single(node, name, note, keyword_of(name, note)))]
+            compiler = Compiler(self.schemas, {name: schema})
+            return [Directive(path, _single(compiler.coded(name, note), name, note, compiler))]
         if schema.get("type") == "object":
             return self._directives((*path, name), self.schemas.properties(schema), set())
         if stands_alone(schema, note):
@@ -213,9 +223,9 @@ class Grammar:
             element = self.schemas.resolve(schema["items"])
             compiler = Compiler(self.schemas, {name: element}, time_suffix=self.time_suffix)
             chain = compiler.argument(name, element, note)
-            return [Directive(path, _single(chain, name, note, keyword_of(name, note)), "append", rows=name, scalar=True)]
+            return [Directive(path, _single(chain, name, note, compiler), "append", rows=name, scalar=True)]
         compiler = Compiler(self.schemas, {name: schema}, time_suffix=self.time_suffix)
-        shape = _single(compiler.argument(name, schema, note), name, note, keyword_of(name, note))
+        shape = _single(compiler.argument(name, schema, note), name, note, compiler)
         return [Directive(path, shape, note.get("repeat", "last"))]
 
     def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
@@ -232,8 +242,21 @@ class Grammar:
         return Directive(path, shape, note.get("repeat", "last"), unwritten=unwritten, needed=note.get("needed", ""))
 
 
-def _single(chain: Chain, name: str, note: Mapping[str, Any], text: str) -> LineShape:
-    return LineShape([Alternative(chain, {}, text)], [name])
+def _single(chain: Chain, name: str, note: Mapping[str, Any], compiler: Compiler) -> LineShape:
+    kind = _secret(compiler, name)
+    return LineShape([Alternative(chain, {}, keyword_of(name, note))], [name], secrets={name: kind} if kind else {})
+
+
+def _secret(compiler: Compiler, member: str) -> Any:
+    """The `x-secret` of a member, or of the elements of a list."""
+    schema = compiler.property(member)
+    return schema.get("x-secret") or compiler.schemas.resolve(schema.get("items", {})).get("x-secret")
+
+
+def _element(compiler: Compiler, member: str) -> Schema:
+    """The schema of a member, or of the elements of a list."""
+    schema = compiler.properties[member]
+    return compiler.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema
 
 
 def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterable[tuple[str | None, str]]:

@@ -8,7 +8,6 @@ makes by itself, are never refused.
 
 import asyncio
 import logging
-import os
 import sqlite3
 import time
 from collections import deque
@@ -28,11 +27,9 @@ from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.disk import room
-from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.ownership import REMEDIES, failed, owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import Missing, Unrecorded, Unusable
 from haproxy_native.history import entries, versions
 from haproxy_native.history.contents import on_disk
@@ -84,7 +81,6 @@ class History:
         self._works = Background("the history")
         # Whose a change is that nobody has entered: of others, or one that was cut off before it was.
         self.author_of_unseen = Author(OUTSIDE)
-        self._mask: Mask | None = None
         # The configuration as it was found, and as the journal had it then.
         self._first = b""
         self._known: Content | None = None
@@ -355,15 +351,6 @@ class History:
         remedy = REMEDIES.get(error.errno or 0) if isinstance(error, OSError) else _REMEDY
         return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
 
-    async def mask(self) -> Mask:
-        """Returns this machine's mask; its key is made on first use. Raises Unusable."""
-        if self._mask is None:
-            try:
-                self._mask = Mask(await asyncio.to_thread(_key, self._directory / "fingerprint.key"))
-            except OSError as error:
-                raise Unusable(f"the key of fingerprints in {self._directory} cannot be kept: {error.strerror}") from error
-        return self._mask
-
     async def _asked(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
         if self._is_closed:
             raise Unusable("the history is closed")
@@ -394,10 +381,3 @@ def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:
     """Id and kind of the new entry."""
     record = make()
     return journal.add(record), record.entry.kind
-
-
-def _key(path: Path) -> bytes:
-    if not path.exists():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(path, os.urandom(32))
-    return path.read_bytes()

@@ -1,4 +1,4 @@
-"""What is read of the history: texts as they may be shown, with fingerprints for secrets, and the entry of a request."""
+"""What is read of the history: texts as they may be shown, without secrets, and the entry of a request."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -8,7 +8,7 @@ from haproxy_native.commit.change import Content
 from haproxy_native.commit.preview import PAST, difference, difference_of_texts
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import encoded, parsed
-from haproxy_native.editing.secrets import Mask
+from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.history.blame import Blamed, blame
 from haproxy_native.history.entries import CONFIGURATION, Entry
@@ -24,7 +24,7 @@ async def text_at(history: History, id_: int) -> str:
     """The configuration after an entry. Raises NotFound."""
     path = str(history.context.current.path)
     data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
-    return (await history.mask()).text(decoded(data))
+    return await beside(lambda: masked_lines(decoded(data), with_comments=True))
 
 
 async def entry_of_request(history: History, id_: str, since: float) -> int | None:
@@ -46,8 +46,7 @@ async def difference_between(history: History, editor: Editor, start: int | None
         return _text(journal, journal.get(start).id, str(path)), _text(journal, journal.get(end).id, str(path))
 
     old, new = await history.ask(texts)
-    text = await beside(_difference, old, new, path.name, section)
-    return (await history.mask()).text(text)
+    return await beside(lambda: masked_lines(_difference(old, new, path.name, section), with_comments=True))
 
 
 def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | None) -> str:
@@ -58,23 +57,21 @@ def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | No
     return difference_of_texts(old_text, new_text, f"{name}, {' '.join(section)}", PAST)
 
 
-async def differences(history: History, contents: Sequence[Content]) -> str:
-    """What an entry did to files. Of private keys only fingerprints are shown."""
-    mask = await history.mask()
-    return await beside(lambda: "".join(_differences(mask, contents)))
+async def differences(contents: Sequence[Content]) -> str:
+    """What an entry did to files. Private keys are not shown."""
+    return await beside(lambda: "".join(_differences(contents)))
 
 
-def _differences(mask: Mask, contents: Sequence[Content]) -> Iterator[str]:
+def _differences(contents: Sequence[Content]) -> Iterator[str]:
     for content in contents:
         if not content.object:
             before, after = (Document.parse(data or b"") for data in (content.before, content.after))
-            yield mask.text(difference(before, after, content.path.rpartition("/")[2], PAST))
+            yield masked_lines(difference(before, after, content.path.rpartition("/")[2], PAST), with_comments=True)
         elif not content.is_kept or any(key_material.is_secret(data) for data in (content.before, content.after) if data):
-            prints = [f" {mask.fingerprint(data)}" if data else "" for data in (content.before, content.after)]
-            yield f"--- {content.object} ({PAST[0]}){prints[0]}\n+++ {content.object} ({PAST[1]}){prints[1]}\n"
+            yield f"--- {content.object} ({PAST[0]})\n+++ {content.object} ({PAST[1]})\n"
         else:
             old, new = (decoded(data or b"") for data in (content.before, content.after))
-            yield mask.text(difference_of_texts(old, new, content.object, PAST))
+            yield masked_text(difference_of_texts(old, new, content.object, PAST))
 
 
 async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
@@ -91,9 +88,7 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
 
     await history.settled()
     steps_ = await history.ask(steps)
-    lines = await beside(lambda: list(blame(steps_, kind, name, now)))
-    mask = await history.mask()
-    return [line.masked(mask.text(line.text)) for line in lines]
+    return await beside(lambda: [line.masked(masked_lines(line.text, with_comments=True)) for line in blame(steps_, kind, name, now)])
 
 
 def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:

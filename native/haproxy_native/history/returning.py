@@ -13,9 +13,8 @@ from haproxy_native.commit.change import Change, Content, Contents, Edit, FileEd
 from haproxy_native.commit.commit import commit
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Diverged, NotFound, NotRevertible, Unusable
+from haproxy_native.errors import Diverged, NotFound, NotRevertible
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
@@ -67,32 +66,23 @@ class Returning:
 
         Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
         """
-        entry, mask = await self.history.ask(Journal.get, id_), await self._mask()
+        entry = await self.history.ask(Journal.get, id_)
         if entry.kind == RUNTIME:
             objects = await self.history.ask(Journal.objects, id_)
             raise NotRevertible(f"entry {id_} changed {', '.join(objects)} in the running process alone and cannot be reverted")
         with _as(cause=cause or f"{REVERT}/{id_}"):
             contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
             main = next((content for content in contents if not content.object), None)
-            files = [
-                content for content in contents if content.object and _content_without(content, mask, now := await _current(content)) != now
-            ]
-            edit = await self._without(main, mask) if main else None
+            files = [content for content in contents if content.object and _content_without(content, now := await _current(content)) != now]
+            edit = await self._without(main) if main else None
             with several():
-                return Returned(await self._return(edit, {file: partial(_content_without, file, mask) for file in files}))
+                return Returned(await self._return(edit, {file: partial(_content_without, file) for file in files}))
 
-    async def _without(self, main: Content, mask: Mask) -> Edit | None:
+    async def _without(self, main: Content) -> Edit | None:
         """Returns the edit that takes the change back; None if the configuration does not have it."""
         before, after = await beside(lambda: [_document(data) for data in (main.before, main.after)])
-        edit = partial(without, self.editor, before=before, after=after, mask=mask)
+        edit = partial(without, self.editor, before=before, after=after)
         return None if header.same_text(await beside(edit, self.engine.document), self.engine.document) else edit
-
-    async def _mask(self) -> Mask:
-        """A disk that keeps no key of fingerprints keeps nothing from going back."""
-        try:
-            return await self.history.mask()
-        except Unusable:
-            return BLANK
 
     async def roll_back(self, id_: int, cause: str) -> Returned:
         """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
@@ -171,11 +161,11 @@ def _under_head(document: Document, now: Document) -> Document:
     return patches.sharing(header.under_head_of(document, now), now)
 
 
-def _content_without(content: Content, mask: Mask, now: bytes | None) -> bytes | None:
+def _content_without(content: Content, now: bytes | None) -> bytes | None:
     if not content.is_kept:
         raise Diverged(f"{content.path} was too large to be kept")
     is_key = any(is_secret(data) for data in (now, content.before, content.after) if data)
-    return content_without(content.path, now, content.before, content.after, None if is_key else mask)
+    return content_without(content.path, now, content.before, content.after, is_shown=not is_key)
 
 
 def _as_it_was(content: Content, now: bytes | None) -> bytes | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from haproxy_native.editing.secrets import BLANK
+from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.lint.declared import Check, checks
 from haproxy_native.lint.facts import Facts
 from haproxy_native.lint.finding import Finding, Found
@@ -65,12 +65,12 @@ class _Shown:
             file,
             line,
             self._view.by_place[found.at.place].title,
-            BLANK.text(found.at.text.strip()),
-            BLANK.text(found.what),
+            masked_lines(found.at.text.strip(), with_comments=True),
+            masked_text(found.what),
             check.reason,
             check.mend,
             object_,
-            BLANK.text(found.line),
+            masked_lines(found.line, with_comments=True),
             tuple(dict.fromkeys(others)),
         )
 

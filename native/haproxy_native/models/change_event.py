@@ -32,6 +32,6 @@ class ChangeEvent(Model):
     objects: list[StrictStr] | None = None
     """Names of the objects that it touches, the first 1000."""
     effects: list[effect.Effect] | None = None
-    """The members that it touches, the first 100; secrets as fingerprints."""
+    """The members that it touches, the first 100, without secrets."""
     shortened: StrictBool | None = None
     """Whether there are more objects or effects."""

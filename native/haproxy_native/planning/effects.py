@@ -13,7 +13,7 @@ from haproxy_native.editing.bindings import DEFAULTS, shown_source, shown_source
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.secrets import BLANK, Mask
+from haproxy_native.editing.secrets import masked_member
 from haproxy_native.errors import Diverged, Missing, NativeError
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
@@ -238,7 +238,7 @@ def is_there(editor: Editor, document: Document, effect: Effect) -> bool:
     return bool(now == effect.new if now is None or not effect.member else now.get(effect.member) == effect.new)
 
 
-def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect], mask: Mask = BLANK) -> Document:
+def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
     """The document with what the effects do, where all that they change is as it was. Raises Conflict, which names what is not."""
     ordered = list(wanted)
     for effect in ordered:
@@ -254,7 +254,7 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect], m
     for effect in sorted(come, key=lambda effect: effect.place.resource.section != DEFAULTS):
         document = _created(editor, document, effect)
     for (_, parent), group in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
-        document = _with_group(editor, document, parent, list(group), mask)
+        document = _with_group(editor, document, parent, list(group))
     for effect in go:
         if effect.place.resource.section == DEFAULTS:
             document = _deleted(editor, document, effect)
@@ -265,12 +265,12 @@ def _is_section(effect: Effect) -> bool:
     return effect.place.parent is None and not effect.member
 
 
-def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect], mask: Mask) -> Document:
+def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect]) -> Document:
     """Effects on the objects of one collection."""
     positions = lambda effect: effect.place.key if isinstance(effect.place.key, int) else effect.position  # noqa: E731
     members = [effect for effect in group if effect.member]
     for _, group_ in groupby(members, lambda effect: effect.object):
-        document = _replaced(editor, document, list(group_), mask)
+        document = _replaced(editor, document, list(group_))
     whole = [effect for effect in group if not effect.member]
     for effect in sorted((effect for effect in whole if effect.new is None), key=positions, reverse=True):
         document = _deleted(editor, document, effect)
@@ -286,13 +286,14 @@ def _now(editor: Editor, document: Document, place: Place, *, full: bool = False
         return None
 
 
-def _replaced(editor: Editor, document: Document, members: Sequence[Effect], mask: Mask) -> Document:
+def _replaced(editor: Editor, document: Document, members: Sequence[Effect]) -> Document:
     place = members[0].place
     if (now := _now(editor, document, place)) is None:
         raise Diverged(f"{members[0].object} is not there any more")
     for effect in members:
         if now.get(effect.member) != effect.old:
-            there, expected = (json.dumps(mask.value(value, effect.member)) for value in (now.get(effect.member), effect.old))
+            values = now.get(effect.member), effect.old
+            there, expected = (json.dumps(masked_member(value, effect.object, effect.member)) for value in values)
             raise Diverged(f"{effect.member} of {effect.object} is {there} by now, not {expected}")
     unchanged = {member: value for member, value in now.items() if member not in {effect.member for effect in members}}
     body = {**unchanged, **{effect.member: effect.new for effect in members if effect.new is not None}}

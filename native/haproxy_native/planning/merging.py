@@ -3,7 +3,7 @@
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_head_of
-from haproxy_native.editing.secrets import BLANK, Mask
+from haproxy_native.editing.secrets import masked_lines
 from haproxy_native.errors import Conflict, Diverged
 from haproxy_native.planning.effects import effects, inverse, is_there, with_effects
 from haproxy_native.text.document import Document
@@ -12,7 +12,7 @@ from haproxy_native.text.pieces import decoded, encoded, split_lines
 from haproxy_native.text.section import Section
 
 
-def without(editor: Editor, now: Document, before: Document, after: Document, mask: Mask = BLANK) -> Document:
+def without(editor: Editor, now: Document, before: Document, after: Document) -> Document:
     """The configuration without the change that made `after` of `before`: by lines, or where those collide, by objects and members.
 
     Raises Conflict with both sides, without their secrets.
@@ -22,9 +22,9 @@ def without(editor: Editor, now: Document, before: Document, after: Document, ma
     except Collision as collision:
         undone = [effect for effect in inverse(effects(editor, before, after)) if not is_there(editor, now, effect)]
         try:
-            return with_effects(editor, now, undone, mask) if undone else now
+            return with_effects(editor, now, undone) if undone else now
         except Conflict as error:
-            raise Diverged(f"{error.detail}; {_shown(collision, mask)}") from None
+            raise Diverged(f"{error.detail}; {_shown(collision)}") from None
 
 
 def by_lines(now: Document, before: Document, after: Document) -> Document:
@@ -46,8 +46,8 @@ def _lines(section: Section) -> list[str]:
     return [text for line in section.lines if (text := line.text.strip())]
 
 
-def content_without(name: str, now: bytes | None, before: bytes | None, after: bytes | None, mask: Mask | None) -> bytes | None:
-    """The same of a file of its own; without a `mask` nothing of what it holds is shown. Raises Conflict."""
+def content_without(name: str, now: bytes | None, before: bytes | None, after: bytes | None, *, is_shown: bool = True) -> bytes | None:
+    """The same of a file of its own; nothing of what it holds is shown unless `is_shown`. Raises Conflict."""
     if now in (before, after):
         return before
     if now is None or before is None or after is None:
@@ -55,11 +55,11 @@ def content_without(name: str, now: bytes | None, before: bytes | None, after: b
     try:
         return encoded("".join(merged(*(split_lines(decoded(text)) for text in (after, now, before)))))
     except Collision as collision:
-        raise Diverged(f"{name} has been changed since" + (f"; {_shown(collision, mask)}" if mask else "")) from None
+        raise Diverged(f"{name} has been changed since" + (f"; {_shown(collision)}" if is_shown else "")) from None
 
 
-def _shown(collision: Collision, mask: Mask) -> str:
-    mine, theirs = (_quoted([mask.text(line.strip()) for line in lines]) for lines in (collision.mine, collision.theirs))
+def _shown(collision: Collision) -> str:
+    mine, theirs = (_quoted([masked_lines(line.strip()) for line in lines]) for lines in (collision.mine, collision.theirs))
     return f"now: {mine}; to come back: {theirs}"
 
 

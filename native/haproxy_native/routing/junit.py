@@ -1,17 +1,19 @@
 """A run as JUnit has it: XML that CI systems read. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.routing.run import Result, Run
 
 _NO_WORDS = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(run: Run, *, with_rules: bool = True) -> bytes:
-    """A suite for each test. Without rules no line of the configuration is shown."""
+def junit(run: Run, *, with_secrets: bool = True) -> bytes:
+    """A suite for each test."""
     root = Element("testsuites", tests=str(len(run.results)), failures=str(len(run.failed)), time=f"{run.seconds:.3f}")
     for name, group in groupby(run.results, key=lambda result: result.case.test):
         results = [*group]
@@ -20,25 +22,25 @@ def junit(run: Run, *, with_rules: bool = True) -> bytes:
             root, "testsuite", name=_clean(name or "routing"), tests=str(len(results)), failures=str(failures), time=f"{seconds:.3f}"
         )
         for result in results:
-            _add(suite, result, with_rules=with_rules)
+            _add(suite, result, with_secrets=with_secrets)
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
 
 
-def _add(suite: Element, result: Result, *, with_rules: bool) -> None:
+def _add(suite: Element, result: Result, *, with_secrets: bool) -> None:
     case = SubElement(
         suite, "testcase", classname=_clean(result.case.test or "routing"), name=_clean(result.case.name), time=f"{result.seconds:.4f}"
     )
     if not result.passed:
-        lines = _lines(result) if with_rules else [result.reason]
-        SubElement(case, "failure", message=_clean(result.reason)).text = _clean("\n".join(lines))
+        shown = result.as_dict() if with_secrets else masked_object(result.as_dict(), "routing_result")
+        SubElement(case, "failure", message=_clean(shown["reason"])).text = _clean("\n".join(_lines(shown)))
 
 
-def _lines(result: Result) -> Iterator[str]:
-    yield result.reason
-    for rule in result.rules:
-        yield f"{f'{rule.file}:' if rule.file else 'line '}{rule.line}: {rule.text}"
+def _lines(shown: Mapping[str, Any]) -> Iterator[str]:
+    yield shown["reason"]
+    for rule in shown.get("rules", ()):
+        yield "{}{}: {}".format(f"{rule['file']}:" if rule.get("file") else "line ", rule["line"], rule["text"])
 
 
 def _clean(text: str) -> str:

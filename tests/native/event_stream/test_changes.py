@@ -6,7 +6,6 @@ from typing import Any
 
 from haproxy_native.commit.commit import change_process
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import Mask
 from haproxy_native.event_stream.changes import MOST_EFFECTS, Changes
 from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventStream, Wanted
 from haproxy_native.request_context import Author, author
@@ -30,11 +29,7 @@ async def published(directory: Path):
     (directory / "haproxy.cfg").write_text(TEXT)
     async with running_engine(directory) as engine:
         stream = EventStream()
-
-        async def mask() -> Mask:
-            return Mask(b"key")
-
-        changes = Changes.of(stream, Editor(), engine.context, mask)
+        changes = Changes.of(stream, Editor(), engine.context)
         engine.context.events.listen(changes.heard)
         running = asyncio.create_task(changes.run())
         with stream.subscription(Wanted()) as subscription:
@@ -62,12 +57,12 @@ def test_a_change_of_the_configuration(tmp_path: Path) -> None:
     run(work())
 
 
-def test_secrets_are_fingerprints(tmp_path: Path) -> None:
+def test_secrets_are_masked(tmp_path: Path) -> None:
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
             await engine.write(substituting("hidden", "concealed"), version=1)
             text = json.dumps(await read.next())
-            assert "hidden" not in text and "concealed" not in text and text.count("<masked:") == 2
+            assert "hidden" not in text and "concealed" not in text and text.count("<masked>") == 2
 
     run(work())
 

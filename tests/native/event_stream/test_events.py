@@ -1,7 +1,6 @@
 from pathlib import Path
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import Mask
 from haproxy_native.event_stream.events import EventSources
 from haproxy_native.event_stream.stream import CONFIG, RELOAD, SERVER, STATS, WORKER, Wanted
 from tests.haproxy.process import HAProxy, free_port
@@ -9,14 +8,10 @@ from tests.native.engines import CONFIG as TEXT
 from tests.native.engines import adding, run, running_engine
 
 
-async def mask() -> Mask:
-    return Mask(b"key")
-
-
 def test_the_present_state_of_what_is_wanted(tmp_path: Path) -> None:
     async def work() -> None:
         with HAProxy(tmp_path, TEXT % free_port()) as haproxy:
-            async with running_engine(tmp_path, haproxy) as engine, EventSources(engine, Editor(), mask) as sources:
+            async with running_engine(tmp_path, haproxy) as engine, EventSources(engine, Editor()) as sources:
                 assert await sources.present(Wanted({CONFIG})) == {"version": engine.version()}
                 everything = Wanted({SERVER, STATS, WORKER, RELOAD}, "backend/app/**")
                 state = await sources.present(everything)
@@ -31,7 +26,7 @@ def test_the_present_state_of_what_is_wanted(tmp_path: Path) -> None:
 def test_without_a_haproxy_there_are_events_of_changes(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
-        async with running_engine(tmp_path) as engine, EventSources(engine, Editor(), mask) as sources:
+        async with running_engine(tmp_path) as engine, EventSources(engine, Editor()) as sources:
             assert "servers" not in await sources.present(Wanted({SERVER}))
             with sources.stream.subscription(Wanted()) as subscription:
                 await engine.write(adding("b"), version=1)

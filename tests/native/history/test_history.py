@@ -264,18 +264,6 @@ def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path)
     run(work())
 
 
-def test_the_key_of_fingerprints_stays(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with recorded(tmp_path) as (_, history):
-            shown = (await history.mask()).fingerprint("a")
-        key = tmp_path / "history" / "fingerprint.key"
-        assert key.stat().st_mode & 0o777 == 0o600 and len(key.read_bytes()) == 32
-        async with recorded(tmp_path) as (_, history):
-            assert (await history.mask()).fingerprint("a") == shown
-
-    run(work())
-
-
 def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):

@@ -22,8 +22,7 @@ from haproxy_native.apply.planner import Planned
 from haproxy_native.apply.rules import Conflict, Declaration
 from haproxy_native.beside import beside
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.editing.secrets import BLANK, Mask
-from haproxy_native.errors import Unusable
+from haproxy_native.editing.secrets import MASKED
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.object_lines import file_of_object, line_of_member
 from haproxy_native.request_context import OUTSIDE, author
@@ -57,7 +56,7 @@ async def replace(call: DeclaredCall) -> Response:
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if token or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
-        return await beside(lambda: json_response(200, _shown(call, same, BLANK) | {"commands": [], "reload": False, "reasons": []}))
+        return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:
         return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
@@ -68,9 +67,9 @@ async def replace(call: DeclaredCall) -> Response:
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
     planned_apply, preview, files = await call.services.apply.plan(declaration)
     limits.check_deleted(planned_apply)
-    planned, mask = await beside(lambda: with_files(as_dict(preview), files)), await _mask(call)
-    shown = await beside(_shown, call, planned_apply, mask) | {name: planned[name] for name in PLANNED if name in planned}
-    shown["conflicts"] = await _conflicts(call, planned_apply, mask)
+    planned = await beside(lambda: with_files(as_dict(preview), files))
+    shown = await beside(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
+    shown["conflicts"] = await _conflicts(call, planned_apply)
     if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
         values = await call.services.apply.values(declaration, planned_apply, preview)
@@ -80,15 +79,14 @@ async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Resp
 
 
 async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
-    mask = await _mask(call)
     try:
         done = await call.services.apply.carry_out(declaration, limits, sent)
     except Contested as error:
-        raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned, mask)) from None
+        raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned)) from None
     reasons = [reason_as_dict(reason) for reason in done.outcome.reasons] if done.outcome else []
     commands = done.outcome.commands if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
-    shown = await beside(_shown, call, done.planned, mask) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
+    shown = await beside(_shown, call, done.planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
     return await beside(json_response, 202 if headers else 200, shown, headers)
 
 
@@ -96,13 +94,13 @@ async def export(call: ReadCall) -> Response:
     owner = call.get("owner")
     if owner not in call.services.apply.owners.claims:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
-    shown, mask = await beside(call.services.apply.exported, owner), await _mask(call)
+    shown = await beside(call.services.apply.exported, owner)
     files = await asyncio.to_thread(call.services.apply.exported_files, owner)
-    rows = {collection: [_exported(collection, object_, mask) for object_ in rows_] for collection, rows_ in files.items()}
+    rows = {collection: [_exported(collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
     return await beside(json_response, 200, shown | rows)
 
 
-def _exported(collection: str, file: ExportedFile, mask: Mask) -> dict[str, Any]:
+def _exported(collection: str, file: ExportedFile) -> dict[str, Any]:
     """`masked` in the place of content that the caller may not read, or that is no text: such a file cannot be applied again."""
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
@@ -111,15 +109,7 @@ def _exported(collection: str, file: ExportedFile, mask: Mask) -> dict[str, Any]
     with suppress(UnicodeDecodeError):
         if may_read or not is_secret(file.content):
             return {"name": file.name, "content": file.content.decode()}
-    return {"name": file.name, "masked": mask.fingerprint(file.content)}
-
-
-async def _mask(call: Call) -> Mask:
-    """A disk that keeps no key of fingerprints hides contents all the same."""
-    try:
-        return await call.services.history.mask()
-    except Unusable:
-        return BLANK
+    return {"name": file.name, "masked": MASKED}
 
 
 async def read_owners(call: ReadCall) -> Response:
@@ -141,27 +131,27 @@ def _declaration(call: Call, declared: Declared) -> Declaration:
     )
 
 
-def _shown(call: Call, found: Planned, mask: Mask) -> dict[str, Any]:
+def _shown(call: Call, found: Planned) -> dict[str, Any]:
     every: list[Effect | FileEffect] = [*found.effects, *found.files.shown]
     whole = [effect for effect in every if not effect.member]
     return {
         "owner": call.get("owner"),
         "version": call.services.engine.version(),
         "created": [effect.object for effect in whole if effect.old is None],
-        "changed": [present(_hidden(effect.as_dict(), mask)) for effect in every if effect.member],
+        "changed": [present(_hidden(effect.as_dict())) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [_conflict(each, {}, mask) for each in found.taken],
+        "taken": [_conflict(each, {}) for each in found.taken],
     }
 
 
-async def _conflicts(call: Call, found: Planned, mask: Mask) -> list[dict[str, Any]]:
+async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
     """Returns the conflicts; those with outside changes name who changed the object last."""
     outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
     places = await beside(_places, call, found)
     known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
-    return [_conflict(each, place, mask) | more for each, place, more in zip(found.conflicts, places, known, strict=True)]
+    return [_conflict(each, place) | more for each, place, more in zip(found.conflicts, places, known, strict=True)]
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
@@ -178,14 +168,14 @@ def _changed_object(conflict: Conflict) -> str:
     return file_object(conflict.object) or conflict.object
 
 
-def _hidden(members: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
-    """Returns the members with fingerprints instead of contents of files."""
-    return {name: mask.fingerprint(value) if isinstance(value, bytes) else value for name, value in members.items()}
+def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the members without the contents of files."""
+    return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
-def _conflict(conflict: Conflict, place: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
+def _conflict(conflict: Conflict, place: Mapping[str, Any]) -> dict[str, Any]:
     """Without value and place of what the caller may not read."""
     may_read = reader()
     theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
-    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, **place}, mask))
+    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, **place}))

@@ -6,14 +6,13 @@ from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import Response, json_response
 from haproxy_native.drift.drift import Difference
-from haproxy_native.editing.secrets import Mask
+from haproxy_native.editing.secrets import masked_member
 
 
 async def read(call: ReadCall) -> Response:
     services = call.services
     drift = await services.drift.find()
-    mask = await services.history.mask()
-    shown = [_as_dict(difference, mask) for difference in drift.differences]
+    shown = [_as_dict(difference) for difference in drift.differences]
     answer = {
         "in_sync": not shown and not drift.notes and drift.is_known and drift.answers,
         "running_known": drift.is_known,
@@ -25,8 +24,8 @@ async def read(call: ReadCall) -> Response:
     return json_response(200, present(answer))
 
 
-def _as_dict(difference: Difference, mask: Mask) -> dict[str, Any]:
+def _as_dict(difference: Difference) -> dict[str, Any]:
     shown = {"object": difference.object, "member": difference.member, "cause": difference.cause}
-    values = [mask.value(value, difference.member) for value in difference.values]
+    values = [masked_member(value, difference.object, difference.member) for value in difference.values]
     shown |= dict(zip(difference.between, values, strict=True))
     return present(shown)

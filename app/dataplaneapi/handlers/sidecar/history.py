@@ -8,6 +8,7 @@ from dataplaneapi.api.conventions import moment, page, present, timestamp
 from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.commit.change import Content
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import Forbidden
 from haproxy_native.history import reading
 from haproxy_native.history.blame import Blamed
@@ -43,8 +44,8 @@ async def read(call: ReadCall) -> Response:
 
     await history.settled()
     shown, effects, contents = await history.ask(find)
-    shown["effects"] = [present(effect) for effect in (await history.mask()).value(effects)]
-    return json_response(200, shown | {"diff": await reading.differences(history, contents)})
+    shown["effects"] = [present(effect) for effect in masked_object(effects, "effect")]
+    return json_response(200, shown | {"diff": await reading.differences(contents)})
 
 
 async def read_diff(call: ReadCall) -> Response:

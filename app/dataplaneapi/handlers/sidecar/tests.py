@@ -53,8 +53,8 @@ async def run(call: StrictCall) -> Response:
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = author.get().rights
-        with_rules = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
-        return Response(200, await beside(junit, test_run, with_rules=with_rules), XML)
+        with_secrets = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
+        return Response(200, await beside(junit, test_run, with_secrets=with_secrets), XML)
     return await beside(lambda: json_response(200, test_run.as_dict()))
 
 
