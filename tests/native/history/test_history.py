@@ -156,6 +156,8 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
                 author.reset(token)
             assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and history.trouble == ""
 
+    run(work())
+
 
 def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
@@ -168,8 +170,6 @@ def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatc
             finally:
                 author.reset(token)
             assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
-
-    run(work())
 
     run(work())
 
