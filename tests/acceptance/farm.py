@@ -52,17 +52,14 @@ Kind = TypeVar("Kind", bound=Farm)
 
 
 @contextmanager
-def farm_of(
-    kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "", extra: Path | None = None
-) -> Iterator[Kind]:
+def farm_of(kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "") -> Iterator[Kind]:
     """`lines` are those of the frontend and all that follows; `{name}` in them is the port of that web server. `settings`: a line for
-    global. `extra`: one more file that HAProxy loads."""
-    arguments, named = (("-f", str(extra)), {"config_files_after": [str(extra)]}) if extra else ((), {})
+    global."""
     site = free_port()
     with Web(*names) as web:
         config = (HEAD + lines).format(site=site, settings=settings, **web.ports)
         binary = binaries.exactly(version)
-        with HAProxy(directory, config, binary=binary, arguments=arguments) as haproxy:
+        with HAProxy(directory, config, binary=binary) as haproxy:
             command = f'{sys.executable} -c "{RELOAD.format(master=haproxy.master)}"'
-            with Quick(haproxy, settings=named, reload={"reload_cmd": command}) as sidecar:
+            with Quick(haproxy, reload={"reload_cmd": command}) as sidecar:
                 yield kind(sidecar, web, f"http://127.0.0.1:{site}")

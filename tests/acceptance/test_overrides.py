@@ -61,25 +61,7 @@ def stated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
         yield found
 
 
-@pytest.fixture(params=["2.6", "3.4"])
-def scripted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
-    """With a Lua file that HAProxy runs at its start, from one more file of the configuration."""
-    (script := tmp_path / "dataplaneapi-overrides.lua").touch()
-    (extra := tmp_path / "overrides.cfg").write_text(f"global\n    lua-load {script}\n")
-    with farm_of(Kept, tmp_path, request.param, LINES, "one", "two", extra=extra) as found:
-        until(lambda: "register_init" in script.read_text())
-        yield found
-
-
 def test_no_request_meets_a_drained_server(stated: Kept) -> None:
-    keep_drained(stated)
-
-
-def test_no_request_meets_a_server_that_lua_drains(scripted: Kept) -> None:
-    keep_drained(scripted)
-
-
-def keep_drained(stated: Kept) -> None:
     """Over reloads by this server and by others, and over a restart."""
     stated.set("web1", admin_state="drain")
     stated.set("off", admin_state="maint")

@@ -37,7 +37,7 @@ from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.check.environment import for_haproxy
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
-from haproxy_native.overrides import lua_file, server_state_file
+from haproxy_native.overrides import server_state_file
 from haproxy_native.quirks import is_supported, lacking
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import Runtime
@@ -355,17 +355,14 @@ def _of_overrides(settings: Settings) -> Iterator[Finding]:
         return
     editor = standard_editor()
     moment = "a moment lies between the start of a worker and its overrides (states and weights set at run time)"
-    lua = lua_file.place(editor, document)
-    path = lua or server_state_file.place(editor, document)
-    if path is None:
+    if (path := server_state_file.place(editor, document)) is None:
         file = Path(settings.config_file).parent / "server-state"
         remedy = f"add `server-state-file {file}` to global and `load-server-state-from-file global` to the defaults sections"
-        remedy = f"{remedy}, or see docs/overrides.md for a file of Lua"
         yield Finding(NOTE, "overrides", f"no server-state file is configured, so {moment}", remedy)
         return
     if not os.access(path if path.exists() else path.parent, os.R_OK) or not os.access(path.parent, os.W_OK):
         yield Finding(WARNING, "overrides", f"{path} cannot be replaced, so {moment}", f"give this user write access to {path.parent}")
-    proxies = [] if lua else [section for kind in server_state_file.PROXIES for _, section in document.of_kind(kind)]
+    proxies = [section for kind in server_state_file.PROXIES for _, section in document.of_kind(kind)]
     if without := [proxy.name for proxy in proxies if not server_state_file.loads(editor, document, proxy)]:
         what = f"servers of {without[0]} and of {len(without) - 1} others" if len(without) > 1 else f"servers of {without[0]}"
         remedy = "add `load-server-state-from-file global` to their defaults section"

@@ -33,7 +33,6 @@ from haproxy_native.overrides.ledger import (
     ended,
     in_process,
 )
-from haproxy_native.overrides.lua_file import LuaFile
 from haproxy_native.overrides.server_state_file import ServerStateFile
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
@@ -63,8 +62,8 @@ class Overrides:
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._ledger = OverrideLedger(engine.settings.storage / "overrides.json")
-        self._state_file, self._lua_file = ServerStateFile(editor), LuaFile(editor)
-        # What the files were last written for.
+        self._state_file = ServerStateFile(editor)
+        # What the file was last written for.
         self._written: tuple[Document, int] | None = None
         self._changed = asyncio.Event()
         # With the time of each.
@@ -98,7 +97,7 @@ class Overrides:
 
     def is_gapless(self, override: Override) -> bool:
         """True if the next worker begins with it, False if it gets it a moment after its start."""
-        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried | self._lua_file.carried
+        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
 
     async def outside(self) -> list[Override]:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
@@ -212,7 +211,7 @@ class Overrides:
             if state:
                 await self._send(state, {override.member: override.former for override in known})
             self._ledger.forget(known)
-            await self._write_files()
+            await self._write_file()
             return [Member(object_, override.member, override.value, override.former) for override in known] if state else []
 
         await change_process(self._engine.context, object_, apply, [touches.changed(object_, (override.member for override in known))])
@@ -228,18 +227,14 @@ class Overrides:
                 for backend in self._state_file.checked(document, self._ledger.all()):
                     with suppress(RuntimeRefused):
                         states += await self._engine.runtime.servers(backend)
-        await self._write(document, states)
+        await self._state_file.write(document, self._ledger.all(), states)
         self._written = None
 
-    async def _write(self, document: Document, states: Sequence[ServerState] = ()) -> None:
-        await self._state_file.write(document, self._ledger.all(), states)
-        await self._lua_file.write(document, self._ledger.all())
-
-    async def _write_files(self) -> None:
-        """Writes the files if overrides or the configuration have changed since; not while HAProxy reads them."""
+    async def _write_file(self) -> None:
+        """Write the server-state file if overrides or the configuration have changed since; not while HAProxy reads it."""
         wanted = self._engine.document, self._ledger.changes
         if wanted != self._written and self._engine.context.load is None:
-            await self._write(wanted[0])
+            await self._state_file.write(wanted[0], self._ledger.all(), [])
             self._written = wanted
 
     def _heard(self, event: Event) -> None:
@@ -266,7 +261,7 @@ class Overrides:
         touched = await self._end(texts)
         if any(each.configured is None for each in self._ledger.all()):
             await self._look_up()
-        await self._write_files()
+        await self._write_file()
         known = self._engine.context.state_file.value
         if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
             async with self._engine.context.process_lock:

@@ -231,9 +231,6 @@ def test_overrides_that_a_new_worker_begins_with(sound: Settings, tmp_path: Path
     assert write(states, "global") == Finding(OK, "overrides", f"a new worker begins with what {states} says")
     assert "servers of a and of 1 others" in write(states, "none").what
     assert "cannot be replaced" in write(tmp_path / "missing" / "states", "global").what
-    lua = tmp_path / "dataplaneapi-overrides.lua"
-    file.write_text(f"global\n  lua-load {lua}\nbackend a\n")
-    assert worst(sound, "overrides") == Finding(OK, "overrides", f"a new worker begins with what {lua} says")
 
 
 def test_what_confines_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
