@@ -13,7 +13,7 @@ from dataplaneapi.assembly import opened
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.listeners import open_all
 from dataplaneapi.server.serving import Server
-from haproxy_native.event_stream.stream import CONFIG, OPERATION
+from haproxy_native.event_stream.stream import CONFIG, OPERATION, Wanted
 from tests.app.client import CONFIGURATION, Client, settings
 
 PATH = "/v3/sidecar/events"
@@ -22,7 +22,7 @@ ENDING = f"{PATH}?end_after=0.05"
 
 def test_events_in_their_form(client: Client) -> None:
     stream = client.app.services.events.stream
-    start = str(stream.last)
+    start = str(stream.subscription(Wanted()).place)
     stream.publish(CONFIG, "backend/b", {"outcome": "live"})
     stream.publish(OPERATION, "operation/1", {"status": "running"})
     got = client.get(f"{ENDING}&types=config", headers={"Last-Event-ID": start})
@@ -101,14 +101,14 @@ def test_a_slow_reader_is_dropped_and_told_so_and_others_get_everything(tmp_path
             published, piece = [], "x" * 50_000
             for _ in range(400):
                 stream.publish(CONFIG, "backend/b", {"filling": piece})
-                published.append(stream.last)
+                published.append(stream.subscription(Wanted()).place)
                 assert await _ids(quick[0], lambda id_: id_ == published[-1]) == [published[-1]]
             got = await _ids(slow[0], lambda _: False)
             assert got[-1] == 0 and 0 < len(got) < 400, "it was not dropped"
             assert got[:-1] == published[: len(got) - 1]
             assert b"faster than this connection took them" in await slow[0].readuntil(b"\r\n0\r\n\r\n")
             stream.publish(CONFIG, "backend/last", {})
-            assert await _ids(quick[0], lambda id_: id_ == stream.last) == [stream.last]
+            assert await _ids(quick[0], lambda id_: id_ == stream.subscription(Wanted()).place) == [stream.subscription(Wanted()).place]
             for _, writer in (quick, slow):
                 writer.close()
             server.should_exit = True
