@@ -10,6 +10,7 @@ from bench.apply import declared_backend
 from bench.connection import Answer, Connection, Refused, flood
 from bench.farm import LARGE, MAP_CHANGES, MAP_ENTRIES, PATTERNS, Farm, map_entries, server_line
 from bench.plan import Effort
+from bench.stalls import stalls
 from bench.subject import CONFIGURATION, Subject
 from tests.haproxy.process import ask
 
@@ -57,6 +58,8 @@ class Run:
         yield f"{self.effort.transactions} transactions", self.open_many()
         if self.effort.single:
             yield SINGLE, self.by_single_calls(self.effort.single)
+        if self.farm.size > LARGE:
+            yield from stalls(self.subject, self.farm)
 
     @property
     def one(self) -> str:

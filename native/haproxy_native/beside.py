@@ -2,9 +2,13 @@
 
 A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces. Nor within a
 collection of garbage, which takes long among the objects that such a computation makes: `tune_interpreter` makes collections rare.
+
+Requests that change nothing take turns (native/haproxy_native/shares.py), so that questions about a large configuration leave a thread to
+other callers and to changes, and their computations end when they are abandoned (native/haproxy_native/abandonment.py).
 """
 
 import asyncio
+import contextlib
 import contextvars
 import gc
 import os
@@ -13,6 +17,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
+
+from haproxy_native import abandonment
+from haproxy_native.shares import Turns, turns
 
 # They share one interpreter: more of them would not be quicker, and the loop would wait for each.
 THREADS = 2
@@ -45,9 +52,26 @@ def tune_interpreter() -> None:
 
 
 async def beside(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """The result of a function that is run in a thread; raises what it raises. Once begun it goes on to its end."""
-    call = partial(contextvars.copy_context().run, work, *given, **named)
-    return await asyncio.get_running_loop().run_in_executor(_threads, call)
+    """The result of a function that is run in a thread; raises what it raises. Once begun it goes on until its end, or is abandoned."""
+    loop, context, call = asyncio.get_running_loop(), contextvars.copy_context(), partial(work, *given, **named)
+    if (flag := abandonment.flag()) is None:
+        return await loop.run_in_executor(_threads, context.run, call)
+    pool = computations()
+    place = await pool.take()
+    running = _threads.submit(context.run, abandonment.checked, flag, call)
+    # A thread that nobody waits for any more takes its place until it has ended.
+    running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
+    return await asyncio.wrap_future(running)
+
+
+def computations() -> Turns:
+    """Return the pool of threads that requests which change nothing share; how many of them wait is limited by how many there are."""
+    return turns("computations", THREADS, most_waiting=sys.maxsize)
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(action)
 
 
 async def beside_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:

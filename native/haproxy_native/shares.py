@@ -131,8 +131,8 @@ class Place:
 class Turns:
     """A pool of `total` places in which callers wait for their turn. `what` names the uses in refusals. Bound to one event loop."""
 
-    def __init__(self, total: int, what: str) -> None:
-        self._total, self._what = total, what
+    def __init__(self, total: int, what: str, most_waiting: int = MOST_WAITING) -> None:
+        self._total, self._what, self._most_waiting = total, what, most_waiting
         self._held: list[Place] = []
         self._waiting: dict[Caller, deque[tuple[Place, asyncio.Future[None]]]] = {}
         self._turn, self._turns = 0, dict[Caller, int]()
@@ -150,8 +150,10 @@ class Turns:
             self._give(place)
             return place
         queue = self._waiting.setdefault(caller, deque())
-        if caller.is_limited and len(queue) >= MOST_WAITING:
-            raise ShareExceeded(f"{MOST_WAITING} {self._what} of {caller.name} are waiting, as many as may; try again when one has ended")
+        if caller.is_limited and len(queue) >= self._most_waiting:
+            raise ShareExceeded(
+                f"{self._most_waiting} {self._what} of {caller.name} are waiting, as many as may; try again when one has ended"
+            )
         waits = place, asyncio.get_running_loop().create_future()
         queue.append(waits)
         try:
@@ -219,10 +221,10 @@ class Turns:
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Turns]] = WeakKeyDictionary()
 
 
-def turns(what: str, total: int) -> Turns:
+def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
     """Return the pool of this name in the running event loop."""
     pools = _pools.setdefault(asyncio.get_running_loop(), {})
-    return pools.get(what) or pools.setdefault(what, Turns(total, what))
+    return pools.get(what) or pools.setdefault(what, Turns(total, what, most_waiting))
 
 
 def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, coming: str) -> list[Item]:

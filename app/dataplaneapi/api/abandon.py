@@ -1,32 +1,36 @@
-"""Cancels work without side effects when its client disconnects."""
+"""Ends work without side effects when its client disconnects: the task is cancelled, and its computations in threads end."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
-from starlette.types import Receive
+from starlette.types import Scope
 
 from dataplaneapi.api.errors import ApiError
+from haproxy_native.abandonment import abandonable
 
 Result = TypeVar("Result")
+# Where a connection finds what to call when its client has left (dataplaneapi.server.protocol).
+HOOK = "when_gone"
 
 
-async def while_there(receive: Receive | None, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of the work, cancelled when the client, whose body is here, disconnects first. Raises what the work does."""
-    if receive is None:
-        return await work
-    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(receive))
-    try:
-        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-    finally:
-        for pending in (task, leaving):
-            pending.cancel()
-        await asyncio.wait((task, leaving))
+async def while_there(scope: Scope, work: Awaitable[Result]) -> Result:
+    """Return the result of the work, which ends when the client of this request disconnects first. Raises what the work does."""
+    task = asyncio.current_task()
+    assert task
+    with abandonable() as flag:
+
+        def leave() -> None:
+            flag.set()
+            task.cancel()
+
+        scope[HOOK] = leave
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not flag.is_set():
+                raise
+            task.uncancel()
+        finally:
+            scope.pop(HOOK, None)
     raise ApiError(400, "the client went away before its answer was ready")
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -5,11 +5,11 @@ Who has no role, where roles are configured, is answered who it is, and nothing 
 """
 
 import functools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.masking import masked_body
@@ -41,11 +41,11 @@ def limited(operation: Operation, handler: Handler) -> Handler:
         if not operation.rehearsed:
             would_change()
         if not isinstance(rights, Rights):
-            return await handler(call)
+            return await (await handler(call)).complete()
         if IF_MATCH in call.values:
             call.view = await _view(call, rights)
         try:
-            response = await handler(call)
+            response = await (await handler(call)).complete()
         except (ApiError, NativeError) as error:
             response = _refusal(call, rights, error)
         response = _without_existence(operation, rights, response)
@@ -139,7 +139,7 @@ async def _readable(call: Call, rights: Rights, response: Response) -> Response:
     if response.status_code != 200 or _kind(response) != JSON or not response.body:
         return response
     body = bytes(response.body)
-    return _with_body(response, await beside_if(len(body) > LARGE, lambda: to_json(shown(call, rights, json.loads(body)))))
+    return _with_body(response, await beside_if(len(body) > LARGE, lambda: to_json(shown(call, rights, decode(body)))))
 
 
 async def _masked(operation: Operation, response: Response) -> Response:
@@ -157,7 +157,7 @@ async def _view(call: Call, rights: Rights) -> Callable[[bytes], bytes]:
     sees_secrets = rights.may(SECRETS, ALL)
 
     def view(answer: bytes) -> bytes:
-        seen = answer if reads_all or not is_json else to_json(shown(call, rights, json.loads(answer)))
+        seen = answer if reads_all or not is_json else to_json(shown(call, rights, decode(answer)))
         return seen if sees_secrets else masked_body(call.operation, 200, seen, JSON if is_json else TEXT)
 
     return view

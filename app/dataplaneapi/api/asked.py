@@ -12,9 +12,9 @@ from typing import Any
 from starlette.types import Scope
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.operations import READING, Handler, Operation
+from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.place import place_of
-from dataplaneapi.api.read_only import is_dry
+from dataplaneapi.api.read_only import is_read
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.auth.gate import parse_basic
@@ -80,11 +80,10 @@ def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: b
         return _login(scope, headers, status)
     if operation is None or by.request.is_recorded:
         return None
-    is_read = operation.method in _READS or operation.access == READING or operation.asks or is_dry(operation, scope["query_string"])
-    is_read = is_read or scope.get("replayed", False)
-    if is_read and not reads:
+    is_reading = is_read(operation, scope["query_string"]) or scope.get("replayed", False)
+    if is_reading and not reads:
         return None
-    return Asked(by, outcome_of(status), reason_of(scope, status), READ if is_read else CHANGE)
+    return Asked(by, outcome_of(status), reason_of(scope, status), READ if is_reading else CHANGE)
 
 
 def _login(scope: Scope, headers: Mapping[bytes, bytes], status: int) -> Asked | None:

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.types import Receive, Scope
 
 from dataplaneapi.api.errors import ApiError
+from haproxy_native.abandonment import check
 from haproxy_native.shares import Holding
 
 DEEPEST = 64
@@ -99,7 +100,8 @@ def _raw_decode(text: str) -> Any:
 
 
 def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
-    """(value, index behind it), as a decoder's `scan_once`."""
+    """(value, index behind it), as a decoder's `scan_once`. Raises Abandoned."""
+    check()
     sign = text[at : at + 1]
     if sign not in ("{", "["):
         return _SCAN(text, at)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
-from starlette.types import Receive, Scope
+from starlette.types import Scope
 
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
@@ -46,8 +46,8 @@ class Call:
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
-    `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away. `scope` is
-    that of the request. `view`: what the caller sees of an answer that shows everything.
+    `ignored`: headers of the answer that name what nothing reads.
+    `scope` is that of the request. `view`: what the caller sees of an answer that shows everything.
     """
 
     services: "Services"
@@ -60,7 +60,6 @@ class Call:
     answer_within: Callable[[float], None] = _no_deadline
     strict: bool = False
     ignored: list[Header] = field(default_factory=list)
-    receive: Receive | None = None
     caller: Caller = field(default_factory=Caller)
     scope: Scope = field(default_factory=dict, repr=False)
     view: Callable[[bytes], bytes] = _all_of
@@ -88,7 +87,7 @@ async def read_call(request: Request) -> Call:
     _check_conditions(operation, values, scope["headers"])
     within = scope.get("answer_within", _no_deadline)
     call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
-    call.receive, call.caller, call.scope = request.receive, scope["caller"], scope
+    call.caller, call.scope = scope["caller"], scope
     return call
 
 

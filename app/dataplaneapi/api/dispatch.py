@@ -4,11 +4,12 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
 from dataplaneapi.api import asked
+from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.access import limited, require_role
 from dataplaneapi.api.middleware import operation_of
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.place import with_stored_name
-from dataplaneapi.api.read_only import admitted
+from dataplaneapi.api.read_only import admitted, is_read
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import with_options
 
@@ -31,6 +32,10 @@ class Dispatch:
         if route is None:
             handler = asked.naming(operation, limited(operation, with_options(operation)))
             route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
+        serving = self._admitted(operation, scope, receive, send, route)
+        await (while_there(scope, serving) if is_read(operation, scope["query_string"]) else serving)
+
+    async def _admitted(self, operation: Operation, scope: Scope, receive: Receive, send: Send, route: APIRoute) -> None:
         if not self._services.settings.read_only:
             await self._services.idempotency.serve(operation, scope, receive, send, route.app)
             return

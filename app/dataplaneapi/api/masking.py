@@ -1,7 +1,6 @@
 """Bodies of answers without secrets, along the schemas that their operations declare."""
 
-import json
-
+from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import JSON, to_json
 from haproxy_native.editing.secrets import masked_value
@@ -12,4 +11,4 @@ def masked_body(operation: Operation, status: int, body: bytes, kind: bytes) -> 
     schema = operation.answer(status, kind.decode())
     if kind != JSON:
         return str(masked_value(body.decode("utf-8", "surrogateescape"), schema)).encode("utf-8", "surrogateescape")
-    return to_json(masked_value(json.loads(body), schema))
+    return to_json(masked_value(decode(body), schema))

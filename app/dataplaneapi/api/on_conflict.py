@@ -10,6 +10,7 @@ from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH, Handler
 from dataplaneapi.api.responses import Response
+from haproxy_native.beside import beside
 from haproxy_native.errors import Clash, Collided, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.journal import Journal
@@ -80,7 +81,8 @@ async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str
 
     try:
         await call.services.history.settled()
-        return {object_: _by(entry) for object_, entry in (await call.services.history.ask(newest)).items()}
+        entries = await call.services.history.ask(newest)
+        return await beside(lambda: {object_: _by(entry) for object_, entry in entries.items()})
     except Unusable:
         return {}
 

@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.operations import READING, Operation
 from dataplaneapi.api.parameters import query_values
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.errors import READ_ONLY, Forbidden
 
+_READS = ("GET", "HEAD")
 _TRUE = ("true", "1")
 
 
@@ -18,6 +19,11 @@ async def admitted(operation: Operation, query: bytes) -> AsyncIterator[None]:
         raise Forbidden(READ_ONLY)
     async with drafts_aside(wanted=operation.method not in ("GET", "HEAD")):
         yield
+
+
+def is_read(operation: Operation, query: bytes) -> bool:
+    """Whether a request changes nothing."""
+    return operation.method in _READS or operation.access == READING or operation.asks or is_dry(operation, query)
 
 
 def is_dry(operation: Operation, query: bytes) -> bool:

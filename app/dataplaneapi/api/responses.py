@@ -6,8 +6,9 @@ JSON bodies end with a newline; an answer without a body has no content type.
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from itertools import chain
 from typing import Any, BinaryIO, Self
 
 from aiofiles.threadpool import wrap
@@ -15,6 +16,8 @@ from starlette.responses import Response as StarletteResponse
 from starlette.types import Receive, Scope, Send
 
 from dataplaneapi.api.etags import FileTags, holds, tag_of
+from haproxy_native.abandonment import check
+from haproxy_native.beside import LARGE, beside
 
 
 class HeaderName(bytes):
@@ -34,8 +37,8 @@ RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
 PIECE = 1 << 18
-# So many members of a list or an object are encoded at once.
-MEMBERS = 256
+# So many members of a list are encoded at once, at first and at most.
+FIRST, MEMBERS = 8, 256
 # A longer body is hashed in a thread.
 HASHED_AT_ONCE = 1 << 16
 
@@ -55,6 +58,8 @@ def protection(sent: Iterable[Header]) -> list[Header]:
 class Response(StarletteResponse):
     """A response whose body is complete.
 
+    `rest`: pieces of the body that are yet to be encoded, by `complete`; the body is whole once the handler has returned.
+
     `cacheable`: it stays the same as long as the configuration does; one that is kept names the `operation` that it answers.
     `written`: bytes that were not sent as messages. `etag`: of the body, once it was sent in answer to a GET.
     """
@@ -64,6 +69,8 @@ class Response(StarletteResponse):
     written = 0
     etag: str | None = None
     background = None
+
+    rest: Iterator[bytes] | None = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
         self.status_code = status
@@ -76,7 +83,10 @@ class Response(StarletteResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends itself, or that it is what the client has; `scope["response"]` is it from then on."""
+        await self.complete()
         scope["response"] = self
+        # A request whose client leaves while it is answered has been served.
+        scope.pop("when_gone", None)
         if "operation" in scope and scope["method"] == "GET" and self.status_code == 200:
             if self.etag is None:
                 self.tag(await self._hash())
@@ -84,6 +94,14 @@ class Response(StarletteResponse):
                 await self.unmodified()._send_body(scope, receive, send)
                 return
         await self._send_body(scope, receive, send)
+
+    async def complete(self) -> Self:
+        """Encode the rest of a large body in a thread. Return the response itself."""
+        if self.rest is not None:
+            rest, self.rest = self.rest, None
+            self.body = await beside(b"".join, chain((self.body,), rest))
+            self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
+        return self
 
     async def _hash(self) -> str:
         return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
@@ -190,26 +208,82 @@ def chunk(part: bytes) -> bytes:
 
 def to_json(data: Any) -> bytes:
     """One line of JSON; bytes of a file that are no UTF-8 travel as lone surrogates, written as escapes."""
-    return "".join(_encoded(data)).encode("utf-8", "backslashreplace") + b"\n"
+    return b"".join(json_pieces(data))
+
+
+def json_pieces(data: Any) -> Iterator[bytes]:
+    """Yield the encoded data in pieces of about LARGE bytes at most, for a thread: one long call of C code would block the event loop.
+
+    Raises Abandoned between two pieces.
+    """
+    part, size = list[str](), 0
+    for piece in chain(_encoded(data), "\n"):
+        part.append(piece)
+        size += len(piece)
+        if size > LARGE // 2:
+            check()
+            yield "".join(part).encode("utf-8", "backslashreplace")
+            part, size = [], 0
+    yield "".join(part).encode("utf-8", "backslashreplace")
 
 
 def _encoded(data: Any) -> Iterator[str]:
-    """Yields the encoded data in pieces, for a thread: one long call of C code would block the event loop."""
-    if isinstance(data, dict) and any(isinstance(part, dict | list) and len(part) > MEMBERS for part in (data, *data.values())):
+    if not _is_large(data):
+        yield _ENCODE(data)
+    elif isinstance(data, str):
+        yield '"'
+        yield from (_ENCODE(data[start : start + LARGE])[1:-1] for start in range(0, len(data), LARGE))
+        yield '"'
+    elif isinstance(data, dict):
         for place, (name, value) in enumerate(data.items()):
             yield ("," if place else "{") + _ENCODE(str(name)) + ":"
             yield from _encoded(value)
         yield "}"
-    elif isinstance(data, list) and len(data) > MEMBERS:
-        for start in range(0, len(data), MEMBERS):
-            yield ("," if start else "[") + _ENCODE(data[start : start + MEMBERS])[1:-1]
-        yield "]"
     else:
-        yield _ENCODE(data)
+        yield "["
+        yield from _members(data)
+        yield "]"
+
+
+def _is_large(data: Any) -> bool:
+    """Whether it is too much for one call: values count, and long texts by their length."""
+    left, parts = LARGE // 16, [data]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, str):
+            left -= len(part) // 16
+        elif isinstance(part, dict | list):
+            if (left := left - len(part)) < 0:
+                return True
+            parts += part.values() if isinstance(part, dict) else part
+        if left < 0:
+            return True
+    return False
+
+
+def _members(data: Sequence[Any]) -> Iterator[str]:
+    """The members of a list, as many in one call as are not too much for it."""
+    start, number = 0, FIRST
+    while start < len(data):
+        some = data[start : start + number]
+        if _is_large(some) and len(some) > 1:
+            number = len(some) // 2
+            continue
+        yield "," if start else ""
+        yield from [_ENCODE(some)[1:-1]] if not _is_large(some) else _encoded(some[0])
+        start, number = start + len(some), min(2 * number, MEMBERS)
 
 
 def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Response:
-    response = Response(status, to_json(data), JSON, headers)
+    """The answer with this JSON. In the event loop a large one is encoded only in part, and `complete` encodes the rest."""
+    pieces = json_pieces(data)
+    first, second = next(pieces), next(pieces, None)
+    if second is None or asyncio._get_running_loop() is None:
+        response = Response(status, b"".join(chain((first, second or b""), pieces)), JSON, headers)
+    else:
+        response = Response(status, None, JSON, headers)
+        response.raw_headers[-1] = (CONTENT_TYPE, JSON)
+        response.body, response.rest = first, chain((second,), pieces)
     response.cacheable = cacheable
     return response
 

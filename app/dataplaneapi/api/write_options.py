@@ -116,7 +116,7 @@ async def _waited(call: Call, response: Response, seconds: float | None) -> Resp
     if seconds is None or reload_id is None or response.status_code != 202:
         return response
     call.answer_within(seconds + ANSWER_SECONDS)
-    record = await while_there(call.receive, _ended(call, reload_id, time.monotonic() + seconds))
+    record = await while_there(call.scope, _ended(call, reload_id, time.monotonic() + seconds))
     if record.status == FAILED and not record.keeps_those_of(author.get().request_id):
         raise ReloadFailed(record.failure)
     if record.status == IN_PROGRESS:

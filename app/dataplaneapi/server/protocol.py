@@ -11,7 +11,8 @@ connection, and the peer's identity.
 | the last answer is sent, the client still sends | LINGER_SECONDS | a close |
 
 A handler that needs more time says so with `scope["answer_within"](seconds)`, which holds from then on and anew from each part. One whose
-response does not end by itself sets `scope["at_end"]`, which is called when the client leaves or the server stops;
+response does not end by itself sets `scope["at_end"]`, which is called when the client leaves or the server stops; one that need not be
+made without its client sets `scope["when_gone"]`, which is called when the client leaves;
 `scope["write_part"](chunk)` writes to many such connections at once.
 """
 
@@ -100,6 +101,8 @@ class Protocol(Ending):
         self._count_head(0)
         self._held = None
         self._end_response()
+        if self._active is not None:
+            self._abandon(self._active)
         super().connection_lost(exc)
         self._place.leave()
 
@@ -351,6 +354,12 @@ class Protocol(Ending):
         """Tells the application that the client is gone: nothing that it sends is written any more."""
         cycle.disconnected = True
         cycle.message_event.set()
+        self._abandon(cycle)
+
+    def _abandon(self, cycle: RequestResponseCycle) -> None:
+        """Ends the work on a response that nobody reads."""
+        if when_gone := cycle.scope.get("when_gone"):
+            when_gone()  # type: ignore[operator]
 
     def _hang_up(self) -> None:
         if not self.transport.is_closing():

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.apply.moves import AGAIN, Values, refuse_moved_values
+from haproxy_native.beside import beside
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.errors import Moved, RuntimeFailure, RuntimeRefused
@@ -29,18 +30,22 @@ async def values(runtime: Runtime, servers: Collection[str], files: Files) -> Va
     """What servers do, and digests of what has been made of files. Raises RuntimeFailure."""
     values_: dict[str, Any] = {}
     if servers:
-        backends = {parsed(server)[1] for server in servers}
-        shown = {spelled(BACKEND, server.backend_name, SERVER, server.name): server for server in await _shown(runtime, backends)}
-        values_ = {server: _members(shown[server]) if server in shown else None for server in sorted(servers)}
+        states = await _shown(runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
+        values_ |= await beside(_of_servers, servers, states)
     for object_, (store, path) in files.items():
         values_[object_] = await store.in_process(runtime, path)
     return values_
 
 
+def _of_servers(servers: Collection[str], states: Iterable[ServerState]) -> Values:
+    shown = {spelled(BACKEND, server.backend_name, SERVER, server.name): server for server in states}
+    return {server: _members(shown[server]) if server in shown else None for server in sorted(servers)}
+
+
 async def known_values(runtime: Runtime, preview: Preview, files: Files) -> Values | None:
     """Returns the running values of what a plan changes, including `files`; None if HAProxy does not answer."""
     with suppress(RuntimeFailure):
-        return await values(runtime, servers_of(preview), files)
+        return await values(runtime, await beside(servers_of, preview), files)
     return None
 
 

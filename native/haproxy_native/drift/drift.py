@@ -14,7 +14,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.overrides.ledger import Override
 from haproxy_native.overrides.overrides import Overrides
-from haproxy_native.planning.effects import effects
+from haproxy_native.planning.effects import Effect, effects
 
 # The member of a stored file; its values are digests, or fingerprints of certificates.
 CONTENT = "content"
@@ -60,8 +60,7 @@ class Drift:
         cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
         differences: list[Difference] = []
         if running is not None:
-            for effect in await beside(effects, self._editor, running, document):
-                differences.append(Difference(effect.object, effect.member, ("file", "running"), (effect.new, effect.old), cause))
+            differences += await beside(lambda: [_of_file(effect, cause) for effect in effects(self._editor, running, document)])
         overrides, answers = self._overrides.all(), True
         differences += _of_worker(overrides, OVERRIDE)
         try:
@@ -86,6 +85,10 @@ def _server(what: str) -> str:
     """The object's name of what the running document calls `server shop/web1`."""
     kind, _, name = what.partition(" ")
     return spelled("backend", name.partition("/")[0], kind, name.partition("/")[2])
+
+
+def _of_file(effect: Effect, cause: str) -> Difference:
+    return Difference(effect.object, effect.member, ("file", "running"), (effect.new, effect.old), cause)
 
 
 def _of_worker(overrides: Sequence[Override], cause: str) -> Iterator[Difference]:

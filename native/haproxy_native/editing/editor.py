@@ -8,6 +8,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from haproxy_native.abandonment import check
 from haproxy_native.editing.bindings import check_from, shown_source, shown_sources, with_named_source
 from haproxy_native.editing.children import ChildEditor, meant
 from haproxy_native.editing.lookup_errors import (
@@ -106,7 +107,8 @@ class Editor:
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """A section that stands in a document as its object; `bound` is its `shown_source` there."""
+        """A section that stands in a document as its object; `bound` is its `shown_source` there. Raises Abandoned."""
+        check()
         own = self._own(section, resource, name, bound)
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
 

@@ -104,7 +104,8 @@ class Overrides:
         return await self._set_by_others(await self._engine.runtime.servers())
 
     async def _set_by_others(self, states: Iterable[ServerState]) -> list[Override]:
-        differing = [each for state in states for each in _differing(state) if self._ledger.get(each.object, each.member) is None]
+        found = await beside(lambda: [each for state in states for each in _differing(state)])
+        differing = [each for each in found if self._ledger.get(each.object, each.member) is None]
         values = await beside(configured, self._editor, self._engine.document, differing) if differing else {}
         return [each for each in differing if str(each.value) != values[each.object, each.member]]
 

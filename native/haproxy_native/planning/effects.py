@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from haproxy_native.abandonment import check
 from haproxy_native.editing.bindings import DEFAULTS, shown_source, shown_sources
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.object_names import parsed, spelled
@@ -119,6 +120,7 @@ class _Comparison:
         return {key for key, source in old.items() if key in new and new[key] != source}
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
+        check()
         old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
         # A proxy without `from` has that of its place.
         was = shown_source(self._before, old) if old else None

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from haproxy_native.beside import beside_if
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.address import Address
@@ -25,6 +26,8 @@ _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
 _WORD = re.compile(r"(?:[^ \t\\]|\\.)+")
 # One more ends the process in 2.6 and 2.8 (measured); later versions refuse it in these words.
 MOST_WORDS = 64
+# Commands that take a millisecond or more to be made.
+MANY = 100
 TOO_MANY_WORDS = f"Too many arguments. Commands must have at most {MOST_WORDS} arguments."
 # What a request to a master may hold, in bytes; it takes what follows for the next request and carries it out (measured, 2.6 to 3.2).
 MASTER_BYTES = 15_360
@@ -80,12 +83,15 @@ class Socket:
         """
         result: list[str] = []
         # All are made before the first is sent: nothing is sent when one of them cannot be.
-        for some, request in [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]:
+        for some, request in await beside_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
             answers = list(_divided(await self._answer(request, some)))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
             result += answers
         return result
+
+    def _requests(self, commands: Sequence[str], *, relayed: bool) -> list[tuple[list[str], bytes]]:
+        return [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]
 
     def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import AnyStr
 
+from haproxy_native.abandonment import check
+
 PIECE = 1 << 16
 _MANY = 1 << 14
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
-    """(start, end) of stretches of whole lines of at most PIECE characters, or of one longer line."""
+    """(start, end) of stretches of whole lines of at most PIECE characters, or of one longer line. Raises Abandoned."""
     newline = _newline(text)
     start = 0
     while start < len(text):
+        check()
         end = min(start + PIECE, len(text))
         if end < len(text):
             end = text.rfind(newline, start, end) + 1 or text.find(newline, end) + 1 or len(text)
@@ -52,6 +55,7 @@ def joined(parts: Iterable[str]) -> str:
     parts = iter(parts)
     texts = list[str]()
     while some := list(islice(parts, _MANY)):
+        check()
         texts.append("".join(some))
     return texts[0] if len(texts) == 1 else "".join(texts)
 

@@ -1,31 +1,27 @@
-"""Work without a client ends."""
+"""Work without a client ends, in its task and in its thread."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 
-from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.abandon import HOOK, while_there
 from dataplaneapi.api.errors import ApiError
+from haproxy_native.abandonment import check
+from haproxy_native.beside import THREADS, beside, computations
+from haproxy_native.request_context import Author, Request, author
 
 
-async def never() -> dict[str, Any]:
-    await asyncio.Event().wait()
-    return {}
-
-
-async def work(seconds: float, ended: list[str]) -> int:
-    try:
-        await asyncio.sleep(seconds)
-        return 7
-    except asyncio.CancelledError:
-        ended.append("cancelled")
-        raise
+async def work(result: int) -> int:
+    await asyncio.sleep(0)
+    return result
 
 
 def test_the_result_of_the_work() -> None:
-    for receive in (never, None):
-        assert asyncio.run(while_there(receive, work(0, []))) == 7
+    scope: dict[str, Any] = {}
+    assert asyncio.run(while_there(scope, work(7))) == 7
+    assert HOOK not in scope
 
 
 def test_errors_of_the_work() -> None:
@@ -33,17 +29,80 @@ def test_errors_of_the_work() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(while_there(never, fails()))
+        asyncio.run(while_there({}, fails()))
+
+
+def test_a_task_that_is_cancelled_otherwise() -> None:
+    async def run() -> None:
+        task = asyncio.create_task(while_there({}, asyncio.Event().wait()))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
 
 
 def test_a_client_that_leaves() -> None:
-    messages = [{"type": "http.request"}, {"type": "http.disconnect"}]
-    ended: list[str] = []
+    """Computations that run end between two pieces, those that wait never begin, and their threads serve others."""
+    begun, ended, stop = threading.Semaphore(0), threading.Semaphore(0), threading.Event()
 
-    async def receive() -> dict[str, Any]:
-        await asyncio.sleep(0)
-        return messages.pop(0)
+    def compute() -> None:
+        begun.release()
+        try:
+            while not stop.wait(0):
+                check()
+        finally:
+            ended.release()
 
-    with pytest.raises(ApiError, match="went away"):
-        asyncio.run(while_there(receive, work(60, ended)))
-    assert ended == ["cancelled"]
+    async def run() -> None:
+        author.set(Author("root", group="users", request=Request()))
+        scopes: list[dict[str, Any]] = [{} for _ in range(THREADS + 3)]
+        tasks = [asyncio.create_task(while_there(scope, beside(compute))) for scope in scopes]
+        for _ in range(THREADS):
+            await asyncio.to_thread(begun.acquire)
+        is_full = len(computations().held) == THREADS
+        for scope in scopes:
+            scope[HOOK]()
+        await asyncio.wait(tasks)
+        assert is_full and all(isinstance(task.exception(), ApiError) for task in tasks)
+        for _ in range(THREADS):
+            await asyncio.to_thread(ended.acquire)
+        assert not begun.acquire(blocking=False)
+        while computations().held:
+            await asyncio.sleep(0)
+        assert await while_there({}, beside(int, "7")) == 7
+
+    try:
+        asyncio.run(run())
+    finally:
+        stop.set()
+
+
+def test_what_others_wait_for_goes_on() -> None:
+    """A task of its own that a request has begun does not end with it."""
+
+    async def run() -> None:
+        scope: dict[str, Any] = {}
+        shared: list[asyncio.Task[int]] = []
+        go_on = threading.Event()
+
+        def compute() -> int:
+            go_on.wait(30)
+            check()
+            return 7
+
+        async def begin() -> None:
+            shared.append(asyncio.create_task(beside(compute)))
+            await asyncio.shield(shared[0])
+
+        task = asyncio.create_task(while_there(scope, begin()))
+        while not shared:
+            await asyncio.sleep(0)
+        scope[HOOK]()
+        with pytest.raises(ApiError):
+            await task
+        go_on.set()
+        assert await shared[0] == 7
+
+    asyncio.run(run())

@@ -3,12 +3,28 @@
 import asyncio
 import json
 import os
+import threading
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dataplaneapi.api.responses import CONTENT_TYPE, PIECE, RELOAD_ID, FileResponse, HeaderName, Response, empty, json_response, to_json
+from dataplaneapi.api import responses
+from dataplaneapi.api.responses import (
+    CONTENT_TYPE,
+    PIECE,
+    RELOAD_ID,
+    FileResponse,
+    HeaderName,
+    Response,
+    empty,
+    json_pieces,
+    json_response,
+    to_json,
+)
+from haproxy_native.abandonment import Abandoned, checked
+from haproxy_native.beside import LARGE
 
 
 def test_names_keep_their_capitals() -> None:
@@ -41,6 +57,51 @@ def test_pieces_make_the_same_text() -> None:
     ):
         assert json.loads(to_json(data)) == data
         assert to_json(data) == json.dumps(data, separators=(",", ":")).encode() + b"\n"
+
+
+DEEP = {"a": [{"b": [{"c": ["x" * 99] * 200} for _ in range(9)]} for _ in range(9)], "long": '\u20ac"' * LARGE}
+MANY = {f"name {number}": {"values": list(range(20))} for number in range(5000)}
+ONE_LARGE = [1, "x" * 5 * LARGE, [list(range(100))] * 1000, {"a": None}]
+
+
+@pytest.mark.parametrize(
+    "data", [DEEP, MANY, ONE_LARGE, [DEEP] * 3, [], "x" * LARGE * 3], ids=["deep", "many", "one", "list", "none", "text"]
+)
+def test_no_piece_is_large_and_the_loop_encodes_the_first_alone(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    pieces, calls = list(json_pieces(data)), list[tuple[int, int]]()
+    assert b"".join(pieces) == whole and max(map(len, pieces)) <= 4 * LARGE
+    encode = responses._ENCODE
+
+    def watched(value: Any) -> str:
+        text = encode(value)
+        calls.append((threading.get_ident(), len(text)))
+        return text
+
+    monkeypatch.setattr(responses, "_ENCODE", watched)
+
+    async def answered() -> Response:
+        answer = json_response(200, data)
+        assert sum(size for _, size in calls) <= 3 * LARGE
+        return await answer.complete()
+
+    answer = asyncio.run(answered())
+    assert answer.body == whole and dict(answer.raw_headers)[b"content-length"] == b"%d" % len(whole)
+    assert sum(size for thread, size in calls if thread == threading.get_ident()) <= 3 * LARGE
+    assert max(size for _, size in calls) <= 2 * LARGE
+
+
+def test_a_thread_encodes_all_of_it() -> None:
+    assert asyncio.run(asyncio.to_thread(json_response, 200, MANY)).rest is None
+
+
+def test_encoding_ends_where_nobody_waits() -> None:
+    event = threading.Event()
+    pieces, context = json_pieces(MANY), copy_context()
+    context.run(checked, event, lambda: next(pieces))
+    event.set()
+    with pytest.raises(Abandoned):
+        context.run(next, pieces)
 
 
 @pytest.mark.parametrize("size", [0, 1, PIECE, 2 * PIECE + 1])

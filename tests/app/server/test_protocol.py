@@ -319,3 +319,40 @@ def test_bad_requests_are_logged_with_their_address_and_not_for_ever(
     lines = [record.getMessage() for record in caplog.records if record.name == "dataplaneapi.server.protocol"]
     assert 0 < len(lines) <= 12
     assert all(re.fullmatch(r"bad request from 127\.0\.0\.1:\d+: 400 invalid HTTP request: .{1,80}", line) for line in lines)
+
+
+def test_what_need_not_be_made_without_its_client(caplog: pytest.LogCaptureFixture) -> None:
+    """Its hook is called when the client leaves, and not when the server stops or the answer is complete."""
+
+    async def story() -> list[str]:
+        said, begun = list[str](), asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            gone = asyncio.Event()
+            scope["when_gone"] = gone.set
+            begun.set()
+            if scope["path"] == "/slow":
+                await gone.wait()
+                said.append("gone")
+                return
+            await app(scope, receive, send)
+            said.append("gone" if gone.is_set() else "answered")
+
+        async with served(given(), slow) as (server, address):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(GET)
+            await reader.readuntil(b"ok")
+            begun.clear()
+            writer.write(GET.replace(b"/ ", b"/slow ", 1))
+            await begun.wait()
+            for connection in server.server_state.connections:
+                connection.shutdown()
+            await asyncio.sleep(0)
+            assert said == ["answered"]
+            writer.close()
+            async with asyncio.timeout(30):
+                while len(said) < 2:
+                    await asyncio.sleep(0.001)
+        return said
+
+    assert asyncio.run(story()) == ["answered", "gone"]

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 from dataplaneapi.api import preconditions
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
@@ -33,7 +32,7 @@ async def replace(call: JsonCall) -> Response:
     if b"\n" not in call.body:
         raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):
-        await while_there(call.receive, engine.validate(call.body, file=file))
+        await engine.validate(call.body, file=file)
         return _text(202, await _readable(call, file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))

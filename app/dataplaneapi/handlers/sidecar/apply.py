@@ -151,7 +151,8 @@ async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
     last = await last_changes(call, outside) if outside else {}
     places = await beside(_places, call, found)
     known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
-    return [_conflict(each, place) | more for each, place, more in zip(found.conflicts, places, known, strict=True)]
+    rows = zip(found.conflicts, places, known, strict=True)
+    return await beside(lambda: [_conflict(each, place) | more for each, place, more in rows])
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from typing import Any
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import Response, json_response
+from haproxy_native.beside import beside
 from haproxy_native.drift.drift import Difference
 from haproxy_native.editing.secrets import masked_member
 
@@ -12,7 +13,7 @@ from haproxy_native.editing.secrets import masked_member
 async def read(call: ReadCall) -> Response:
     services = call.services
     drift = await services.drift.find()
-    shown = [_as_dict(difference) for difference in drift.differences]
+    shown = await beside(lambda: [_as_dict(difference) for difference in drift.differences])
     answer = {
         "in_sync": not shown and not drift.notes and drift.is_known and drift.answers,
         "running_known": drift.is_known,

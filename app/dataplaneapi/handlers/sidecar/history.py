@@ -7,6 +7,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import moment, page, present, timestamp
 from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
 from haproxy_native.access.rights import ALL, READ, Rights
+from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import Forbidden
@@ -44,7 +45,7 @@ async def read(call: ReadCall) -> Response:
 
     await history.settled()
     shown, effects, contents = await history.ask(find)
-    shown["effects"] = [present(effect) for effect in masked_object(effects, "effect")]
+    shown["effects"] = await beside(lambda: [present(effect) for effect in masked_object(effects, "effect")])
     return json_response(200, shown | {"diff": await reading.differences(contents)})
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import page, present, timestamp
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
@@ -24,7 +23,7 @@ async def list_all(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     seconds = call.get("wait", 0.0)
     call.answer_within(seconds + ANSWER_SECONDS)
-    operation = await while_there(call.receive, call.services.operations.ended(call.get("id"), seconds))
+    operation = await call.services.operations.ended(call.get("id"), seconds)
     shown = as_dict(operation)
     if not _is_open_to_caller(operation):
         shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present
@@ -32,8 +31,7 @@ async def plan(call: TextOrFormCall) -> Response:
     transaction_id = call.get("transaction_id")
     if (call.body is None) == (transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
-    work = call.services.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
-    preview = await while_there(call.receive, work)
+    preview = await call.services.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
     shown = await beside(as_dict, preview)
     if preview.conflict:
         shown["conflict"] = str(preview.conflict)
@@ -53,7 +51,7 @@ async def _of_lines(call: Call) -> Response:
     engine = call.services.engine
     await engine.notice()
     texts = await beside(ring.texts_with_lines, engine.document)
-    preview = await while_there(call.receive, engine.plan_document(await beside(engine.with_texts, texts), sent=True))
+    preview = await engine.plan_document(await beside(engine.with_texts, texts), sent=True)
     main = engine.named("")
     text = {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader() is None else {}
     return await beside(json_response, 200, as_dict(preview) | text)
@@ -64,8 +62,7 @@ async def _of_parts(call: Call) -> dict[str, Any]:
     async with received(call) as (texts, files):
         if texts and transaction_id is not None:
             raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
-        work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
-        preview, plans = await while_there(call.receive, work)
+        preview, plans = await call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
     shown = as_dict(preview) | {"files": [_file(plan) for plan in plans]}
     return shown | {"reload": shown["reload"] or any(plan.plan.reasons for plan in plans)}
 
@@ -96,7 +93,7 @@ async def plan_file(call: UploadCall) -> Response:
         async for piece in call.body.pieces():
             await upload.append(piece)
         plan = await upload.plan(call.services.engine.context)
-        tests = await while_there(call.receive, upload.verdict(call.services.engine.context))
+        tests = await upload.verdict(call.services.engine.context)
     finally:
         upload.discard()
     return json_response(200, file_plan(plan) | of_tests(tests))

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import present
@@ -42,7 +41,7 @@ async def rename(call: JsonCall) -> Response:
     with _telling_no_others(object_):
         renaming = await naming.renaming(object_, body["to"], version=version, transaction_id=transaction_id)
     if call.get("dry_run"):
-        foreseen = await while_there(call.receive, naming.plan(renaming))
+        foreseen = await naming.plan(renaming)
         shown = as_dict(foreseen.preview) | _shown(renaming)
         shown["files"] = [{"object": object_, **file_plan(plan)} for object_, plan in foreseen.files.items()]
         shown["reload"] = shown["reload"] or any(file["reload"] for file in shown["files"])

@@ -2,7 +2,6 @@
 
 import asyncio
 
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call, JsonCall, ReadCall, header
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
@@ -49,7 +48,7 @@ async def run(call: StrictCall) -> Response:
     if text is not None and call.get("transaction_id"):
         raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
     candidate = await beside(engine.candidate, None if text is None else text.encode(), call.get("transaction_id"))
-    test_run = await while_there(call.receive, call.services.tests.run(candidate, cases, is_asked=True))
+    test_run = await call.services.tests.run(candidate, cases, is_asked=True)
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = author.get().rights
