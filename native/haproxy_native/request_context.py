@@ -25,6 +25,9 @@ class Rights(Protocol):
     def allow(self, touch: Any) -> bool:
         """Whether this may be touched, by itself."""
 
+    def may_change_within(self, object_: str) -> bool:
+        """Whether any change of an object, or of something inside it, may be allowed."""
+
     def may_read(self, object_: str) -> bool:
         """Whether an object may be read."""
 

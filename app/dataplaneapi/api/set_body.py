@@ -10,8 +10,10 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
 from dataplaneapi.open_engine import STORES
+from haproxy_native.commit.permission import permit_file
 from haproxy_native.editing.secrets import refuse_masked
 from haproxy_native.errors import BadRequest, Exists, NotFound
+from haproxy_native.planning.touches import CHANGE, CREATE
 from haproxy_native.scratch import Scratch
 from haproxy_native.storage import names
 from haproxy_native.storage.coming import Coming
@@ -92,7 +94,7 @@ class SetForm:
         return name
 
     def _begun_file(self, part: Part) -> Coming:
-        """Raises Exists and BadRequest."""
+        """Raises Exists, BadRequest and Forbidden."""
         store = self._store(part.name)
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")
@@ -101,6 +103,7 @@ class SetForm:
         path = store.place(part.file)
         if path in self._paths:
             raise BadRequest(f"a part for {path.name} is sent already")
+        permit_file(store.kind, path, CHANGE if path.exists() else CREATE)
         self._paths.add(path)
         content = self._directory / str(len(self.files))
         content.touch()

@@ -22,6 +22,9 @@ class Narrowed(Rights):
     def reaches(self, object_: str) -> bool:
         return super().reaches(object_) and self.limit.reaches(object_)
 
+    def may_change_within(self, object_: str) -> bool:
+        return super().may_change_within(object_) and self.limit.may_change_within(object_)
+
     def allow(self, touch: Touch) -> bool:
         return super().allow(touch) and self.limit.allow(touch)
 

@@ -65,6 +65,10 @@ class Rights:
         """Whether any rule is for the object, or for something inside it."""
         return any(reaches(rule.objects, object_) for rule in self.rules)
 
+    def may_change_within(self, object_: str) -> bool:
+        """Whether any rule allows a change of the object, or of something inside it."""
+        return any(reaches(rule.objects, object_) and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
+
     def allow(self, touch: Touch) -> bool:
         """Whether they permit it by itself, with a reload or without."""
         return not self._is_of_callers(touch) and _are_enough(touch, [rule for rule in self.rules if rule.is_about(touch)])

@@ -21,7 +21,7 @@ from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed, Forced
-from haproxy_native.commit.file_change import FileChange, change_locked, notice
+from haproxy_native.commit.file_change import FileChange, change_locked, discard, notice
 from haproxy_native.commit.file_set import Publication
 from haproxy_native.commit.gate import Passed, pass_files
 from haproxy_native.commit.preparation import Prepared, prepare
@@ -50,7 +50,7 @@ async def commit(context: CommitContext, change: Change | FileChange | ObjectCha
     file was replaced ReloadFailed or RuntimeFailure. In a rehearsal nothing is changed (native/haproxy_native/rehearsal.py).
     """
     if rehearsal.wanted.get():
-        _admit(context, change)
+        admit(context, change)
         return await rehearse(context, change)
     return await to_the_end(context, _recorded(context, change))
 
@@ -119,19 +119,25 @@ async def _entered(context: CommitContext, change: AnyChange, outcome: Outcome) 
 
 
 async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
-    _admit(context, change)
-    match change:
-        case Change():
-            outcome = await _of_configuration(context, change)
-        case FileChange():
-            outcome = await _of_file(context, change)
-        case ObjectChange():
-            outcome = await _of_object(context, change)
+    try:
+        admit(context, change)
+        match change:
+            case Change():
+                outcome = await _of_configuration(context, change)
+            case FileChange():
+                outcome = await _of_file(context, change)
+            case ObjectChange():
+                outcome = await _of_object(context, change)
+    finally:
+        if isinstance(change, FileChange):
+            # Its drafts are the commit's: whatever refuses it, none is left.
+            discard(change)
     is_due = at_once.get() if outcome.reload_id else bool(outcome.reasons)
     return await _forced(context, outcome) if is_due else outcome
 
 
-def _admit(context: CommitContext, change: AnyChange) -> None:
+def admit(context: CommitContext, change: AnyChange) -> None:
+    """Raises for a change that may not be made now: Forbidden on a server that is read-only, and what `context.admit` does."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
     if context.admit:
@@ -176,7 +182,7 @@ async def _attempt(
         while True:
             async with lock():
                 before, new = prepared.before, prepared.stamped.document
-                _admit(context, change)
+                admit(context, change)
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
                     if change.tested:
                         # A way back is not refused.
@@ -198,7 +204,7 @@ async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
         with suppress(Overtaken):
             passed = await pass_files(context, change)
             async with context.publishing_files():
-                _admit(context, change)
+                admit(context, change)
                 outcome = scheduled(context, await _file_locked(context, change, passed), force_reload=change.force_reload)
                 return await _entered(context, change, outcome)
 

@@ -17,9 +17,10 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import ASKED, touches_of_file
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.expressions import has_new
-from haproxy_native.planning.touches import EXPRESSIONS, Touch, all_touches
+from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, all_touches
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -50,6 +51,16 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
 
 def _holds(store: FileStore, path: Path) -> bool:
     return os.path.abspath(store.directory) == os.path.abspath(path.parent)
+
+
+def permit_file(kind: str, path: Path, verb: str) -> None:
+    """Raises Forbidden for what the present author may not do to a stored file, whatever it holds and whether it is there or not.
+
+    A change may be of something in the file alone, so that only its content decides.
+    """
+    object_ = spelled(kind, path.name)
+    if (rights := author.get().rights) and not (verb == CHANGE and rights.may_change_within(object_)):
+        rights.permit([Touch(object_, verb, frozenset((ANY,)))])
 
 
 def permit_values(before: str, after: str) -> None:

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -21,6 +22,7 @@ from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
+from haproxy_native.commit.permission import permit_file
 from haproxy_native.disk import aside, beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
@@ -29,7 +31,7 @@ from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.planning.touches import Touch
+from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.staging import Staging, names_in
@@ -195,22 +197,28 @@ class Store:
             return self._free(name)
 
     def new(self, upload: str) -> Upload:
-        """A file under a new name. Raises Exists, BadRequest, Unusable."""
-        path = self._free(upload)
+        """A file under a new name. Raises Forbidden, Exists, BadRequest, Unusable."""
+        path = self.directory / self._name_of_new(upload)
+        permit_file(self.kind, path, CREATE)
+        self._check_free(path)
         return self._upload(path, lambda: self._check_free(path))
 
     def _free(self, upload: str) -> Path:
+        path = self.directory / self._name_of_new(upload)
+        self._check_free(path)
+        return path
+
+    def _name_of_new(self, upload: str) -> str:
         name = self.name_of(upload)
         if not names.is_element(name):
             raise BadRequest("no file name: the part file_upload needs one")
         if len(os.fsencode(name)) > LONGEST_NAME:
             raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
-        path = self.directory / name
-        self._check_free(path)
-        return path
+        return name
 
     def other(self, name: str) -> Upload:
-        """Other content for a file that there is. Raises Missing, Unusable."""
+        """Other content for a file that there is. Raises Forbidden, Missing, Unusable."""
+        permit_file(self.kind, self.directory / self.resolved(name), CHANGE)
         path = self.find(name)
         return self._upload(path, lambda: self.check_there(path))
 
@@ -219,8 +227,11 @@ class Store:
     ) -> Outcome:
         """Deletes a file.
 
-        Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker. Raises Missing, InUse, WriteFailed.
+        Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker.
+
+        Raises Forbidden, Missing, InUse, WriteFailed.
         """
+        permit_file(self.kind, self.directory / self.resolved(name), DELETE)
         path = self.find(name)
         if self.staging:
             await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
@@ -234,25 +245,28 @@ class Store:
         return await commit(context, change)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
-        draft = self.staging.staged.draft() if self.staging else self.draft(path)
-        return Upload(self, path, draft, check, self.check_content, self._staged(path, draft))
+        if not self.staging:
+            self._make_ready(path)
+        draft = self.staging.staged.draft if self.staging else partial(self.draft, path)
+        return Upload(self, path, draft, check, self.check_content, self._staged(path))
 
-    def _staged(self, path: Path, draft: Draft) -> Callable[[Callable[[], None]], Awaitable[None]] | None:
+    def _staged(self, path: Path) -> Callable[[Draft, Callable[[], None]], Awaitable[None]] | None:
         """Instead of the commit of an upload."""
         if (staging := self.staging) is None:
             return None
-        return lambda check: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
+        return lambda draft, check: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""
-        if not aside.place.get():
-            self._make_ready(path)
+        self._make_ready(path)
         label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
         within = None if label else self.directory
         return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _make_ready(self, path: Path) -> None:
         """Raises Unusable."""
+        if aside.place.get():
+            return
         if path.parent == self.directory:
             self._kept.writable()
         with suppress(OSError):

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from haproxy_native.commit.change import Candidate, Outcome
-from haproxy_native.commit.commit import commit
+from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange, StoredFiles, notice
 from haproxy_native.commit.gate import GateVerdict, verdict
@@ -18,26 +18,33 @@ PIECE = 1 << 18
 
 
 class Upload:
-    """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
+    """`admit`, `append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
 
-    `check` is called under the lock of the commit and raises what speaks against it. `stage`, of a transaction, takes the place of the
-    commit; it is given the check.
+    `draft` makes the file that it is written to, when something of it has arrived: what is refused before is never on the disk. `check` is
+    called under the lock of the commit and raises what speaks against it. `stage`, of a transaction, takes the place of the commit; it is
+    given the draft and the check.
     """
 
     def __init__(
         self,
         store: StoredFiles,
         path: Path,
-        draft: Draft,
+        draft: Callable[[], Draft],
         check: Callable[[], None],
         check_content: Callable[[Path, Path], None],
-        stage: Callable[[Callable[[], None]], Awaitable[None]] | None = None,
+        stage: Callable[[Draft, Callable[[], None]], Awaitable[None]] | None = None,
     ) -> None:
         self.path, self.size, self.check = path, 0, check
-        self._store, self._draft, self._check_content, self._stage = store, draft, check_content, stage
+        self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
+        self._made: Draft | None = None
         self._pieces, self._committed = bytearray(), False
         # Whether a last line gets an end where it has none; `size` does not count it.
         self.ends_lines, self._last = False, b"\n"
+
+    def admit(self, context: CommitContext) -> None:
+        """Raises what refuses any change now, before something of the content has arrived, as Conflict while another waits."""
+        if not self._stage:
+            admit(context, FileChange(self._store, self.path))
 
     async def append(self, data: bytes) -> None:
         """Raises WriteFailed."""
@@ -59,38 +66,44 @@ class Upload:
         """Makes it the file; the parameters are those of a FileChange. Raises what `commit` raises, with the former file in place."""
         if self.ends_lines and self._last != b"\n":
             self._pieces += b"\n"
-        await self._flush()
-        await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        draft = await self._flush()
+        await asyncio.to_thread(self._check_content, self.path, draft.path)
         if self._stage:
-            await self._stage(self.check)
+            await self._stage(draft, self.check)
             self._committed = True
             return Outcome(context.current.version)
-        change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)
+        change = FileChange(self._store, self.path, draft, self.check, steps, force_reload, may_reload, live)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
         return await commit(context, change)
 
     async def plan(self, context: CommitContext) -> FilePlan:
         """What a commit would make the worker do, without one. Raises Forbidden, and what the content is refused for."""
-        await self._flush()
-        await permit_evaluation(context, self._candidate(context))
-        await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        draft = await self._flush()
+        await permit_evaluation(context, self._candidate(context, draft))
+        await asyncio.to_thread(self._check_content, self.path, draft.path)
         async with context.settled():
             await notice(context)
-            return await self._store.plan(context, self.path, self._draft.path)
+            return await self._store.plan(context, self.path, draft.path)
 
     async def verdict(self, context: CommitContext) -> GateVerdict | None:
         """Returns the gate's verdict; `plan` must be called first."""
-        return await verdict(context, self._candidate(context))
+        return await verdict(context, self._candidate(context, await self._flush()))
 
-    def _candidate(self, context: CommitContext) -> Candidate:
+    def _candidate(self, context: CommitContext, draft: Draft) -> Candidate:
         document = context.current.document
-        return Candidate(document, document, {self.path: self._draft.path})
+        return Candidate(document, document, {self.path: draft.path})
 
     def discard(self) -> None:
-        if not self._committed:
-            self._draft.discard()
+        if self._made and not self._committed:
+            self._made.discard()
 
-    async def _flush(self) -> None:
+    async def _flush(self) -> Draft:
         pieces, self._pieces = bytes(self._pieces), bytearray()
-        await asyncio.to_thread(self._draft.append, pieces)
+        return await asyncio.to_thread(self._written, pieces)
+
+    def _written(self, pieces: bytes) -> Draft:
+        if self._made is None:
+            self._made = self._make()
+        self._made.append(pieces)
+        return self._made

@@ -67,11 +67,11 @@ def test_a_directory_that_is_none(tmp_path: Path) -> None:
 def test_what_a_crash_left_is_removed(store: Store) -> None:
     left = store.directory / ".a.txt.00000000-0000-4000-8000-000000000000"
     left.touch()
-    upload = store.other("a.txt")
+    draft = store.draft(store.directory / "a.txt")
     store.recover()
     assert not left.exists()
     assert len(list(store.directory.glob(".a.txt.*"))) == 1, "one that is held stays"
-    upload.discard()
+    draft.discard()
 
 
 def test_what_a_crash_left_half_written_elsewhere_is_finished(store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -178,8 +178,7 @@ def test_new_files_are_for_haproxy_and_the_group_of_the_directory(store: Store) 
     os.chown(store.directory, -1, group)
     former = os.umask(0)
     try:
-        upload = store.new("new.txt")
-        upload._draft.install()
+        store.draft(store.directory / "new.txt").install()
     finally:
         os.umask(former)
     found = (store.directory / "new.txt").stat()

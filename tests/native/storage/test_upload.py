@@ -12,8 +12,9 @@ def test_large_content_goes_to_the_disk_as_it_arrives(tmp_path: Path) -> None:
     async def arrive() -> None:
         store = GeneralStore("general", Directory(tmp_path / "general", "general_storage_dir"), tmp_path)
         upload = store.new("large.bin")
-        (draft,) = store.directory.iterdir()
+        assert list(store.directory.iterdir()) == [], "nothing has arrived"
         await upload.append(b"x" * PIECE)
+        (draft,) = store.directory.iterdir()
         assert draft.stat().st_size == PIECE
         await upload.append(b"y")
         assert (upload.size, draft.stat().st_size) == (PIECE + 1, PIECE)

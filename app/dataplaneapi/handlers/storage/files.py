@@ -62,6 +62,7 @@ async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
     """The body becomes the file; `how` is that of `Upload.commit`."""
     body: File = call.body
     try:
+        upload.admit(call.services.engine.context)
         async for piece in body.pieces():
             await upload.append(piece)
         return await upload.commit(call.services.engine.context, **how)
