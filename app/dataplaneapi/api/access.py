@@ -14,12 +14,12 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, PATCH, READING, Handler, Operation
-from dataplaneapi.api.quotations import refuse_unknown, without_files, without_others
-from dataplaneapi.api.reading import asked_for, listed_in, named, shown
+from dataplaneapi.api.quotations import without_files, without_others
+from dataplaneapi.api.reading import asked_for, changed_by, listed_in, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, json_response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoEntry, NoTransaction
+from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
@@ -48,7 +48,6 @@ def limited(operation: Operation, handler: Handler) -> Handler:
             response = await (await handler(call)).complete()
         except (ApiError, NativeError) as error:
             response = _refusal(call, rights, error)
-        response = _without_existence(operation, rights, response)
         if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
             response = await _readable(call, rights, response)
         return response if rights.may(SECRETS, ALL) else await _masked(operation, response)
@@ -58,9 +57,7 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
     """Returns the response to an error without the lines that HAProxy quotes of what the caller may not read."""
-    if not rights.may(READ, ALL) and _is_of_hidden(call, rights, error):
-        error = Forbidden(rights.refusal_of_hidden())
-    elif isinstance(error, NativeError) and not rights.may(READ, ALL):
+    if isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
     if isinstance(error, NativeError) and not rights.may(SECRETS, ALL):
         error = without_files(error, {str(each) for each in call.services.engine.files()})
@@ -68,29 +65,6 @@ def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Respo
         # The first line counts the tests; the others say what they have found, which `failed_tests` shows without secrets.
         error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)
     return response_to(error)
-
-
-def _is_of_hidden(call: Call, rights: Rights, error: ApiError | NativeError) -> bool:
-    """Whether it would name what the caller may not know: an entry of the history, or a section that a whole text lacks or guesses."""
-    if isinstance(error, Forbidden) and error.object:
-        return isinstance(call.body, bytes) and not rights.reaches(error.object)
-    return isinstance(error, NoEntry)
-
-
-def _without_existence(operation: Operation, rights: Rights, response: Response) -> Response:
-    """Returns the response, or a 403 where its status would say whether there is an object of which the caller may know nothing.
-
-    A transaction is known to its author.
-    """
-    request = author.get().request
-    if response.status_code < 300 and operation.resource is None:
-        return response
-    is_object = bool(operation.resource or operation.store)
-    try:
-        refuse_unknown(response.status_code, _verb(operation), request.object if request else "", rights, is_object=is_object)
-    except Forbidden as forbidden:
-        return response_to(forbidden)
-    return response
 
 
 def require_role(operation: Operation) -> None:
@@ -102,7 +76,7 @@ def require_role(operation: Operation) -> None:
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raises Forbidden."""
+    """Raises Forbidden, whether there is what is asked for or not. What a change of it does is permitted by its commit."""
     verb = READ if operation.action == PATCH else _verb(operation)
     if (transaction := call.get("transaction_id")) and (verb == READ or operation.rows):
         # What does not exist has an answer of its own.
@@ -115,6 +89,8 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
             rights.require(READ, object_)
     elif operation.access != EFFECTS:
         rights.require(verb, named(operation.access, call.values) or ALL)
+    elif (object_ := changed_by(operation, call)) and not rights.may_change_within(object_):
+        raise Forbidden(rights.refusal(_verb(operation), object_), object_=object_)
 
 
 def reader() -> Callable[[str], bool] | None:

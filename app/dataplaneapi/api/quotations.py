@@ -4,22 +4,15 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from haproxy_native.access.rights import Rights
 from haproxy_native.check.messages import Message
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.errors import Forbidden, InUse, NativeError, Refused, ReloadFailed
+from haproxy_native.errors import InUse, NativeError, Refused, ReloadFailed
 from haproxy_native.planning.effects import section_object
-from haproxy_native.planning.touches import DELETE
 
 HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 _PLACE = re.compile(r"\[([^\[\]\s]+):\d+\]")
 _OF_FILE = re.compile(r"'(?= [^']* at line \d+ of file ')")
 _QUOTED = re.compile(r"'.*'")
-# The statuses that say what there is; for a call on one object a refusal of what is sent does, too, since what is not there is refused
-# before. A deletion of nothing succeeds.
-_TELLING, _TELLING_OF_ONE, _NOTHING_DELETED = (404, 409), (400, 404, 406, 409, 412, 422), 204
-# What is done to these takes rights for what they are about, which are asked before.
-_BY_ID, _TELLING_BY_ID = ("history/", "confirmation/"), (404,)
 
 
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
@@ -61,14 +54,3 @@ def _without_file(line: str, files: Collection[str]) -> str:
     if (place := _PLACE.search(line)) and place[1] not in files:
         return _QUOTED.sub("'...'", line)
     return line
-
-
-def refuse_unknown(status: int, verb: str, object_: str, rights: Rights, *, is_object: bool = False) -> None:
-    """Raises Forbidden where a status would say whether there is an object of which the caller may know nothing.
-
-    `is_object`: the call is one on an object of the configuration, or on a stored file.
-    """
-    telling = _TELLING_OF_ONE if is_object else _TELLING_BY_ID if object_.startswith(_BY_ID) else _TELLING
-    is_telling = status in telling or (verb == DELETE and status == _NOTHING_DELETED)
-    if is_telling and object_ and not rights.knows(object_):
-        raise Forbidden(rights.refusal(verb, object_))

@@ -15,6 +15,7 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.effects import Place, name_of, object_section, section_object
+from haproxy_native.request_context import author
 
 # Members of answers with OBJECTS that are of no one object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
@@ -40,6 +41,15 @@ def asked_for(operation: Operation, call: Call) -> str:
         return name_of(Place(resource, parent, 0)) if resource.kind == "indexed" else ""
     resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
     return name_of(Place(resource, parent, "" if key is None else key))
+
+
+def changed_by(operation: Operation, call: Call) -> str:
+    """Return the object that a call is to change, or in which it is to change something; empty where its effects are elsewhere."""
+    request, resource = author.get().request, call.services.editor.resources.by_name.get(operation.resource or "")
+    if resource and resource.file:
+        return spelled(resource.file, call.values["parent_name"])
+    is_named = operation.store or (resource and resource.kind != "view") or "/spoe_files/{" in operation.path
+    return request.object.rstrip("/") if request and is_named else ""
 
 
 def listed_in(operation: Operation, call: Call) -> str:
@@ -98,7 +108,7 @@ def _with_objects(rights: Rights, answer: Any) -> Any:
     if isinstance(answer, Mapping):
         left = _left(rights, answer)
         if left is None:
-            raise Forbidden(rights.refusal(READ, answer["object"]) if "object" in answer else rights.refusal_of_hidden())
+            raise Forbidden(rights.refusal(READ, answer.get("object", ALL)))
         return left
     return [left for row in answer if (left := _left(rights, row)) is not None]
 

@@ -90,10 +90,6 @@ class Rights:
         """The text of one, with the rule that would allow it."""
         return f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}"
 
-    def refusal_of_hidden(self) -> str:
-        """The text of one that names no object."""
-        return f"{self._who} has no rule for all that this is about; a rule that allows it: {{objects: '{ALL}', may: [{READ}]}}"
-
     def permit(self, touched: Iterable[Touch]) -> bool:
         """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that
         would allow it. Who may change nothing with a reload may not reload for a change of nothing.

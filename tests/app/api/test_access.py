@@ -107,8 +107,7 @@ def test_what_reads_files_needs_a_rule_of_its_own(client: Client) -> None:
     before = held(client)
     for method, path, body, headers in roads(client):
         refused = client(method, path, body, headers=headers)
-        assert refused.status == 403, (path, refused.body)
-        assert isinstance(body, bytes) or "global/expressions" in refused.message, (path, refused.body)
+        assert refused.status == 403 and "global/expressions" in refused.message, (path, refused.body)
     assert held(client) == before
     limited(client, team=[*TEAM, {"objects": "global/expressions", "may": ["change"]}])
     method, path, body, headers = next(roads(client))

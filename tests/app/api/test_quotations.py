@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.quotations import HIDDEN, refuse_unknown, without_files, without_others
+from dataplaneapi.api.quotations import HIDDEN, without_files, without_others
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.check.messages import Message
-from haproxy_native.errors import Forbidden, InUse, Missing, NativeError, Refused, ReloadFailed
+from haproxy_native.errors import InUse, Missing, NativeError, Refused, ReloadFailed
 
 FILE = "/etc/haproxy/haproxy.cfg"
 OWN = Message("alert", "'server web' : unknown keyword 'x'.", FILE, 9, "backend shop from plain", "server web x")
@@ -59,15 +59,3 @@ def test_other_files_are_not_quoted(text: str, shown: str) -> None:
     assert str(without_files(ReloadFailed(text), {FILE})) == shown
     other: NativeError = Missing("x")
     assert without_files(other, {FILE}) is other
-
-
-def test_a_status_says_nothing_of_what_is_not_known() -> None:
-    for status in (404, 409):
-        with pytest.raises(Forbidden, match=r"shop may not create backend/other; .*\[create\]"):
-            refuse_unknown(status, "create", "backend/other", SHOP)
-        refuse_unknown(status, "create", "backend/shop", SHOP)
-        refuse_unknown(status, "create", "", SHOP)
-    with pytest.raises(Forbidden):
-        refuse_unknown(204, "delete", "backend/other", SHOP)
-    for status, verb in ((400, "create"), (204, "change")):
-        refuse_unknown(status, verb, "backend/other", SHOP)

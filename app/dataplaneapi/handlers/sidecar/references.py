@@ -1,11 +1,9 @@
 """What names an object, and other names."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
@@ -13,7 +11,6 @@ from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dic
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.errors import NotFound
 from haproxy_native.planning.touches import changed
 from haproxy_native.references.naming import Naming, Renaming
 from haproxy_native.references.rows import Row
@@ -24,8 +21,7 @@ async def read(call: ReadCall) -> Response:
     object_, rights = spelled(*parsed(call.get("object"))), author.get().rights
     if isinstance(rights, Rights):
         rights.require(READ, object_)
-    with _telling_no_others(object_):
-        named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
+    named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
     shown = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
     return await beside(json_response, 200, shown)
 
@@ -35,11 +31,10 @@ async def rename(call: JsonCall) -> Response:
     object_, rights = spelled(*parsed(body["object"])), author.get().rights
     if isinstance(rights, Rights):
         names = (object_, spelled(*parsed(object_)[:-1], body["to"]))
-        rights.permit([changed(name, ()) for name in names if not rights.knows(name)])
+        rights.permit([changed(name, ()) for name in names if not rights.may_change_within(name)])
     naming = Naming(services.engine, [services.discovery, services.apply, services.overrides])
     version, transaction_id = call.get("version"), call.get("transaction_id")
-    with _telling_no_others(object_):
-        renaming = await naming.renaming(object_, body["to"], version=version, transaction_id=transaction_id)
+    renaming = await naming.renaming(object_, body["to"], version=version, transaction_id=transaction_id)
     if call.get("dry_run"):
         foreseen = await naming.plan(renaming)
         shown = as_dict(foreseen.preview) | _shown(renaming)
@@ -51,17 +46,6 @@ async def rename(call: JsonCall) -> Response:
     shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
     shown["reasons"] = [reason_as_dict(reason) for reason in outcome.reasons]
     return await beside(json_response, 202 if headers or transaction_id else 200, shown, headers)
-
-
-@contextmanager
-def _telling_no_others(object_: str) -> Iterator[None]:
-    """The refusal of what does not exist names what does, to those who may read that."""
-    try:
-        yield
-    except NotFound:
-        if reader() is None:
-            raise
-        raise NotFound(f"{object_[:100]} does not exist") from None
 
 
 def _shown(renaming: Renaming) -> dict[str, Any]:
