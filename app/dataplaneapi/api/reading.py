@@ -48,8 +48,9 @@ def changed_by(operation: Operation, call: Call) -> str:
     request, resource = author.get().request, call.services.editor.resources.by_name.get(operation.resource or "")
     if resource and resource.file:
         return spelled(resource.file, call.values["parent_name"])
-    is_named = operation.store or (resource and resource.kind != "view") or "/spoe_files/{" in operation.path
-    return request.object.rstrip("/") if request and is_named else ""
+    object_ = request.object.rstrip("/") if request else ""
+    is_own = operation.store or (resource and resource.kind != "view") or object_.startswith("spoe/")
+    return object_ if is_own else ""
 
 
 def listed_in(operation: Operation, call: Call) -> str:
