@@ -21,6 +21,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, all_touches
+from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -33,12 +34,15 @@ def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
 
 
 async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
-    """Permit evaluating a candidate. Raises Forbidden unless the present author may commit it, with a reload or without."""
+    """Permit evaluating a candidate. Raises Forbidden unless the present author may commit it, with a reload or without.
+
+    A rehearsal ends here: whether a call may be made does not depend on what HAProxy says.
+    """
     by = author.get()
-    if by.rights is None or by.rights.are_all:
-        return
-    touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
-    await beside(permit, by, Texts(candidate.before, candidate.after), touched)
+    if by.rights is not None and not by.rights.are_all:
+        touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
+        await beside(permit, by, Texts(candidate.before, candidate.after), touched)
+    would_change()
 
 
 def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:

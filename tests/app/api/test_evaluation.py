@@ -137,7 +137,8 @@ def test_what_may_not_be_committed_is_not_evaluated(client: Client, starts: Star
     for question, answer in answers:
         assert answer.status == 403, (question, answer.body)
     for question in asked:
-        assert client.post("/v3/sidecar/access/check", question.described()).status == 200
+        verdict = client.post("/v3/sidecar/access/check", question.described()).json
+        assert not verdict["allowed"] and verdict["code"] == 403, (question, verdict)
     assert starts.words == [], "HAProxy was started"
     assert held(client) == before
 
@@ -149,6 +150,8 @@ def test_what_may_be_committed_is_evaluated(client: Client, starts: Starts, role
     limited(client, **({"editor": None} if role == "editor" else {"admin": None}))
     for question in asked:
         starts.words.clear()
+        assert client.post("/v3/sidecar/access/check", question.described()).json["allowed"] or "add=" in question.path, question
+        assert starts.words == [], "a rehearsal asks HAProxy nothing"
         answer = question.ask(client)
         assert answer.status < 500 and answer.status != 403, (question, answer.body)
         assert starts.words or question.operation.id == "planStoredFile", (question, answer.body)
