@@ -2,8 +2,9 @@
 
 What a secret is follows from the declaration: a member with `x-secret` in openapi/schemas is one, unless native/haproxy_native/editing/
 literals.py tells that what it holds is none. An object is walked along its schema, a line of a configuration along the shape that the same
-schema gives it. What is not declared is masked: a member, a word, a line. Comments may hold anything, so they are masked too; and the
-checksum line is left out, by which a short password could be found.
+schema gives it. What is not declared is masked: a member, a word, a line. A comment that is a line switched off is masked as that line,
+and one that speaks of credentials is masked; other comments, and metadata, are shown. The checksum line is left out: a short password
+could be found by it.
 """
 
 import functools
@@ -34,28 +35,26 @@ _BARE_WORD = re.compile(r"[^\s'`\"]+")
 # A longer line of a message is shown up to a word that a secret may follow: it is not tried at each of them.
 _LONGEST = 1000
 _NEGATIONS = ("no", "default")
+# In a comment in prose.
+_CREDENTIAL = re.compile(r"passw|secret|token|credential|bearer|authori[sz]ation|api.?key", re.IGNORECASE)
 
 
 # -- texts
 
 
-def masked_lines(text: str, *, with_comments: bool = False) -> str:
-    """Lines of a configuration, or a difference of files.
-
-    With comments, those are masked alone that are lines which were switched off.
-    """
-    masked = functools.partial(_masked_line, with_comments=with_comments)
+def masked_lines(text: str) -> str:
+    """Mask lines of a configuration, or a difference of files."""
     if text.startswith("--- "):
-        return "".join(_difference_lines(text, masked))
-    return "".join(map(masked, without_checksum(text).splitlines(keepends=True)))
+        return "".join(_difference_lines(text))
+    return "".join(map(_masked_line, without_checksum(text).splitlines(keepends=True)))
 
 
-def _difference_lines(text: str, masked: Callable[[str], str]) -> Iterator[str]:
+def _difference_lines(text: str) -> Iterator[str]:
     """The lines of stored files may quote a configuration."""
-    walk = masked
+    walk: Callable[[str], str] = _masked_line
     for line in text.splitlines(keepends=True):
         if line.startswith("--- "):
-            walk = masked_text if _is_of_file(line[4:]) else masked
+            walk = masked_text if _is_of_file(line[4:]) else _masked_line
         if line.startswith(("--- ", "+++ ", "@@ ", "\\ ")):
             yield line
         elif not line[1:].startswith("# _md5hash="):
@@ -63,23 +62,27 @@ def _difference_lines(text: str, masked: Callable[[str], str]) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _masked_line(line: str, *, with_comments: bool) -> str:
+def _masked_line(line: str) -> str:
     if not (words := words_of(line)) and (not line.strip() or line in BANNER or _VERSION.fullmatch(line)):
         return line
     if not (hidden := _hidden(words)) and "#" not in line and "\r" not in line:
         return line
-    return _without(split(line), hidden, with_comments=with_comments)
+    return _without(split(line), hidden)
 
 
-def _without(parts: Split, hidden: Collection[int], *, with_comments: bool = False) -> str:
+def _without(parts: Split, hidden: Collection[int]) -> str:
     shown = (MASKED if at in hidden else word for at, word in enumerate(parts.words))
     bare = parts.tail.strip(BLANKS + "\n")
-    if with_comments and bare.startswith("#"):
-        off = bare.lstrip("# \t")
-        tail = _masked_line(off, with_comments=True) if words_of(off)[:1] in shapes() else off
+    comment = bare.lstrip("# \t")
+    if not bare.startswith("#"):
+        comment, masked = bare, f"# {MASKED}"
+    elif _CREDENTIAL.search(comment):
+        masked = MASKED
+    elif (words := words_of(comment)) and words[0] in _first_words():
+        masked = _masked_line(comment)
     else:
-        off, tail = bare, f"# {MASKED}"
-    return Split(parts.gaps, tuple(shown), parts.tail.replace(off, tail) if off else parts.tail).join()
+        masked = comment
+    return Split(parts.gaps, tuple(shown), parts.tail.replace(comment, masked) if comment else parts.tail).join()
 
 
 def masked_text(text: str) -> str:
@@ -167,6 +170,12 @@ def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
 @functools.cache
 def _longest() -> int:
     return max(map(len, shapes()))
+
+
+@functools.cache
+def _first_words() -> frozenset[str]:
+    """Return the words that a line may begin with."""
+    return frozenset({*(prefix[0] for prefix in shapes() if prefix), *_NEGATIONS})
 
 
 @functools.cache

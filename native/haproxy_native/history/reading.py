@@ -24,7 +24,7 @@ async def text_at(history: History, id_: int) -> str:
     """The configuration after an entry. Raises NotFound."""
     path = str(history.context.current.path)
     data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
-    return await beside(lambda: masked_lines(decoded(data), with_comments=True))
+    return await beside(lambda: masked_lines(decoded(data)))
 
 
 async def entry_of_request(history: History, id_: str, since: float) -> int | None:
@@ -46,7 +46,7 @@ async def difference_between(history: History, editor: Editor, start: int | None
         return _text(journal, journal.get(start).id, str(path)), _text(journal, journal.get(end).id, str(path))
 
     old, new = await history.ask(texts)
-    return await beside(lambda: masked_lines(_difference(old, new, path.name, section), with_comments=True))
+    return await beside(lambda: masked_lines(_difference(old, new, path.name, section)))
 
 
 def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | None) -> str:
@@ -66,7 +66,7 @@ def _differences(contents: Sequence[Content]) -> Iterator[str]:
     for content in contents:
         if not content.object:
             before, after = (Document.parse(data or b"") for data in (content.before, content.after))
-            yield masked_lines(difference(before, after, content.path.rpartition("/")[2], PAST), with_comments=True)
+            yield masked_lines(difference(before, after, content.path.rpartition("/")[2], PAST))
         elif not content.is_kept or any(key_material.is_secret(data) for data in (content.before, content.after) if data):
             yield f"--- {content.object} ({PAST[0]})\n+++ {content.object} ({PAST[1]})\n"
         else:
@@ -88,7 +88,7 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
 
     await history.settled()
     steps_ = await history.ask(steps)
-    return await beside(lambda: [line.masked(masked_lines(line.text, with_comments=True)) for line in blame(steps_, kind, name, now)])
+    return await beside(lambda: [line.masked(masked_lines(line.text)) for line in blame(steps_, kind, name, now)])
 
 
 def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:

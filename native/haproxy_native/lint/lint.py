@@ -65,12 +65,12 @@ class _Shown:
             file,
             line,
             self._view.by_place[found.at.place].title,
-            masked_lines(found.at.text.strip(), with_comments=True),
+            masked_lines(found.at.text.strip()),
             masked_text(found.what),
             check.reason,
             check.mend,
             object_,
-            masked_lines(found.line, with_comments=True),
+            masked_lines(found.line),
             tuple(dict.fromkeys(others)),
         )
 
