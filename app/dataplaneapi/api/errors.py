@@ -45,6 +45,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NotCancellable: 409,
     native.NotPending: 409,
     native.Unconfirmed: 409,
+    native.NotRevertible: 409,
     native.TooManyTransactions: 429,
     native.TooManyOperations: 429,
     native.ShareExceeded: 429,

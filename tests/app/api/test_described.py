@@ -73,7 +73,7 @@ CALLS = [
     ("POST", f"{CONFIG}/backends", {"name": "shop2"}, None, 400),
     ("GET", f"{CONFIG}/backends/none", None, None, 404),
     ("GET", f"{CONFIG}/backends/shop", None, False, 200),
-    ("PUT", f"{CONFIG}/backends/none?version=2", {"name": "none"}, None, 404),
+    ("PUT", f"{CONFIG}/backends/none?version=2", {"name": "none"}, None, 403),
     ("DELETE", f"{CONFIG}/backends/app?version=2", None, None, 403),
     ("POST", f"{CONFIG}/raw?version=2", CONFIGURATION + "\nbackend shop from base\n", True, 202),
     ("POST", f"{CONFIG}/raw?version=2", CONFIGURATION.replace("1000", "2000"), None, 403),
@@ -108,7 +108,7 @@ def test_uploads(client: Client) -> None:
     limited(client)
     path = f"{SERVICES}/storage/maps"
     there, new = (asked(client, "POST", path, FORM % name, content_type=BOUNDARY) for name in ("hosts.map", "new.map"))
-    assert (there["code"], new["code"]) == (409, 403) and "map/new.map" in new["reason"]
+    assert (there["code"], new["code"]) == (403, 403) and "map/new.map" in new["reason"]
     limited(client, "admin")
     assert asked(client, "POST", path, FORM % "new.map", content_type=BOUNDARY) == {"allowed": True, "reload": False}
 

@@ -22,12 +22,12 @@ ROLES = "role in body is the name of a role, or a list of them"
 
 async def read_list(call: ReadCall) -> Response:
     return json_response(
-        200, [_shown(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may(READ, token)]
+        200, [_shown(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may_read(token)]
     )
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, _shown(call, _token(call)))
+    return json_response(200, _shown(call, _token(call, READ)))
 
 
 async def create(call: JsonCall) -> Response:
@@ -45,9 +45,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def revoke(call: JsonCall) -> Response:
-    token = _token(call)
-    if not _is_own(call, token) and not _may(DELETE, token):
-        raise Forbidden(f"token {token.id} is of {token.creator}; a rule that allows it: {{objects: token/{token.id}, may: [delete]}}")
+    token = _token(call, DELETE)
     would_change(reloads=False)
     try:
         await call.services.bearers.tokens.revoke(token, author.get().name)
@@ -84,11 +82,14 @@ def _network(text: str) -> str:
         raise ApiError(422, f"from in body: write a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
 
 
-def _token(call: Call) -> Token:
-    """Raises NotFound, also for one that the caller may not see."""
-    token = call.services.bearers.tokens.get(call.get("id"))
-    if token is None or not (_is_own(call, token) or _may(READ, token) or _may(DELETE, token)):
-        raise NotFound(f"token {call.get('id')[:40]} does not exist; GET /v3/sidecar/tokens lists those there are")
+def _token(call: Call, verb: str) -> Token:
+    """Return the token of the call. Raises Forbidden, whether it exists or not, and NotFound."""
+    id_, rights = call.get("id"), author.get().rights
+    token = call.services.bearers.tokens.get(id_)
+    if isinstance(rights, Rights) and not (token and _is_own(call, token)):
+        rights.require(verb, f"token/{id_[:40]}")
+    if token is None:
+        raise NotFound(f"token {id_[:40]} does not exist; GET /v3/sidecar/tokens lists those there are")
     return token
 
 
@@ -98,9 +99,9 @@ def _is_own(call: Call, token: Token) -> bool:
     return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
 
 
-def _may(verb: str, token: Token) -> bool:
+def _may_read(token: Token) -> bool:
     rights = author.get().rights
-    return not isinstance(rights, Rights) or rights.may(verb, f"token/{token.id}")
+    return not isinstance(rights, Rights) or rights.may_read(f"token/{token.id}")
 
 
 def _shown(call: Call, token: Token) -> dict[str, Any]:
