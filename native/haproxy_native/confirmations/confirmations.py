@@ -133,12 +133,15 @@ class Confirmations:
     async def opened(self, seconds: float, guard: Guard | None = None) -> AsyncIterator[Confirmation]:
         """A confirmation of what is changed within; its time begins at the end. Raises Unconfirmed while there is another.
 
+        Without the history nothing could be rolled back: raises Unrecorded, with no confirmation stored, if it can take no entry.
+
         A `guard` rolls it back as soon as it is violated. HAProxy must answer then: raises RuntimeFailure.
 
         Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
         """
         by = author.get()
         self._admit(Change(lambda document: document, author=by))
+        await self._context.require_room(by)
         before = await self._guard_watch.read() if guard and self._guard_watch else None
         self._admit(Change(lambda document: document, author=by))
         members = asdict(guard) if guard else None

@@ -116,12 +116,14 @@ class History:
             log.error("the history does not take what files hold: %s", error)
 
     async def _check_room(self, size: int) -> None:
-        """Raises Unrecorded if earlier entries cannot be written, or the disk has no room for one with so many bytes of content."""
+        """Raises Unrecorded if the journal is damaged, earlier entries wait, or the disk has no room for this many bytes of content."""
         try:
             await self.catch_up()
             await self._asked(lambda journal: room.check(self._directory, ENTRY_BYTES + size))
         except OSError as error:
             raise Unrecorded(failed(f"no room for an entry of the history in {self._directory}", error, self._directory)) from error
+        except sqlite3.Error as error:
+            raise Unrecorded(self._unreadable(error).detail) from error
         except Unusable as error:
             raise Unrecorded(error.detail) from error
 

@@ -13,7 +13,7 @@ from haproxy_native.confirmations import ledger
 from haproxy_native.confirmations.confirmations import TRIES, Confirmations
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unusable, WriteFailed
+from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unrecorded, Unusable, WriteFailed
 from haproxy_native.history.entries import Record
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned, Returning
@@ -158,6 +158,24 @@ def test_a_change_that_fails_leaves_nothing_to_confirm(tmp_path: Path) -> None:
                 pass
             assert confirmations.get(made.id).status == VOID
             await engine.amend(adding("c"))
+
+    run(work())
+
+
+def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
+    """Nothing was changed, so nothing waits and other clients are not refused."""
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, reported):
+            history = confirmations._history
+            await history.catch_up()
+            await history.__aexit__(None, None, None)
+            (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
+            async with history:
+                with pytest.raises(Unrecorded, match="move the directory aside"):
+                    async with confirmations.opened(60):
+                        await engine.amend(adding("b"))
+                assert not confirmations.all() and not reported and "backend b" not in text(engine)
 
     run(work())
 

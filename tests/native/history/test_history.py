@@ -309,3 +309,21 @@ def test_a_damaged_journal_is_moved_aside(tmp_path: Path) -> None:
             assert [entry.version for entry in await entries(history)] == [2]
 
     run(work())
+
+
+def test_a_journal_that_is_damaged_later(tmp_path: Path) -> None:
+    """The refusal is the same as for a journal that was damaged before the start."""
+
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write(adding("b"), version=1)
+            await history.catch_up()
+            await history.__aexit__(None, None, None)
+            (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
+            async with history:
+                author.set(Author("ann", "192.0.2.1", "r-1"))
+                with pytest.raises(Unrecorded, match=r"file is not a database; .*move the directory aside"):
+                    await engine.write(adding("c"), version=2)
+            assert engine.version() == 2
+
+    run(work())
