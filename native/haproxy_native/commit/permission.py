@@ -68,9 +68,7 @@ def permit_file(kind: str, path: Path, verb: str) -> None:
 
 
 def permit_values(before: str, after: str) -> None:
-    """Raises Forbidden for lines beside the configuration with values that read files or the environment, from an author who may not bring
-    them in.
-    """
+    """Raise Forbidden if a text beside the configuration gets a value of expressions.toml, and the present author may add none."""
     by = author.get()
     if by.rights and has_new([before], [after]):
         by.rights.permit([EXPRESSIONS])

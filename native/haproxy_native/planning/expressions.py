@@ -1,8 +1,9 @@
-"""Values by which HAProxy reads or changes what no rule of a role names; expressions.toml says which these are. Pure.
+"""Values that reach further than the object that has them, such as files and local sockets; expressions.toml lists them. Pure.
 
 Whoever may change a server, a rule or a log format writes a small program: the name that a server is asked for by TLS may be a line of any
-file that HAProxy can read. So a change that brings such a value in touches `global/expressions` as well (touches.py), by whatever member,
-line or text it comes. A value that stays, or moves within what the change may touch, is none of it.
+file that HAProxy can read, and its address may be the socket that administers HAProxy. So a change that adds such a value touches
+`global/expressions` as well (touches.py), by whatever member, line or text it comes. A change that only keeps or moves the values that are
+there does not.
 """
 
 import re
@@ -16,8 +17,9 @@ from typing import Any
 from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.words import unquoted, words_of
 
-# Few lines may hold one.
-_SUSPECT = re.compile(r"[\"'\\($]|-f|file|command|config")
+# What may quote or call something, or begin an address. Other lines hold a value only by their words.
+_SIGNS = r"[\"'\\($/@]"
+_QUOTING = str.maketrans("", "", "\"'\\")
 # HAProxy expands variables in weak quotes only.
 _VARIABLE = re.compile(r"\$[{A-Za-z_.]")
 Value = tuple[str, ...]
@@ -30,25 +32,29 @@ def has_new(before: Iterable[str], after: Iterable[str]) -> bool:
 
 
 def _of_text(text: str) -> Iterator[Value]:
+    suspect = _table().suspect
     for line in split_lines(text):
-        if _SUSPECT.search(line):
+        if suspect.search(line):
             yield from _of_line(words_of(line))
 
 
 def _of_line(written: Sequence[str]) -> Iterator[Value]:
-    words = tuple(map(unquoted, written))
-    found = [place for place, word in enumerate(words) if _table().calls.search(word) or _expands(written[place])]
-    if words and words[0] in _table().of_options and not {0, 1, 2}.intersection(found):
+    table, words = _table(), tuple(map(unquoted, written))
+    first = words[0] if words else ""
+    found = {place for place, word in enumerate(words) if table.is_call(word) or _expands(written[place])}
+    found.update(place for place in _places(words, table.addresses.get(first, ())) if not table.is_of_network(words[place]))
+    found.update(_places(words, table.files.get(first, ())))
+    if first in table.of_options:
         # Each with its option. Which server or listener has it, rules for these say.
-        yield from (words[place - 1 : place + 1] for place in found)
-    elif found or _names_file(words):
+        yield from (words[max(0, place - 1) : place + 1] for place in sorted(found))
+    elif found or table.patterns in words or any(f"{' '.join(words)} ".startswith(f"{begin} ") for begin in table.lines):
         yield words
 
 
-def _names_file(words: Value) -> bool:
-    table, line = _table(), " ".join(words)
-    is_named = any(f"{line} ".startswith(f"{begin} ") for begin in table.lines)
-    return is_named or table.patterns in words or not table.files.get(words[0] if words else "", frozenset()).isdisjoint(words[:-1])
+def _places(words: Value, of: Iterable[int | str]) -> Iterator[int]:
+    for each in of:
+        places = [each] if isinstance(each, int) else [place + 1 for place, word in enumerate(words) if word == each]
+        yield from (place for place in places if place < len(words))
 
 
 def _expands(word: str) -> bool:
@@ -67,11 +73,21 @@ def _expands(word: str) -> bool:
 
 class _Table:
     def __init__(self, declared: dict[str, Any]) -> None:
-        self.calls = re.compile(declared["calls"])
         self.lines: list[str] = declared["lines"]
         self.patterns: str = declared["patterns"]
         self.of_options = frozenset(declared["of_options"])
-        self.files = {begin: frozenset(words) for begin, words in declared["files"].items()}
+        self.files: dict[str, list[str]] = declared["files"]
+        self.addresses: dict[str, list[int | str]] = declared["addresses"]
+        self._calls, self._network = re.compile(declared["calls"]), re.compile(declared["network"])
+        last = {line.split()[-1] for line in self.lines}.union([self.patterns], *self.files.values())
+        self.suspect = re.compile("|".join([_SIGNS, declared["calls"], *map(re.escape, sorted(last))]))
+
+    def is_call(self, word: str) -> bool:
+        # Arguments may have quotes of their own.
+        return any(self._calls.search(each) for each in {word, word.translate(_QUOTING)})
+
+    def is_of_network(self, address: str) -> bool:
+        return all(map(self._network.fullmatch, address.split(",")))
 
 
 @cache

@@ -41,7 +41,7 @@ class Touch:
     members: frozenset[str] = frozenset()
 
 
-# What a change touches besides, when it brings in a value by which HAProxy reads files or its environment (expressions.py).
+# What a change touches besides, when it adds a value that reaches further than the object that has it (expressions.py).
 EXPRESSIONS = Touch("global/expressions", CHANGE, frozenset((ANY,)))
 
 
@@ -60,7 +60,7 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
     `known`: the effects, where they have been computed.
 
     Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
-    reaches from one into the next, is the object RAW. A value that reads files or the environment is EXPRESSIONS.
+    reaches from one into the next, is the object RAW. A new value that reaches further than its object is EXPRESSIONS.
     """
     new = under_head_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
