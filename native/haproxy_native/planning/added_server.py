@@ -5,6 +5,7 @@ maintenance, as HAProxy makes it.
 """
 
 import functools
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,12 +32,20 @@ def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -
     name = plain(values["name"])
     live.require_readable({**values, **({SEVERAL_WORDS: str(source).split(" ")[0]} if (source := values.get(SEVERAL_WORDS)) else {})})
     path = f"{argument(backend)}/{argument(name)}"
-    options = " ".join(_options(servers, live, values, capabilities))
+    options = " ".join(map(argument, _words(servers, live, values, capabilities)))
     # Two blanks, as clients know the command from its refusals.
     made = [Command(f"add server {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}")]
     made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
     made += [commands.agent(backend, name, True)] if values.get(live.roles[AGENT]) == "enabled" else []
     return made
+
+
+def as_line(values: Mapping[str, Any]) -> str:
+    """Return the server line that says what `added` sends, without its state. Raises BadValue and NotExpressible."""
+    servers = _servers()
+    live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+    # Both mean the same in single quotes, and expand nothing there.
+    return shlex.join(["server", str(values["name"]), *_words(servers, live, values, Capabilities())])
 
 
 @functools.cache
@@ -45,7 +54,7 @@ def _servers() -> Servers:
     return Servers(Grammar(time_suffix="none"))
 
 
-def _options(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
+def _words(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
     place = {name: values[name] for name in PLACE if name in values}
     unsaid, words = servers.unsaid(), _flat(_written(servers, place)[:1])
     for name, value in values.items():
@@ -57,7 +66,7 @@ def _options(servers: Servers, live: Live, values: Mapping[str, Any], capabiliti
             words += [name.replace("_", "-")]
         else:
             words += _flat(_written(servers, {**place, name: value})[1:])
-    return [argument(plain(word)) for word in words]
+    return [plain(word) for word in words]
 
 
 def _written(servers: Servers, values: Mapping[str, Any]) -> list[list[str]]:

@@ -77,9 +77,15 @@ def test_a_kept_answer_is_not_for_others(client: Client) -> None:
 READING = "str(password:),map(/etc/passwd)"
 SERVER = {"name": "app1", "address": "127.0.0.1", "port": 8081, "ssl": "enabled", "sni": READING}
 RULE = {"type": "set-header", "hdr_name": "X", "hdr_format": f"%[{READING}]"}
-TEAM = [{"objects": "backend/app", "may": ["read", "create", "change", "delete"]}, {"objects": "spoe/*", "may": ["create", "change"]}]
+TEAM = [
+    *({"objects": own, "may": ["read", "create", "change", "delete"]} for own in ("backend/app", "frontend/web")),
+    {"objects": "spoe/*", "may": ["create", "change"]},
+]
 SPOE = b"[s]\nspoe-message m\n    args a=env(HOME)\n"
 FORM = {"content-type": "multipart/form-data; boundary=b"}
+
+
+SOCKET = "unix@/run/admin.sock"
 
 
 def roads(client: Client) -> Iterator[tuple[str, str, object, dict[str, str]]]:
@@ -94,15 +100,30 @@ def roads(client: Client) -> Iterator[tuple[str, str, object, dict[str, str]]]:
     yield "POST", f"{CONFIG}/raw?version=1", own, {"content-type": "text/plain"}
     lines = text.replace("acl local", "# .if 1\n  errorfile 503 /etc/passwd\n  acl local").encode()
     yield "POST", f"{CONFIG}/raw?version=1", lines, {"content-type": "text/plain"}
+    local = text.replace("127.0.0.1:8081", "/run/admin.sock", 1).encode()
+    yield "POST", f"{CONFIG}/raw?version=1", local, {"content-type": "text/plain"}
+    yield "POST", f"{backend}/servers?version=1", {"name": "new", "address": SOCKET}, {}
+    yield "POST", f"{backend}/servers?version=1", {"name": "new", "address": "127.0.0.1", "health_check_address": SOCKET}, {}
+    yield "POST", f"{backend}/tcp_checks/0?version=1", {"action": "connect", "addr": SOCKET}, {}
+    yield "POST", f"{backend}/log_targets/0?version=1", {"address": "fd@3", "facility": "local0"}, {}
+    yield "POST", f"{CONFIG}/frontends/web/binds?version=1", {"name": "new", "address": SOCKET}, {}
+    yield "POST", f"{CONFIG}/frontends/web/binds?version=1", {"name": "new", "address": "*", "port": 1, "crt_list": "/etc/passwd"}, {}
+    yield "POST", f"{backend}/http_request_rules/0?version=1", {**RULE, "hdr_format": "%[var(proc.key)]"}, {}
+    exporter = {"type": "use-service", "service_name": "prometheus-exporter"}
+    yield "POST", f"{CONFIG}/frontends/web/http_request_rules/0?version=1", exporter, {}
+    admin = {"stats_options": {"stats_admin": True, "stats_admin_cond": "if", "stats_admin_cond_test": "TRUE"}}
+    yield "PATCH", f"{CONFIG}/frontends/web?version=1", admin, {"content-type": "application/merge-patch+json"}
     head = b'--b\r\nContent-Disposition: form-data; name="file_upload"; filename="s.cfg"\r\n\r\n'
     yield "POST", "/v3/services/haproxy/spoe/spoe_files", head + SPOE + b"\r\n--b--\r\n", FORM
-    yield "POST", "/v3/services/haproxy/runtime/backends/app/servers", SERVER | {"name": "new"}, {}
+    first: dict[str, str]
+    for first in ({}, {"agent-send": "#"}, {"sni": "str(x)", "address": SOCKET}):
+        yield "POST", "/v3/services/haproxy/runtime/backends/app/servers", first | SERVER | first | {"name": "new"}, {}
     transaction = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
     yield "PUT", f"{backend}/servers/app1?transaction_id={transaction}", SERVER, {}
 
 
 def test_what_reads_files_needs_a_rule_of_its_own(client: Client) -> None:
-    """By whichever road a value comes that reads a file or the environment."""
+    """By whichever road a value comes that reaches further than its object."""
     limited(client, team=TEAM)
     before = held(client)
     for method, path, body, headers in roads(client):

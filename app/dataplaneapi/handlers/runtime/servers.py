@@ -16,7 +16,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.overrides.ledger import MEMBERS
 from haproxy_native.overrides.overrides import HEALTH
-from haproxy_native.planning.added_server import added
+from haproxy_native.planning.added_server import added, as_line
 from haproxy_native.planning.live import NotExpressible
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
@@ -44,7 +44,9 @@ async def create(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
-    permit_values("", " ".join(["server", name, "-", *map(str, call.body.values())]))
+    # What cannot be sent is refused below, after the permission for the object.
+    with suppress(BadValue, NotExpressible):
+        permit_values("", as_line(call.body))
 
     async def work(runtime: Runtime) -> None:
         try:
