@@ -101,7 +101,7 @@ class Solver:
                 raise RuntimeRefused(answer, command)
 
     async def _take_away(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
-        """Also at the end of the server, which does not wait for the time."""
+        """Delete the record after `kept` seconds, or at once when this server stops."""
         try:
             await asyncio.sleep(kept)
         finally:
