@@ -4,10 +4,10 @@ import asyncio
 import functools
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote
 
-from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.abandon import HOOK
 from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
@@ -111,12 +111,20 @@ async def _confirmation(call: Call, guard: Guard | None) -> AsyncIterator[Confir
 
 
 async def _waited(call: Call, response: Response, seconds: float | None) -> Response:
-    """The response, or that of a live change once the reload that it names has succeeded. Raises ReloadFailed."""
+    """Return the response, or that of a live change once the reload that it names has succeeded. Raise ReloadFailed.
+
+    The wait ends early when the client disconnects. The change has been made, so the response is the same as when the time is over.
+    """
     reload_id = next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
     if seconds is None or reload_id is None or response.status_code != 202:
         return response
     call.answer_within(seconds + ANSWER_SECONDS)
-    record = await while_there(call.scope, _ended(call, reload_id, time.monotonic() + seconds))
+    gone = asyncio.Event()
+    call.scope[HOOK] = gone.set
+    try:
+        record = await _ended(call, reload_id, time.monotonic() + seconds, gone)
+    finally:
+        call.scope.pop(HOOK, None)
     if record.status == FAILED and not record.keeps_those_of(author.get().request_id):
         raise ReloadFailed(record.failure)
     if record.status == IN_PROGRESS:
@@ -141,10 +149,14 @@ def _own(response: Response) -> list[tuple[bytes, bytes]]:
     return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
 
 
-async def _ended(call: Call, reload_id: str, deadline: float) -> Record:
-    """The record when it has ended, or that of the reload which loads this call's change after another one was taken back."""
-    while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline:  # noqa: ASYNC110
-        await asyncio.sleep(LOOK_SECONDS)
+async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> Record:
+    """Return the record of the reload when it has ended, the deadline is over or the client is gone.
+
+    If the reload took back another change, return the record of the reload that loads this call's change.
+    """
+    while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(gone.wait(), LOOK_SECONDS)
     if record.rest_reload_id and record.keeps_those_of(author.get().request_id):
-        return await _ended(call, record.rest_reload_id, deadline)
+        return await _ended(call, record.rest_reload_id, deadline, gone)
     return record

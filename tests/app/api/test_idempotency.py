@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dataplaneapi.api.abandon import HOOK
 from dataplaneapi.api.call_store import CallStore
 from dataplaneapi.api.idempotency import HashedBody
 from dataplaneapi.settings.roles import read_roles
@@ -135,8 +136,8 @@ def test_of_many_at_once_one_is_made(client: Client) -> None:
 
 
 def test_a_call_goes_on_when_its_client_leaves(client: Client) -> None:
-    """It waits for a reload when the connection is gone, and is answered the same the next time."""
-    path = f"{SERVERS}?version=1&wait=100ms"
+    """The client leaves while the call waits for a reload. The call was made, and is answered the same the next time."""
+    path = f"{SERVERS}?version=1&wait=5m"
     credentials = b"Basic " + base64.b64encode(b"admin:adminpwd")
     sent = [(b"authorization", credentials), (b"content-type", b"application/json"), (b"idempotency-key", b"k")]
     messages = iter([{"type": "http.request", "body": json.dumps(NEW).encode(), "more_body": False}])
@@ -151,7 +152,16 @@ def test_a_call_goes_on_when_its_client_leaves(client: Client) -> None:
     scope = {"type": "http", "method": "POST", "path": where, "raw_path": where.encode(), "query_string": query.encode(), "headers": sent}
     scope |= {"http_version": "1.1", "scheme": "http", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "root_path": ""}
     scope["connection"] = client.connection
-    client.runner.run(client.app(scope, receive, send))
+
+    async def leave() -> None:
+        serving = asyncio.create_task(client.app(scope, receive, send))
+        async with asyncio.timeout(60):
+            while HOOK not in scope:
+                await asyncio.sleep(0.001)
+            scope[HOOK]()
+            await serving
+
+    client.runner.run(leave())
     again = post(client, path, NEW)
     assert (again.status, again.headers.get("Idempotent-Replayed"), client.engine.version()) == (202, "true", 2)
 
