@@ -180,6 +180,8 @@ class StreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["response"], scope["at_end"] = self, self._close
+        # A stream ends when its client leaves: that is no failure of the request.
+        scope.pop("when_gone", None)
         if answer_within := scope.get("answer_within"):
             answer_within(self._patience)
         if recording := scope.pop("recording", None):

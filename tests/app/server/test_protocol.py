@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.responses import StreamResponse
 from dataplaneapi.server import listeners, protocol
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import HalfHeads
@@ -356,3 +358,26 @@ def test_what_need_not_be_made_without_its_client(caplog: pytest.LogCaptureFixtu
         return said
 
     assert asyncio.run(story()) == ["answered", "gone"]
+
+
+def test_a_stream_whose_client_leaves_ends_without_an_error() -> None:
+    async def story() -> None:
+        ended, tasks = asyncio.Event(), list[asyncio.Task[None]]()
+
+        async def parts(write: Any) -> AsyncIterator[bytes]:
+            yield b"one"
+            await ended.wait()
+
+        async def stream(scope: Any, receive: Any, send: Any) -> None:
+            response = StreamResponse(parts, ended.set, b"text/plain", [], 60.0)  # type: ignore[arg-type]
+            tasks.append(asyncio.create_task(while_there(scope, response(scope, receive, send))))
+            await asyncio.wait(tasks)
+
+        async with served(given(), stream) as (_, address), asyncio.timeout(60):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(GET)
+            await reader.readuntil(b"one")
+            writer.close()
+            await tasks[0]
+
+    asyncio.run(story())
