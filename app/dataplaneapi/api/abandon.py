@@ -21,16 +21,17 @@ async def while_there(scope: Scope, work: Awaitable[Result]) -> Result:
     with abandonable() as flag:
 
         def leave() -> None:
-            flag.set()
-            task.cancel()
+            # A second cancellation would interrupt the cleanup that the first one has started.
+            if not flag.is_set():
+                flag.set()
+                task.cancel()
 
         scope[HOOK] = leave
         try:
             return await work
         except asyncio.CancelledError:
-            if not flag.is_set():
+            if not flag.is_set() or task.uncancel():
                 raise
-            task.uncancel()
         finally:
             scope.pop(HOOK, None)
     raise ApiError(400, "the client went away before its answer was ready")

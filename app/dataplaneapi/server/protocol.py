@@ -319,7 +319,7 @@ class Protocol(Ending):
             self.transport.abort()
         else:
             self._cut_off(active)
-            self._say(503, f"no answer within {self._patience:g} seconds; what was begun goes on")
+            self._say(503, f"no answer within {self._patience:g} seconds; a change that has begun continues")
 
     # Refusals
 

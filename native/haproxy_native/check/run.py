@@ -92,9 +92,11 @@ async def run(
                 stderr, stdout = await asyncio.gather(read(child.stderr, _KEPT_OUTPUT), read(child.stdout, _KEPT_OUTPUT))
                 return Ended(await child.wait(), stderr, stdout)
         finally:
-            if not child.ended:
-                await child.kill()
-            child.close()
+            try:
+                if not child.ended:
+                    await child.kill()
+            finally:
+                child.close()
 
 
 def at_once() -> int:

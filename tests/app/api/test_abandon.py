@@ -106,3 +106,39 @@ def test_what_others_wait_for_goes_on() -> None:
         assert await shared[0] == 7
 
     asyncio.run(run())
+
+
+def test_a_cleanup_is_not_interrupted() -> None:
+    """The client is reported gone twice: when its answer is given up, and when the connection then closes."""
+
+    async def run() -> None:
+        scope: dict[str, Any] = {}
+        begun, cleans, go_on, cleaned = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def work() -> None:
+            try:
+                begun.set()
+                await asyncio.Event().wait()
+            finally:
+                cleans.set()
+                await go_on.wait()
+                cleaned.set()
+
+        async def serve() -> int:
+            with pytest.raises(ApiError):
+                await while_there(scope, work())
+            task = asyncio.current_task()
+            assert task
+            return task.cancelling()
+
+        task = asyncio.create_task(serve())
+        await begun.wait()
+        scope[HOOK]()
+        await cleans.wait()
+        scope[HOOK]()
+        await asyncio.sleep(0)
+        go_on.set()
+        assert await task == 0
+        assert cleaned.is_set()
+
+    asyncio.run(run())
