@@ -5,15 +5,16 @@ import logging
 import os
 import re
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote
 
 from haproxy_native.beside import beside
 from haproxy_native.check.environment import for_haproxy
-from haproxy_native.errors import NoShadow, RuntimeAbsent
+from haproxy_native.errors import NoShadow, RuntimeAbsent, Unusable
 from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
@@ -23,6 +24,7 @@ from haproxy_native.shadow.rewrite import CLI, OWN, Listener, Shadow, identifier
 from haproxy_native.text.document import Document
 
 logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
 # What a request waits for the log where it may be answered silently.
 SILENT_SECONDS = 0.25
 START_SECONDS, ANSWER_SECONDS = 20.0, 10.0
@@ -236,9 +238,15 @@ async def start(
 
     Raises NoShadow where HAProxy does not start with it, and Unusable where nothing temporary can be written.
     """
-    scratch = await asyncio.to_thread(Scratch, "shadow")
+    making = asyncio.ensure_future(asyncio.to_thread(Scratch, "shadow"))
     try:
-        shadow, directory = await beside(_written, document, scratch.path, home, files)
+        scratch = await asyncio.shield(making)
+    except asyncio.CancelledError:
+        with suppress(Unusable):
+            (await making).remove()
+        raise
+    try:
+        shadow, directory = await _whole(beside(_written, document, scratch.path, home, files))
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
         environment = await beside(for_haproxy, environ, in_force)
         haproxy = await launch(command, environment, scratch.path, directory)
@@ -253,6 +261,16 @@ async def start(
         await process.close()
         raise
     return process
+
+
+async def _whole(work: Awaitable[Result]) -> Result:
+    """Return the result of work in a thread. If the caller is cancelled, it waits for the thread, which uses the directory until then."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _written(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:

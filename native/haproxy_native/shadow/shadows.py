@@ -124,7 +124,7 @@ class Shadows:
 
     async def close(self) -> None:
         for key in list(self._kept):
-            await self._end(key)
+            self._end(key)
         await asyncio.gather(*self._ending)
 
     def _there(self, key: bytes) -> _Kept | None:
@@ -134,7 +134,8 @@ class Shadows:
     async def _new(self, document: Document, key: bytes, files: Files) -> _Kept:
         async with self._lock:
             if (entry := self._there(key)) is None:
-                await self._end(key)
+                if key in self._kept:
+                    await self._end(key)
                 await self._room()
                 entry = self._kept[key] = _Kept(
                     asyncio.create_task(start(document, self._binary, self._home, self._in_force(), files=files))
@@ -142,7 +143,10 @@ class Shadows:
             return entry
 
     async def _room(self) -> None:
-        """Ends those that are unused for longest, until there is room for one more; the place of a text keeps too many from being used."""
+        """End the shadows that have been unused longest, until one more may run.
+
+        Shadows in use stay: `_turns` limits how many texts are in use at once.
+        """
         while len(self._kept) >= MOST and (unused := [key for key, shadow in self._kept.items() if not shadow.users]):
             await self._end(min(unused, key=lambda key: self._kept[key].until))
 
@@ -150,20 +154,29 @@ class Shadows:
         kept.users -= 1
         loop = asyncio.get_running_loop()
         kept.until = loop.time()
-        if not kept.users:
+        if not kept.users and kept.starting.done():
             kept.timer = loop.call_later(IDLE_SECONDS, self._idle, key, kept)
+        elif not kept.users and self._kept.get(key) is kept:
+            # Whoever asked for it has left: nobody would use it.
+            self._end(key)
 
     def _idle(self, key: bytes, kept: _Kept) -> None:
         if self._kept.get(key) is kept and not kept.users:
-            task = asyncio.get_running_loop().create_task(self._end(key))
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._end(key)
 
-    async def _end(self, key: bytes) -> None:
-        if entry := self._kept.pop(key, None):
-            if entry.timer:
-                entry.timer.cancel()
-            entry.starting.cancel()
-            await asyncio.wait([entry.starting])
-            if not entry.starting.cancelled() and not entry.starting.exception():
-                await entry.starting.result().close()
+    def _end(self, key: bytes) -> asyncio.Future[None]:
+        """Begin to end a shadow, and return a future of its end. Whoever awaits that may be cancelled: the shadow ends nevertheless."""
+        entry = self._kept.pop(key)
+        if entry.timer:
+            entry.timer.cancel()
+        task = asyncio.get_running_loop().create_task(_ended(entry))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        return asyncio.shield(task)
+
+
+async def _ended(entry: _Kept) -> None:
+    entry.starting.cancel()
+    await asyncio.wait([entry.starting])
+    if not entry.starting.cancelled() and not entry.starting.exception():
+        await entry.starting.result().close()

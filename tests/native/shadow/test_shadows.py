@@ -17,6 +17,20 @@ from haproxy_native.text.document import Document
 TEXT = "frontend a\n    mode http\n    timeout client 5s\n    bind :80\n    http-request return status {}\n"
 
 
+class Started:
+    """Stands for a shadow that runs. `close` ends when `go_on` is set."""
+
+    is_spent = ended = False
+
+    def __init__(self) -> None:
+        self.closing, self.go_on, self.closed = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def close(self) -> None:
+        self.closing.set()
+        await self.go_on.wait()
+        self.closed.set()
+
+
 def running(binary: str, home: Path, work: Callable[[Shadows], Awaitable[None]]) -> None:
     async def run() -> None:
         kept = Shadows(binary, home, list)
@@ -92,3 +106,54 @@ def test_an_idle_one_ends(haproxy_binary: str, tmp_path: Path, monkeypatch: pyte
                 await asyncio.sleep(0.01)
 
     running(haproxy_binary, tmp_path, work)
+
+
+def test_one_that_makes_room_ends_although_the_caller_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Started] = []
+
+    async def start(*_: object, **__: object) -> Started:
+        started.append(Started())
+        return started[-1]
+
+    monkeypatch.setattr(shadows, "start", start)
+
+    async def work(kept: Shadows) -> None:
+        async with asyncio.timeout(30):
+            for status in range(shadows.MOST):
+                async with kept.of(*document(status)):
+                    pass
+            asks = asyncio.create_task(kept.of(*document(404)).__aenter__())
+            await started[0].closing.wait()
+            asks.cancel()
+            await asyncio.wait([asks])
+            for each in started:
+                each.go_on.set()
+            await started[0].closed.wait()
+
+    running("", tmp_path, work)
+
+
+def test_one_that_starts_ends_with_the_last_who_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts, ended = asyncio.Event(), asyncio.Event()
+
+    async def start(*_: object, **__: object) -> Started:
+        try:
+            starts.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return Started()
+
+    monkeypatch.setattr(shadows, "start", start)
+
+    async def work(kept: Shadows) -> None:
+        async with asyncio.timeout(30):
+            asks = [asyncio.create_task(kept.of(*document(200)).__aenter__()) for _ in range(2)]
+            await starts.wait()
+            asks[0].cancel()
+            await asyncio.wait([asks[0]])
+            assert not ended.is_set()
+            asks[1].cancel()
+            await ended.wait()
+
+    running("", tmp_path, work)
