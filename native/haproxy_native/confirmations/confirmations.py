@@ -7,7 +7,7 @@ newest first, and then looks whether anything is left of them. A deadline that p
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.background import Background
+from haproxy_native.beside import beside
 from haproxy_native.commit.change import AnyChange, Change, ObjectChange
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, baseline
@@ -40,6 +41,7 @@ from haproxy_native.history.returning import Returning
 from haproxy_native.planning.touches import CHANGE, changed
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import OUTSIDE, Author, at_once, author
+from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 NAME = "confirmation"
@@ -175,7 +177,7 @@ class Confirmations:
             after = await self._guard_watch.read()
         with suppress(Unusable):
             objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
-            return baseline(before, after, sections(self._context.current.document, objects))
+            return await beside(_baseline, self._context.current.document, objects, before, after)
         return None
 
     async def confirm(self, id_: str) -> Confirmation:
@@ -330,6 +332,10 @@ def _part_of(confirmation: Confirmation, by: Author) -> Iterator[None]:
     finally:
         author.reset(tokens[0])
         at_once.reset(tokens[1])
+
+
+def _baseline(document: Document, objects: Collection[str], before: Reading, after: Reading | None) -> dict[str, Any]:
+    return baseline(before, after, sections(document, objects))
 
 
 def _sets_servers(change: ObjectChange) -> bool:

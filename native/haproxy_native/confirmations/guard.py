@@ -9,7 +9,8 @@ were cleared count from zero. The start is stored with the confirmation, so that
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -82,7 +83,7 @@ class Reading:
     # Servers that take requests, of each backend.
     ready: Mapping[str, int]
 
-    def totals(self, sections: Collection[str]) -> dict[str, Count]:
+    def totals(self, sections: AbstractSet[str]) -> dict[str, Count]:
         """Return the sums over these sections, by kind."""
         totals = dict[str, Count]()
         for (kind, name), count in self.counts.items():
@@ -106,7 +107,7 @@ def read_statistics(worker: str, text: str) -> Reading:
     return Reading(worker, counts, ready)
 
 
-def baseline(before: Reading, after: Reading | None, sections: Collection[str]) -> dict[str, Any]:
+def baseline(before: Reading, after: Reading | None, sections: AbstractSet[str]) -> dict[str, Any]:
     """Return what the readings since a change are compared with, as the confirmation stores it.
 
     `before` was read before the change, and `after` when it had taken effect; None if HAProxy did not answer. Counting starts with `after`
@@ -150,7 +151,7 @@ def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[Reading]) -
 
 def _since(start: Mapping[str, Any], now: Reading) -> dict[str, Count]:
     counts = dict[str, Count]()
-    for kind, count in now.totals(start["sections"]).items():
+    for kind, count in now.totals(frozenset(start["sections"])).items():
         former = Count(**start["counts"].get(kind, {})) if now.worker == start["worker"] else Count()
         is_cleared = count.requests < former.requests or count.errors < former.errors
         counts[kind] = count if is_cleared else Count(count.requests - former.requests, count.errors - former.errors)
@@ -200,4 +201,4 @@ class Watch:
         if start is None:
             return Verdict(INCONCLUSIVE, ["the state before the change is unknown, since the server was restarted meanwhile"], {})
         self._readings.append(await self.read())
-        return judge(guard, start, list(self._readings))
+        return await beside(judge, guard, start, list(self._readings))

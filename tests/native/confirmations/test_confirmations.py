@@ -1,6 +1,8 @@
 import asyncio
 import errno
 import sqlite3
+import threading
+from collections.abc import Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +11,10 @@ import pytest
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.commit.change import Outcome
+from haproxy_native.confirmations import confirmations as confirmations_module
 from haproxy_native.confirmations import ledger
 from haproxy_native.confirmations.confirmations import TRIES, Confirmations
+from haproxy_native.confirmations.guard import Guard, Watch
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unrecorded, Unusable, WriteFailed
@@ -18,6 +22,7 @@ from haproxy_native.history.entries import Record
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned, Returning
 from haproxy_native.request_context import Author, author
+from haproxy_native.text.document import Document
 from tests.native.engines import adding, run, substituting
 from tests.native.history.test_returning import put, returning
 
@@ -25,11 +30,11 @@ ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request
 
 
 @asynccontextmanager
-async def confirming(directory: Path):
+async def confirming(directory: Path, watch: Watch | None = None):
     async with returning(directory) as (engine, history, back, _):
         author.set(ANN)
         reported: list[Confirmation] = []
-        async with Confirmations(engine.context, history, back, directory, reported.append) as confirmations:
+        async with Confirmations(engine.context, history, back, directory, reported.append, watch) as confirmations:
             yield engine, confirmations, reported
 
 
@@ -398,5 +403,29 @@ def test_who_may_confirm_it(tmp_path: Path) -> None:
                         await call(made.id)
                 author.set(ANN)
                 await confirmations.take_back(made.id)
+
+    run(work())
+
+
+async def statistics() -> tuple[str, str]:
+    return "1@1", "# pxname,svname,stot,act,bck,hrsp_5xx,req_tot,\nb,BACKEND,7,1,1,0,7,\n"
+
+
+def test_a_thread_finds_what_a_guard_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finders, sections = [], confirmations_module.sections
+
+    def found(document: Document, objects: Collection[str]) -> frozenset[str]:
+        finders.append(threading.get_ident())
+        return sections(document, objects)
+
+    monkeypatch.setattr(confirmations_module, "sections", found)
+
+    async def work() -> None:
+        async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):
+            async with confirmations.opened(60, Guard(ready=True)) as made:
+                await engine.amend(adding("b"))
+            start = confirmations.get(made.id).baseline
+            assert start and (start["sections"], start["ready"]) == (["b"], {"b": 2})
+            assert len(finders) == 1 and threading.get_ident() not in finders
 
     run(work())

@@ -1,4 +1,6 @@
 import asyncio
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -28,14 +30,14 @@ def stat(requests: int, errors: int, ready: int = 2) -> str:
 
 def verdict(*answers: tuple[str, str], guard: Guard = BOTH, after: tuple[str, str] = ("1@1", stat(100, 90))) -> Verdict:
     """What a guard says after these answers, of a change after which HAProxy answered with 90 of 100 requests failed."""
-    start = baseline(read_statistics("1@1", stat(90, 90)), read_statistics(*after), ["app"])
+    start = baseline(read_statistics("1@1", stat(90, 90)), read_statistics(*after), {"app"})
     return judge(guard, start, [read_statistics(*answer) for answer in answers])
 
 
 def test_what_is_read() -> None:
     found = read_statistics("1@1", stat(100, 20))
-    assert found.totals(["app"]) == {"backends": Count(100, 20)} and found.totals(["tcp"]) == {"backends": Count()}
-    assert found.ready == {"app": 3, "tcp": 1} and found.totals([]) == {}
+    assert found.totals({"app"}) == {"backends": Count(100, 20)} and found.totals({"tcp"}) == {"backends": Count()}
+    assert found.ready == {"app": 3, "tcp": 1} and found.totals(set()) == {}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_a_watch_asks_once_a_second_and_starts_again_with_each_change(monkeypatc
 
     async def work() -> None:
         watch = Watch(ask)
-        start = baseline(read_statistics("1@1", stat(90, 90)), None, ["app"])
+        start = baseline(read_statistics("1@1", stat(90, 90)), None, {"app"})
         first = await watch.verdict("1", BOTH, start)
         assert first and first.result == INCONCLUSIVE and await watch.verdict("1", BOTH, start) is None and len(asked) == 1
         monkeypatch.setattr(module, "READ_SECONDS", 0)
@@ -106,5 +108,29 @@ def test_a_watch_asks_once_a_second_and_starts_again_with_each_change(monkeypatc
         assert [each and each.result for each in found] == [INCONCLUSIVE, INCONCLUSIVE, BAD, INCONCLUSIVE]
         unknown = await watch.verdict("4", BOTH, None)
         assert unknown and unknown.result == INCONCLUSIVE and "unknown" in unknown.reasons[0]
+
+    asyncio.run(work())
+
+
+def test_a_verdict_over_many_sections_keeps_the_event_loop_free() -> None:
+    """A thread reads the stored list once, and asks it for no member: that would take a search for each of the proxies."""
+    readers = []
+
+    class Stored(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            readers.append(threading.get_ident())
+            return super().__iter__()
+
+        def __contains__(self, name: object) -> bool:
+            pytest.fail("it is searched")
+
+    async def ask() -> tuple[str, str]:
+        return "1@1", stat(200, 90)
+
+    async def work() -> None:
+        start = baseline(read_statistics("1@1", stat(90, 90)), None, {"app"})
+        found = await Watch(ask).verdict("1", BOTH, start | {"sections": Stored(start["sections"])})
+        assert found and found.result == GOOD
+        assert len(readers) == 1 and threading.get_ident() not in readers
 
     asyncio.run(work())
