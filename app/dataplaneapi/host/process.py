@@ -53,7 +53,11 @@ def drop_privileges(uid: int, gid: int) -> None:
     """Takes on the groups, then the user; 0 leaves each as it is.
 
     A user gets its supplementary groups and, without a `gid`, its primary one: group 0 is not kept. Raises SettingsError.
+
+    A process that is not root and already has that user and group keeps its groups, which it could not change.
     """
+    if os.getuid() and uid in (0, os.getuid()) and gid in (0, os.getgid()):
+        return
     steps: list[tuple[str, Callable[[], None]]] = []
     name = ""
     if uid:

@@ -88,6 +88,26 @@ def test_another_identity(uid: int, gid: int) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == expected
 
 
+@pytest.mark.parametrize(
+    ("uid", "gid", "is_taken"), [(65533, 0, True), (65533, 65532, True), (0, 65532, True), (65533, 65531, False), (65531, 65532, False)]
+)
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can take on another user")
+def test_an_identity_that_the_service_manager_has_set(uid: int, gid: int, is_taken: bool) -> None:
+    """Another group than the primary one of the user, as with `User=` and `Group=` of a unit; no user needs to have the id."""
+    child = os.fork()
+    if child == 0:
+        os.setgroups([65530])
+        os.setresgid(65532, 65532, 65532)
+        os.setresuid(65533, 65533, 65533)
+        try:
+            drop_privileges(uid, gid)
+            is_right = (os.getuid(), os.getgid(), os.getgroups()) == (65533, 65532, [65530])
+            os._exit(0 if is_right else 3)
+        except SettingsError:
+            os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (0 if is_taken else 4)
+
+
 @pytest.mark.parametrize(("soft", "hard", "wanted", "allowed"), [(64, 512, 256, 256), (64, 128, 256, 128), (256, 512, 128, 256)])
 def test_open_files(soft: int, hard: int, wanted: int, allowed: int) -> None:
     """In a process of its own, as a limit that is lowered stays so."""
