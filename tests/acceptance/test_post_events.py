@@ -174,7 +174,7 @@ def test_kills_and_refusals_lose_no_event(sidecar: Quick, poster: Poster) -> Non
 def test_what_cannot_be_done_is_refused(sidecar: Quick, tmp_path: Path) -> None:
     ctl, cursor = Ctl(sidecar.port, tmp_path), tmp_path / "cursor"
     assert "--cursor FILE are required together" in ctl.refusal(2, "events", "--post", "http://127.0.0.1:1/")
-    for address in ("ftp://127.0.0.1/", "http://me:secret@127.0.0.1/", "127.0.0.1:1"):
+    for address in ("ftp://127.0.0.1/", "http://me:secret@127.0.0.1/", "127.0.0.1:1", "http://[::1/x", "http://127.0.0.1:99999/"):
         said = ctl.refusal(2, "events", "--post", address, "--cursor", str(cursor))
         assert "--post must be http://HOST/PATH" in said and "secret" not in said
     cursor.write_text("yesterday\n")

@@ -66,8 +66,12 @@ def _post(session: Session, query: dict[str, Any]) -> int:
     given = session.given
     if not given.post or not given.cursor or given.snapshot:
         raise Failure("--post URL and --cursor FILE are required together, and exclude --snapshot")
-    address = urlsplit(given.post)
-    if address.scheme not in ("http", "https") or not address.hostname or "@" in address.netloc:
+    try:
+        address = urlsplit(given.post)
+        is_valid = address.scheme in ("http", "https") and address.hostname and address.port != 0 and "@" not in address.netloc
+    except ValueError:
+        is_valid = False
+    if not is_valid:
         raise Failure("--post must be http://HOST/PATH or https://HOST/PATH, without a user")
     members = {"url": f"{address.scheme}://{address.netloc}"} | ({"token_file": given.post_token_file} if given.post_token_file else {})
     target = (address.path or "/") + (f"?{address.query}" if address.query else "")
