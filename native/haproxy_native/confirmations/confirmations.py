@@ -169,16 +169,17 @@ class Confirmations:
             self._log(id_, error)
             return True
 
-    async def _baseline(self, id_: str, before: Reading) -> dict[str, Any] | None:
-        """Return what the guard compares with, or None if the history does not say which sections were changed."""
+    async def _baseline(self, id_: str, before: Reading) -> dict[str, Any]:
+        """Return what the guard compares with, or why that is unknown: the history does not say which sections were changed."""
         assert self._guard_watch
         after = None
         with suppress(RuntimeFailure):
             after = await self._guard_watch.read()
-        with suppress(Unusable):
+        try:
             objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
-            return await beside(_baseline, self._context.current.document, objects, before, after)
-        return None
+        except Unusable as error:
+            return {"unknown": str(error)}
+        return await beside(_baseline, self._context.current.document, objects, before, after)
 
     async def confirm(self, id_: str) -> Confirmation:
         """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""

@@ -198,7 +198,8 @@ class Watch:
         if time.monotonic() < self._due:
             return None
         self._due = time.monotonic() + READ_SECONDS
-        if start is None:
-            return Verdict(INCONCLUSIVE, ["the state before the change is unknown, since the server was restarted meanwhile"], {})
+        if start is None or "unknown" in start:
+            reason = start["unknown"] if start else "the server was restarted meanwhile"
+            return Verdict(INCONCLUSIVE, [f"the state before the change is unknown: {reason}"], {})
         self._readings.append(await self.read())
         return await beside(judge, guard, start, list(self._readings))

@@ -14,7 +14,7 @@ from haproxy_native.commit.change import Outcome
 from haproxy_native.confirmations import confirmations as confirmations_module
 from haproxy_native.confirmations import ledger
 from haproxy_native.confirmations.confirmations import TRIES, Confirmations
-from haproxy_native.confirmations.guard import Guard, Watch
+from haproxy_native.confirmations.guard import INCONCLUSIVE, Guard, Watch
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unrecorded, Unusable, WriteFailed
@@ -427,5 +427,23 @@ def test_a_thread_finds_what_a_guard_compares(tmp_path: Path, monkeypatch: pytes
             start = confirmations.get(made.id).baseline
             assert start and (start["sections"], start["ready"]) == (["b"], {"b": 2})
             assert len(finders) == 1 and threading.get_ident() not in finders
+
+    run(work())
+
+
+def test_a_verdict_without_a_baseline_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(journal: Journal, entry: int) -> list[str]:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    async def work() -> None:
+        async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):
+            monkeypatch.setattr(Journal, "objects", fails)
+            async with confirmations.opened(60, Guard(ready=True)) as made:
+                await engine.amend(adding("b"))
+            async with asyncio.timeout(10):
+                while (verdict := confirmations.get(made.id).verdict) is None:
+                    await asyncio.sleep(0.02)
+            reason = verdict["reasons"][0]
+            assert verdict["result"] == INCONCLUSIVE and "is unknown: the history in" in reason and "disk I/O error" in reason
 
     run(work())

@@ -107,7 +107,7 @@ def test_a_watch_asks_once_a_second_and_starts_again_with_each_change(monkeypatc
         found = [await watch.verdict(id_, BOTH, start) for id_ in ("2", "2", "2", "3")]
         assert [each and each.result for each in found] == [INCONCLUSIVE, INCONCLUSIVE, BAD, INCONCLUSIVE]
         unknown = await watch.verdict("4", BOTH, None)
-        assert unknown and unknown.result == INCONCLUSIVE and "unknown" in unknown.reasons[0]
+        assert unknown and unknown.result == INCONCLUSIVE and "restarted" in unknown.reasons[0]
 
     asyncio.run(work())
 
