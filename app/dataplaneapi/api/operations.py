@@ -88,7 +88,8 @@ class Operation:
         self.asks: bool = about.get("asks", False)
         self.secret: bool = about.get("secret", False)
         self.calls: bool = about.get("calls", False)
-        self.rehearsed: bool = about.get("rehearsed", self.access == EFFECTS and (self.writes or bool(self.resource)))
+        reads_file = bool(self.store) and not self.writes
+        self.rehearsed: bool = about.get("rehearsed", reads_file or (self.access == EFFECTS and (self.writes or bool(self.resource))))
 
     @cached_property
     def handler(self) -> Handler:

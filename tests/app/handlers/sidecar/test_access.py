@@ -1,5 +1,7 @@
 """`/v3/sidecar/whoami`: names, roles and rules."""
 
+import pytest
+
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import Client
 
@@ -35,6 +37,13 @@ def test_may_i(client: Client) -> None:
     assert refused == {"allowed": False, "code": 403, "reason": client("DELETE", DELETE["path"]).message}
     for other in ({"user": "ann"}, {"role": "admin"}):
         assert client.post(CHECK, READ | other).status == 403, "admins ask about others"
+
+
+@pytest.mark.parametrize("name", ["missing.txt", "shop_%2F..%2Fsecret.txt"])
+def test_a_read_of_a_stored_file_that_is_missing(client: Client, name: str) -> None:
+    path = f"/v3/services/haproxy/storage/general/{name}"
+    real, answer = client.get(path), client.post(CHECK, {"method": "GET", "path": path}).json
+    assert (real.status, answer["allowed"], answer["code"]) == (404, False, 404), answer
 
 
 def test_may_they(client: Client) -> None:
