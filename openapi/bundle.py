@@ -44,7 +44,9 @@ def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
     root["tags"] = [{"name": name} for name in _tags(root["paths"])]
     root["x-resources"] = table
     root["x-references"] = load(HERE / "haproxy" / "references.yaml")
-    root["x-secrets"] = {name: words for name, words in load(HERE / "haproxy" / "secrets.yaml").items() if name != "plain"}
+    root["x-secrets"] = {
+        name: words for name, words in load(HERE / "haproxy" / "secrets.yaml").items() if name not in ("plain", "literals")
+    }
     check(root, here)
     notes = ("x-longest-text", "x-resources", "x-references", "x-secrets")
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components", *notes)

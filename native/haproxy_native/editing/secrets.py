@@ -247,6 +247,9 @@ def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
     if kind is not None:
         return _secret(value, str(kind), schema, siblings)
     if isinstance(value, Mapping):
+        if schema.get("type") == "array":
+            # One answer, to one question, of an operation that also takes several.
+            return _value(value, schema.get("items", {}), siblings)
         properties, others = _properties(schema), schema.get("additionalProperties")
         others = others if isinstance(others, Mapping) else {}
         return {name: _value(each, properties.get(name, others), value) for name, each in value.items()}

@@ -74,6 +74,9 @@ HIDDEN = [
     "http-request deny if { cook(sid) hunter2 }",
     "http-request set-query token=hunter2",
     "http-request set-uri /a?token=hunter2",
+    "http-request set-path /a?token=hunter2",
+    "http-request replace-path (.*) /a?token=hunter2",
+    "http-request replace-pathq (.*) /a?token=hunter2",
     "http-request set-map(/a.map) %[src] hunter2",
     "http-request redirect location https://a/?token=hunter2",
     "http-request redirect prefix / set-cookie sid=hunter2",
@@ -236,6 +239,13 @@ def test_what_is_masked_is_not_taken_back(sent: Any, place: str) -> None:
     with pytest.raises(Incomplete, match=f"^{place} has {MASKED}, .*PATCH.*`secrets`"):
         refuse_masked(sent)
     refuse_masked({"a": "masked"})
+
+
+def test_an_answer_of_one_is_masked_like_an_element_of_the_list() -> None:
+    """Of all operations that take one or several."""
+    one = {"location": "/?k=hunter2", "listener": {"frontend": "f"}, "variables": {"txn.user": "hunter2"}}
+    shown = masked_object(one, "explanations")
+    assert [shown] == masked_object([one], "explanations") and shown["listener"] == one["listener"] and "hunter2" not in str(shown)
 
 
 def test_answers_of_explain_and_tests_show_no_credential() -> None:
