@@ -20,7 +20,7 @@ from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.editing.secrets import refuse_masked
+from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.request_context import author
 
@@ -123,13 +123,14 @@ async def json_call(request: Request) -> Call:
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(header(scope["headers"], b"content-type"), declared.media_types, patch=call.operation.action == PATCH)
     if JSON not in declared.media_types:
-        refuse_masked(data)
+        if declared.schema.get("x-secret") == LINES:
+            refuse_masked_text(data)
         call.body = data
         return call
     large = len(data) > LARGE
     call.sent = value = await beside_if(large, body.decode, data)
     if b"masked" in data and not (call.operation.asks or call.operation.calls):
-        refuse_masked(value)
+        refuse_masked(value, declared.schema)
     if isinstance(value, dict) and declared.takes_one:
         value = [value]
     check_outermost(value, declared.schema, services.schemas)

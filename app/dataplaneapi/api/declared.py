@@ -26,7 +26,7 @@ from haproxy_native.apply.fragment import collections, of_objects, of_text
 from haproxy_native.apply.rules import DeclaredFile, Section
 from haproxy_native.beside import beside
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.secrets import refuse_masked
+from haproxy_native.editing.secrets import refuse_masked, refuse_masked_text
 from haproxy_native.errors import BadRequest
 from haproxy_native.text.section import Section as TextSection
 
@@ -140,11 +140,10 @@ async def _declared(call: Call, data: bytes, kind: str) -> Declared:
 def _understood(call: Call, data: bytes, kind: str) -> Declared:
     editor = call.services.editor
     if kind == TEXT:
-        refuse_masked(data)
+        refuse_masked_text(data)
         sections, texts = of_text(editor, data)
         return Declared(sections, frozenset(), texts)
     value = of_yaml(data) if kind == YAML_TYPE else bodies.decode(data)
-    refuse_masked(value)
     if not isinstance(value, dict):
         raise ApiError(422, "a declaration is an object of collections, as in {backends: [{name: shop}]}")
     unowned = value.pop(UNOWNED, [])
@@ -162,6 +161,8 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
             likely = nearest(str(name), every)
             hint = f'did you mean "{likely}"?' if likely else f"they are {', '.join(every)}"
             raise ApiError(422, f"{str(name)[:64]} in body is no collection; {hint}")
+    if b"masked" in data:
+        refuse_masked(value, {"properties": {name: {"type": "array", "items": _reference(known[name])} for name in value}})
     objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
     sections, texts = of_objects(editor, objects, call.services.engine.document)
     return Declared(sections, frozenset(unowned), texts, files)

@@ -11,7 +11,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
 from dataplaneapi.open_engine import STORES
 from haproxy_native.commit.permission import permit_file
-from haproxy_native.editing.secrets import refuse_masked
+from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.planning.touches import CHANGE, CREATE
 from haproxy_native.scratch import Scratch
@@ -80,7 +80,7 @@ class SetForm:
     async def _keep(self) -> None:
         pieces, self._pieces = bytes(self._pieces), bytearray()
         if self._text is not None:
-            refuse_masked(pieces)
+            refuse_masked_text(pieces)
             self.texts[self._text] = pieces
             self._held += len(pieces)
             self._text = None

@@ -21,7 +21,7 @@ from haproxy_native.grammar.line_shape import LineShape, Reading
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.synopsis import Chain, Node, Options, Part, Placeholder, Rest
-from haproxy_native.text.words import BLANKS, Split, split, words_of
+from haproxy_native.text.words import BLANKS, Split, split, unquoted, words_of
 
 MASKED = "<masked>"
 # What `x-secret` says of texts: whole lines of a configuration, or a text that may quote some.
@@ -197,22 +197,43 @@ def line_shapes(language: Grammar) -> Iterator[LineShape]:
 # -- what is sent back
 
 
-def refuse_masked(sent: Any) -> None:
-    """Raises Incomplete, with the member or the line, if what was sent has `<masked>` in the place of a secret."""
-    if isinstance(sent, bytes | bytearray):
-        before, found, _ = bytes(sent).partition(MASKED.encode())
-        if found:
-            raise _masked_again("line {}".format(before.count(b"\n") + 1))
-    elif (member := next(_masked_members(sent, ""), None)) is not None:
-        raise _masked_again(member or "body")
+def refuse_masked_text(text: bytes) -> None:
+    """Refuse a text of a configuration that has `<masked>` as a word. Comments may have it. Raises Incomplete with the line."""
+    if MASKED.encode() not in text:
+        return
+    for number, line in enumerate(text.decode("utf-8", "surrogateescape").split("\n"), 1):
+        if MASKED in line and MASKED in map(unquoted, words_of(line)):
+            raise _masked_again(f"line {number}")
 
 
-def _masked_members(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, str) and MASKED in value:
-        yield path
-    pairs = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for name, each in pairs:
-        yield from _masked_members(each, f"{path}.{name}" if path else str(name))
+def refuse_masked(sent: Any, schema: Schema) -> None:
+    """Refuse a value that has `<masked>` in a member that may hold a secret. Raises Incomplete with the member."""
+    for member, value, kind in _secret_texts(sent, schema, "", None):
+        if kind == LINES:
+            refuse_masked_text(value.encode("utf-8", "surrogatepass"))
+        elif kind != TEXT and MASKED in value:
+            raise _masked_again(member or "body")
+
+
+def _secret_texts(value: Any, schema: Schema, path: str, kind: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield the texts of members with `x-secret`, with the member and what `x-secret` says; `kind` is that of the outer member."""
+    schemas = grammar().schemas
+    schema = schemas.resolve(schema)
+    kind = schema.get("x-secret", kind)
+    if kind in schemas.by_name:
+        schema, kind = schemas.named(kind), None
+    if isinstance(value, str) and kind not in (None, False):
+        yield path, value, kind
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from _secret_texts(each, schema.get("items", schema), f"{path}.{at}" if path else str(at), kind)
+    elif isinstance(value, Mapping) and schema.get("type") == "array":
+        yield from _secret_texts(value, schema.get("items", {}), path, kind)
+    elif isinstance(value, Mapping):
+        properties, others = _properties(schema), schema.get("additionalProperties")
+        others = others if isinstance(others, Mapping) else {}
+        for name, each in value.items():
+            yield from _secret_texts(each, properties.get(name, others), f"{path}.{name}" if path else str(name), kind)
 
 
 def _masked_again(place: str) -> Incomplete:

@@ -16,6 +16,7 @@ from haproxy_native.editing.secrets import (
     masked_text,
     masked_value,
     refuse_masked,
+    refuse_masked_text,
 )
 from haproxy_native.errors import Incomplete, NativeError
 from haproxy_native.grammar.line_shape import LineShape
@@ -228,17 +229,29 @@ def test_quotations_in_messages(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "place"),
+    ("sent", "schema", "place"),
     [
-        ({"users": {"ann": {"password": MASKED}}}, "users.ann.password"),
-        ([{"hdr_format": f"a {MASKED}"}], "0.hdr_format"),
-        (f"global\n  cluster-secret {MASKED}\n".encode(), "line 2"),
+        ({"name": "u", "users": {"ann": {"password": MASKED}}}, "userlist", "users.ann.password"),
+        ([{"hdr_format": f"a {MASKED}"}], "http_request_rule", "0.hdr_format"),
+        ({"headers": {"X-Key": [MASKED]}}, "explain_question", "headers.X-Key.0"),
+        ({"config": f"global\n  cluster-secret {MASKED}\n"}, "explain_question", "line 2"),
     ],
 )
-def test_what_is_masked_is_not_taken_back(sent: Any, place: str) -> None:
+def test_what_is_masked_is_not_taken_back(sent: Any, schema: str, place: str) -> None:
     with pytest.raises(Incomplete, match=f"^{place} has {MASKED}, .*PATCH.*`secrets`"):
-        refuse_masked(sent)
-    refuse_masked({"a": "masked"})
+        refuse_masked(sent, grammar().schemas.named(schema))
+
+
+def test_masked_is_refused_only_in_the_place_of_a_secret() -> None:
+    for schema, sent in (
+        ("backend", {"name": "b", "description": f"about {MASKED}", "metadata": {"note": MASKED}}),
+        ("map_entry", {"key": "a", "value": MASKED}),
+    ):
+        refuse_masked(sent, grammar().schemas.named(schema))
+    refuse_masked_text(f"# a note on {MASKED}\nbackend b # {MASKED}\n  # user a password {MASKED}\n  description x{MASKED}\n".encode())
+    for word in (MASKED, f'"{MASKED}"'):
+        with pytest.raises(Incomplete, match=f"^line 3 has {MASKED}"):
+            refuse_masked_text(f"# {MASKED}\nglobal\n  cluster-secret {word} # x\n".encode())
 
 
 def test_an_answer_of_one_is_masked_like_an_element_of_the_list() -> None:
