@@ -47,6 +47,7 @@ from haproxy_native.drains.drain import DRAIN
 from haproxy_native.drains.drains import Drains
 from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.engine import Engine
 from haproxy_native.event_stream.events import EventSources
 from haproxy_native.event_stream.fanout import Fanout
@@ -210,8 +211,10 @@ def _limits(settings: Settings) -> Limits:
 
 
 def _publish_confirmation(events: EventSources, confirmation: Confirmation) -> None:
-    events.stream.publish(CONFIRMATION, f"confirmation/{confirmation.id}", confirmations.as_dict(confirmation))
+    events.stream.publish(
+        CONFIRMATION, f"confirmation/{confirmation.id}", masked_object(confirmations.as_dict(confirmation), "confirmation")
+    )
 
 
 def _publish(events: EventSources, operation: Operation) -> None:
-    events.stream.publish(OPERATION, f"operation/{operation.id}", as_dict(operation))
+    events.stream.publish(OPERATION, f"operation/{operation.id}", masked_object(as_dict(operation), "operation"))

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing import literals
-from haproxy_native.editing.secrets import LINES, TEXT, masked_lines, shapes
+from haproxy_native.editing.secrets import LINES, MESSAGE, TEXT, masked_lines, shapes
 from haproxy_native.grammar.reference import followed
 from openapi import bundle, keywords
 from tests.haproxy import binaries
 
 DECLARED = bundle.load(bundle.HERE / "haproxy" / "secrets.yaml")
 # What `x-secret` says beside the kinds of one text, the names of schemas, and true and false.
-OF_SEVERAL = (LINES, TEXT, "member", "headers", "objects")
+OF_SEVERAL = (LINES, TEXT, MESSAGE, "member", "headers", "objects")
 # How many members hold text and no credential. A new one is looked at.
 MOST_PLAIN = 366
 

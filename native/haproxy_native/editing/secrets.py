@@ -26,6 +26,8 @@ from haproxy_native.text.words import BLANKS, Split, split, unquoted, words_of
 MASKED = "<masked>"
 # What `x-secret` says of texts: whole lines of a configuration, or a text that may quote some.
 LINES, TEXT = "lines", "text"
+# And of one that is always what HAProxy says.
+MESSAGE = "message"
 # Members of effects that no object has: lines of a section that nothing declares.
 _UNKNOWN_LINES = "lines"
 # Schemas of servers in the running process.
@@ -35,6 +37,15 @@ _BARE_WORD = re.compile(r"[^\s'`\"]+")
 # A longer line of a message is shown up to a word that a secret may follow: it is not tried at each of them.
 _LONGEST = 1000
 _NEGATIONS = ("no", "default")
+# Signs of what HAProxy says, as it is or as a refusal repeats it.
+_OF_HAPROXY = re.compile(r"\[(?:ALERT|WARNING|NOTICE|DIAG)\]|\bvalidation error: |\[[^\[\]\s]+:\d+\]|\bline \d+(?: of \S+,)? in '")
+# A quote that is closed, or the beginning of any.
+_QUOTE = re.compile(r"(?<!\w)'([^']*)'|(?<!\w)(?:'|<(?!masked>)(?=\S))")
+# What is in front of the line that a message is about, where a refusal shows it.
+_SOURCE = re.compile(r"line \d+ in '[^']*': ")
+# What the name of a section or an ACL follows.
+_NAMED = re.compile(r"\b(?:ACL|acl|proxy|backend|frontend|listen|defaults|userlist|peers|resolvers) $")
+_SERVER = re.compile(r"server [\w.:-]+/[\w.:-]+")
 # In a comment in prose.
 _CREDENTIAL = re.compile(r"passw|secret|token|credential|bearer|authori[sz]ation|api.?key", re.IGNORECASE)
 
@@ -88,6 +99,36 @@ def _without(parts: Split, hidden: Collection[int]) -> str:
 def masked_text(text: str) -> str:
     """A text that may quote lines of a configuration, such as a message of HAProxy."""
     return "".join(_masked_quotes(line) for line in text.splitlines(keepends=True))
+
+
+def masked_message(text: str) -> str:
+    """Mask what HAProxy quotes in a message, except keywords and the names of sections. It quotes any word of a line."""
+    return "".join(map(_masked_message_line, text.splitlines(keepends=True)))
+
+
+def _masked_message_line(line: str) -> str:
+    if source := _SOURCE.match(line):
+        return source[0] + _masked_line(line[source.end() :])
+    return _without_quotes(_masked_quotes(line))
+
+
+def _without_quotes(line: str) -> str:
+    """What is quoted may have quotes in it, so all from the first that is not shown to the last of the line is masked."""
+    for found in _QUOTE.finditer(line):
+        begin, quoted = found.start(), found[1]
+        if quoted is None or not (_is_public_quote(quoted) or _NAMED.search(line, max(0, begin - 20), begin)):
+            end = max(line.rfind("'"), line.rfind(">"))
+            # A message may be cut off within a quote.
+            is_closed = end > begin and line[end + 1 : end + 2] in '\n .,:;)]"' and "<" not in line[end:]
+            return f"{line[:begin]}'{MASKED}'{line[end + 1 :] if is_closed else line[len(line.rstrip()) :]}"
+    return line
+
+
+def _is_public_quote(quoted: str) -> bool:
+    words = words_of(quoted)
+    if len(words) > 1 and words[0] in _sections():
+        return not _hidden(words)
+    return bool(_SERVER.fullmatch(quoted)) or all(word in _keywords() for word in words)
 
 
 def _masked_quotes(line: str) -> str:
@@ -179,6 +220,16 @@ def _first_words() -> frozenset[str]:
 
 
 @functools.cache
+def _keywords() -> frozenset[str]:
+    return frozenset({*(word for prefix in shapes() for word in prefix), *_NEGATIONS})
+
+
+@functools.cache
+def _sections() -> frozenset[str]:
+    return frozenset(resource.section for resource in resources().by_name.values())
+
+
+@functools.cache
 def _secret_words() -> frozenset[str]:
     """The words that lines with a secret may begin with."""
     return frozenset(prefix[0] for prefix, each in shapes().items() if prefix and any(shape.secrets for shape in each))
@@ -211,7 +262,7 @@ def refuse_masked(sent: Any, schema: Schema) -> None:
     for member, value, kind in _secret_texts(sent, schema, "", None):
         if kind == LINES:
             refuse_masked_text(value.encode("utf-8", "surrogatepass"))
-        elif kind != TEXT and MASKED in value:
+        elif kind not in (TEXT, MESSAGE) and MASKED in value:
             raise _masked_again(member or "body")
 
 
@@ -300,8 +351,10 @@ def _secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) 
     if isinstance(value, list):
         return [_secret(each, kind, schema, siblings) for each in value]
     text = value if isinstance(value, str) else str(value)
-    if kind in (LINES, TEXT):
-        return masked_lines(text) if kind == LINES else masked_text(text)
+    if kind == TEXT and not _OF_HAPROXY.search(text):
+        return masked_text(text)
+    if kind in (LINES, TEXT, MESSAGE):
+        return masked_lines(text) if kind == LINES else masked_message(text)
     return value if not text or is_shown(kind, text, siblings) else MASKED
 
 

@@ -17,7 +17,7 @@ from haproxy_native.commit.change import AnyChange, Content, ObjectChange, Outco
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.secrets import masked_object
+from haproxy_native.editing.secrets import masked_message, masked_object
 from haproxy_native.errors import NativeError
 from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STORAGE, WHOLE, EventStream
 from haproxy_native.planning.effects import Effect
@@ -76,7 +76,7 @@ class Changes:
         }
         with suppress(NativeError):
             record = self.context.reloads.records.get(event.id)
-            shown |= {"version": record.version, "response": record.response or record.error}
+            shown |= {"version": record.version, "response": masked_message(record.response or record.error or "")}
             shown |= {"changes": list(record.changes) or None, "rest_reload_id": record.rest_reload_id, "notes": lost_edits(record) or None}
         self.stream.publish(RELOAD, f"reload/{event.id}", present(shown))
 

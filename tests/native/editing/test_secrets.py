@@ -1,5 +1,6 @@
 """What is shown of texts and objects, and the law that both are one walk."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,7 @@ from haproxy_native.editing.secrets import (
     line_shapes,
     masked_lines,
     masked_member,
+    masked_message,
     masked_object,
     masked_text,
     masked_value,
@@ -226,6 +228,49 @@ def test_a_member_of_an_object_by_its_name(value: Any, object_: str, member: str
 )
 def test_quotations_in_messages(text: str, shown: str) -> None:
     assert masked_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "[ALERT] (1) : config : parsing [a.cfg:7] : 'setenv' cannot handle unexpected argument 'hunter2'.",
+            "'setenv' cannot handle .*'<masked>'.",
+        ),
+        (
+            "line 12 of a.cfg, in 'frontend web from base': 'hunter2' is not a number",
+            "line 12 of a.cfg, in 'frontend web from base': '<masked>' is not a number",
+        ),
+        (
+            "validation error: regex 'hunter2(' is invalid (error=missing closing parenthesis)",
+            "'<masked>' is invalid .error=missing closing parenthesis.$",
+        ),
+        (
+            "line 3 of a.cfg, in 'backend b': failed to parse sample expression <path,hmac(sha256, hunter2)]> : invalid arg",
+            "'<masked>' : invalid arg$",
+        ),
+        ("line 3 of a.cfg, in 'backend b': 'hunt'hunter2'er' is bad", "'<masked>' is bad$"),
+        ("line 3 of a.cfg, in 'backend b': 'x' or 'hunter2", "'<masked>'$"),
+        ("line 3 of a.cfg, in 'backend b': unknown keyword 'x' in <hunter2", "'<masked>'$"),
+        ("line 3 of a.cfg, in 'backend b': 'server b/s' : unknown keyword 'hunter2'", "'server b/s' : unknown keyword '<masked>'$"),
+        (
+            "line 3 of a.cfg, in 'backend b': error detected while parsing ACL 'k' : 'hunter2' is not valid",
+            "ACL 'k' : '<masked>' is not valid$",
+        ),
+        ("line 3 in 'backend b': server s 192.0.2.1:80 agent-send 'hunter2' cookie 'a'", "agent-send <masked> cookie 'a'$"),
+        ("validation error: x\na check knows 'hunter2' only if", "a check knows '<masked>' only if$"),
+    ],
+)
+def test_what_haproxy_quotes_is_masked(text: str, shown: str) -> None:
+    refused, message = (
+        masked_object({member: text}, name)[member] for member, name in (("reason", "history_entry"), ("text", "haproxy_message"))
+    )
+    assert refused == message == masked_message(text) and "hunter2" not in refused and re.search(shown, refused), refused
+
+
+def test_a_message_that_is_not_of_haproxy_is_shown() -> None:
+    text = "unknown member 'contxts'; did you mean 'contexts'?"
+    assert masked_object({"reason": text}, "history_entry") == {"reason": text}
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.events import Reloaded
 from haproxy_native.editing.editor import Editor
 from haproxy_native.event_stream.changes import MOST_EFFECTS, Changes
 from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventStream, Wanted
@@ -63,6 +67,20 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
             await engine.write(substituting("hidden", "concealed"), version=1)
             text = json.dumps(await read.next())
             assert "hidden" not in text and "concealed" not in text and text.count("<masked>") == 2
+
+    run(work())
+
+
+def test_secrets_in_what_haproxy_says_are_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with published(tmp_path) as (engine, read):
+            said = "[ALERT] (1) : config : parsing [a.cfg:2] : 'hidden' is not a number."
+            record = replace(await reload(engine), response=said)
+            await read.next()
+            monkeypatch.setattr(type(engine.context.reloads.records), "get", lambda *_: record)
+            engine.context.events.tell(Reloaded(record.id, "failed", 0.0, ()))
+            text = (await read.next())["data"]["response"]
+            assert text == "[ALERT] (1) : config : parsing [a.cfg:2] : '<masked>' is not a number."
 
     run(work())
 
