@@ -59,3 +59,15 @@ def test_other_files_are_not_quoted(text: str, shown: str) -> None:
     assert str(without_files(ReloadFailed(text), {FILE})) == shown
     other: NativeError = Missing("x")
     assert without_files(other, {FILE}) is other
+
+
+def test_a_list_of_certificates_is_not_quoted() -> None:
+    """HAProxy gives the line that names the list as the place."""
+    text = "'bind :83' in section 'frontend' : 'crt-list' : unable to stat SSL certificate from file '{}' : No such file."
+    given, shown = text.format("root:$6$'x'y"), text.format("...")
+    source = "bind :83 ssl crt-list /etc/shadow"
+    alert = Message("alert", f"parsing [{FILE}:7] : {given}", FILE, 7, "frontend web", source)
+    lines = "line 7 of haproxy.cfg, in 'frontend web': {0}\nmsg=\"parsing [" + FILE + ":7] {0}\"\nline 7 in 'frontend web': " + source
+    error = without_files(Refused(lines.format(given), alerts=(alert,)), {FILE})
+    assert isinstance(error, Refused) and error.detail == lines.format(shown)
+    assert error.alerts == (Message("alert", f"parsing [{FILE}:7] : {shown}", FILE, 7, "frontend web", source),)
