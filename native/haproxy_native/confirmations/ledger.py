@@ -24,8 +24,8 @@ class Confirmation:
     """`seconds` from the outcome of the change to `deadline`, which is Unix time like `created` and `ended`; None before.
 
     `error`: why it has not gone back yet, or what could not be taken back; `standing` are the entries of the history that still stand then.
-    `guard`: the members of its guard, and `verdict` what that said last. `baseline`: what the guard compares with,
-    or only `unknown`, the reason why that is unknown.
+    `guard`: the members of its guard, and `verdict` what that said last.
+    `baseline`: what the guard compares with, or its one member `unknown` with the reason why there is nothing.
     """
 
     id: str
