@@ -15,13 +15,13 @@ from urllib.parse import quote
 
 from haproxy_native.editing.resources import Resource
 from haproxy_native.grammar.load import bundle
-from haproxy_native.grammar.samples import line_samples, section_samples
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.section import CONDITIONALS, Section
 from tests.app.client import Client, Got
 from tests.corpus.test_corpus import changed, children, deleted, editor, keyed, lost, objects, sections
 from tests.laws.lines import is_same
+from tests.samples import line_samples, section_samples
 
 HEADER = re.compile(r"# (?:_version=|_md5hash=|Dataplaneapi managed File|changing file directly can cause)")
 PERSON = re.compile(r"# person \d+")

@@ -6,8 +6,8 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NativeError
-from haproxy_native.grammar.samples import line_samples, section_samples
 from haproxy_native.grammar.schema import Order
+from tests.samples import line_samples, section_samples
 
 EDITOR = Editor()
 SCHEMAS = EDITOR.grammar.schemas

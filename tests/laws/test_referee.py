@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing.resources import Resource
-from haproxy_native.grammar.samples import line_samples
 from tests.haproxy import binaries
 from tests.laws.language import directives, language
 from tests.laws.referee import Case, Referee, furnish
+from tests.samples import line_samples
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("referee.toml").read_text())
 PREFERRED = ("backends", "frontends")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from haproxy_native.grammar.samples import line_samples
 from haproxy_native.text.line import Line
 from tests.laws import lines
 from tests.laws.language import kinds
+from tests.samples import line_samples
 
 SHAPES = {name: kind.shape for name, kind in kinds().items()}
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing.resources import Resource
-from haproxy_native.grammar.samples import line_samples
 from tests.haproxy import binaries
 from tests.laws.language import directives
+from tests.samples import line_samples
 
 # What each kind of section needs to be taken, `...` standing for the sample.
 AROUND = {

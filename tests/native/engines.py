@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from hashlib import md5
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,11 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 def body(path: Path) -> str:
     """The file without our header."""
     return header.under_header_of(Document.parse(path.read_bytes()), Document("", ())).text.removeprefix("".join(header.BANNER))
+
+
+def checksum_fits(data: bytes) -> bool:
+    """Return whether the checksum line of a file is that of what comes after it."""
+    return header.checksum_of(data) == md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()
 
 
 def weight(haproxy: HAProxy) -> str:

@@ -21,7 +21,7 @@ from haproxy_native.errors import (
 )
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
-from tests.native.engines import UNKNOWN, adding, backends, body, reload, run, running_engine, substituting, weight
+from tests.native.engines import UNKNOWN, adding, backends, body, checksum_fits, reload, run, running_engine, substituting, weight
 
 
 class TestChanges:
@@ -50,7 +50,7 @@ class TestChanges:
                 assert weight(haproxy) == "20"
                 assert haproxy.worker_pid() == pid
                 assert body(haproxy.file) == text.replace("weight 10", "weight 20")
-                assert header.checksum_fits(haproxy.file.read_bytes())
+                assert checksum_fits(haproxy.file.read_bytes())
                 assert engine.version() == 2 == header.version_of(engine.document)
                 assert engine.document.data == haproxy.file.read_bytes()
                 assert engine.running is engine.document

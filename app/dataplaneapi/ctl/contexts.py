@@ -24,7 +24,6 @@ MEMBERS = {
     "key": "its private key, where it is not in the same file",
 }
 SECRETS = ("password", "token")
-SECRET_FILES = ("password_file", "token_file", "key")
 CREDENTIALS = (*SECRETS, "user", "password_file", "token_file", "certificate", "key")
 DEFAULT_URL = "http://127.0.0.1:5555"
 EXAMPLE = "contexts: {edge: {url: https://lb1.example.org:5556, user: ci, password_file: /home/ci/.lb1}}"

@@ -71,11 +71,6 @@ def without_checksum(text: str) -> str:
     return _CHECKSUM.sub("", text, count=1)
 
 
-def checksum_fits(data: bytes) -> bool:
-    """Whether the file is as one of us wrote it."""
-    return checksum_of(data) == md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()
-
-
 def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
     """The document under that version; `banner` asks for the two lines where they are missing."""
     document = bare(document)

@@ -17,7 +17,6 @@ _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
 _VARIABLE = re.compile(r'.*\$.*|".*"', re.DOTALL)
 _TIME_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
-TIME_SUFFIXES = ("nearest", "none", *_TIME_UNITS)
 
 
 class Unknowable(Exception):

@@ -14,7 +14,7 @@ from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NativeError, WriteFailed
 from haproxy_native.text.document import Document
 from tests.native.disk.failing import FailingSystem, fail_with, kill
-from tests.native.engines import adding, run, running_engine
+from tests.native.engines import adding, checksum_fits, run, running_engine
 
 
 async def started(directory: Path) -> None:
@@ -36,7 +36,7 @@ async def state(directory: Path) -> tuple[int, list[str], list[str]]:
     """Version, backends and open transactions, as a new server finds them; file and version agree."""
     async with running_engine(directory) as engine:
         data = engine.raw()
-        assert header.checksum_fits(data)
+        assert checksum_fits(data)
         assert header.version_of(Document.parse(data)) == engine.version()
         assert not [name for name in os.listdir(directory) if name.startswith(".haproxy.cfg")]
         return engine.version(), [name for name, _ in engine.document.of_kind("backend")], [one.status for one in engine.transactions()]
@@ -116,7 +116,7 @@ async def committed_with(faults: Faults, directory: Path) -> None:
             faults.on = False
         data, version = engine.raw(), engine.version()
         assert data == engine.document.data
-        assert header.checksum_fits(data)
+        assert checksum_fits(data)
         assert (header.version_of(engine.document), engine.reloads.pending) == (version, promised)
         assert (data == former, version) == ((True, 2) if failed else (False, 3))
     async with running_engine(directory) as engine:

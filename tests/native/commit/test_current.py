@@ -16,6 +16,7 @@ from haproxy_native.editing import header
 from haproxy_native.errors import Unreadable, WriteFailed
 from haproxy_native.text.document import Document
 from tests.native.disk.failing import FailingSystem
+from tests.native.engines import checksum_fits
 
 TEXT = "# _version=4\nglobal\n\nbackend a\n"
 
@@ -45,7 +46,7 @@ def test_our_own_write_is_no_surprise(current: Current, tmp_path: Path) -> None:
     assert not current.notice()
     assert (current.version, current.banner) == (5, False)
     assert current.document.data == (tmp_path / "haproxy.cfg").read_bytes()
-    assert header.checksum_fits(current.document.data)
+    assert checksum_fits(current.document.data)
 
 
 def test_an_outsider_s_write_is_taken_over(current: Current, tmp_path: Path) -> None:

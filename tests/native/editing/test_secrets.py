@@ -23,8 +23,8 @@ from haproxy_native.editing.secrets import (
 from haproxy_native.errors import Incomplete, NativeError
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import bundle, grammar
-from haproxy_native.grammar.samples import line_samples
 from haproxy_native.text.line import Line
+from tests.samples import line_samples
 
 HIDDEN = [
     "user ann password hunter2 groups g",

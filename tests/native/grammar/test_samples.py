@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.grammar.load import Grammar
-from haproxy_native.grammar.samples import line_samples, section_samples
+from tests.samples import line_samples, section_samples
 
 TEXT = {"type": "string"}
 SCHEMAS: dict[str, Any] = {
