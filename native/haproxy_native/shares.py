@@ -19,6 +19,7 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -32,6 +33,7 @@ _REMEMBERED = 1000
 # The group of callers that are tokens; their names are `token ID of CREATOR`.
 _TOKENS = "tokens"
 Item = TypeVar("Item")
+_as_server: ContextVar[bool] = ContextVar("as_server", default=False)
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,21 @@ class Caller:
 
 
 def present() -> Caller:
-    """Return the caller of the request that is served; the server itself outside of requests."""
+    """Return the caller of the request that is served; the server itself outside of requests and within `as_server`."""
     by = author.get()
-    if by.request is None:
+    if by.request is None or _as_server.get():
         return Caller()
     return Caller(account(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
+
+
+@contextmanager
+def as_server() -> Iterator[None]:
+    """Take places for the server itself, which does not wait for them: for work under a lock that other callers need."""
+    token = _as_server.set(True)
+    try:
+        yield
+    finally:
+        _as_server.reset(token)
 
 
 def account(identity: str) -> str:
@@ -228,9 +240,9 @@ def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
 
 
 def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, coming: str) -> list[Item]:
-    """Return the items that go, so that one more of `coming` has room: the oldest of the caller that holds the most, again and again.
+    """Select the items to delete from a store, so that the holder `coming` can add one: always the oldest of whoever holds the most.
 
-    Each item is its holder, its age, its size in bytes and what is returned.
+    `items` are tuples: holder, age, size in bytes, and the item that is returned. The store keeps `most` items of `most_bytes` in total.
     """
     by_age = sorted(items, key=lambda item: item[1])
     queues: dict[str, list[tuple[str, float, int, Item]]] = {}
