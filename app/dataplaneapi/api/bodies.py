@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
@@ -13,11 +12,13 @@ from starlette.types import Receive, Scope
 
 from dataplaneapi.api.errors import ApiError
 from haproxy_native.abandonment import check
+from haproxy_native.check.run import memory
 from haproxy_native.shares import Holding
 
 DEEPEST = 64
 # Largest bodies in bytes where the settings name no limit: of one object; of a list, a section or a text as a whole; of a file.
 OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
+_memory = cache(memory)
 
 
 async def read(receive: Receive, scope: Scope, limit: int, seconds: float) -> bytes:
@@ -50,11 +51,6 @@ async def _collect(receive: Receive, limit: int, held: Holding | None) -> bytes:
         chunks.append(chunk)
         if not message.get("more_body"):
             return b"".join(chunks)
-
-
-@cache
-def _memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def too_large(limit: int) -> ApiError:

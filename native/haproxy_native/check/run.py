@@ -1,4 +1,4 @@
-"""Runs `haproxy -c`, or the operator's command; at most as many at once for callers as there are processors, and two on a single one.
+"""Runs `haproxy -c`, or the operator's command. As many run at once for callers as there are processors, but at least two.
 
 What HAProxy reads may come from any user of the API, and some of it is executed (Lua) or written (keys) while it is checked. So HAProxy
 is confined to a scratch directory and to name servers (haproxy_native.sandbox), and limited in time and memory; the operator's command may
@@ -19,6 +19,8 @@ from haproxy_native import shares
 from haproxy_native.child import PIPE, Child, read
 from haproxy_native.sandbox import confined
 
+# Shadows that run at once for callers; each has the limits of a check.
+SHADOWS = 2
 _KEPT_OUTPUT = 1 << 20
 _LARGEST_FILE, _LEAST_MEMORY = 1 << 26, 1 << 28
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -57,8 +59,8 @@ class Confinement:
         """Returns the limits on processor time, memory, written files and core dumps."""
         return {
             resource.RLIMIT_CPU: int(self.seconds) + 1,
-            # All that may run at once have half of the memory together.
-            resource.RLIMIT_DATA: max(_LEAST_MEMORY, memory() // 2 // at_once()),
+            # All checks and shadows that may run at once have half of the memory together, and each of them an equal part of that.
+            resource.RLIMIT_DATA: max(_LEAST_MEMORY, memory() // 2 // (at_once() + SHADOWS)),
             resource.RLIMIT_FSIZE: _LARGEST_FILE,
             resource.RLIMIT_CORE: 0,
         }

@@ -1,4 +1,4 @@
-"""Shadows that are kept running: by text, few at a time, ended when nobody has asked them for a while."""
+"""Keeps a few shadows running, one for each text, and ends them after a minute without a request."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from haproxy_native.check.run import SHADOWS
 from haproxy_native.errors import ShareExceeded
 from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions
@@ -14,7 +15,7 @@ from haproxy_native.shadow.rewrite import Shadow
 from haproxy_native.shares import MOST_WAITING, Caller, Place, Turns, present
 from haproxy_native.text.document import Document
 
-MOST, IDLE_SECONDS = 2, 60.0
+MOST, IDLE_SECONDS = SHADOWS, 60.0
 
 
 @dataclass
