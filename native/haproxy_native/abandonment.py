@@ -2,12 +2,12 @@
 
 A request that changes nothing is abandoned when its client leaves: its task is cancelled, and what that task has running in a thread ends
 at the next `check`, which long computations call between their pieces. Anywhere else `check` does nothing. What other tasks compute, such
-as what several requests wait for, goes on.
+as what several requests wait for, goes on, unless they are made by `create_task`.
 """
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -36,6 +36,18 @@ def flag() -> threading.Event | None:
     """Return the flag of the present task; None where it cannot be abandoned."""
     event, task = _request.get() or (None, None)
     return event if task is asyncio.current_task() else None
+
+
+def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+    """Create a task that only the present task waits for: its computations end with those of the present task."""
+    event = flag()
+
+    async def run() -> Result:
+        if event:
+            _request.set((event, asyncio.current_task()))
+        return await work
+
+    return asyncio.create_task(run())
 
 
 def checked(event: threading.Event, work: Callable[[], Result]) -> Result:

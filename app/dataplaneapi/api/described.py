@@ -18,7 +18,7 @@ from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Header, to_json
 from dataplaneapi.api.upload import MULTIPART, PART
 from dataplaneapi.auth.caller import Caller
-from haproxy_native import rehearsal
+from haproxy_native import abandonment, rehearsal
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.errors import NativeError
 from haproxy_native.rehearsal import Rehearsal, Rehearsed
@@ -90,7 +90,7 @@ class Verdict:
 
 async def verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:
     """On a call by this author; nothing is changed. `call` is the one that asks."""
-    return await asyncio.create_task(_verdict(call, described, by, caller))
+    return await abandonment.create_task(_verdict(call, described, by, caller))
 
 
 async def _verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from haproxy_native import abandonment
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.state_file import fingerprint
@@ -57,7 +58,7 @@ class Explain:
             await self._engine.permit_evaluation(candidate)
         key = await beside(_key, document, self._home, files)
         # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
-        checking = asyncio.ensure_future(self._engine.check(document)) if check and not files and key not in self._taken else None
+        checking = abandonment.create_task(self._engine.check(document)) if check and not files and key not in self._taken else None
         try:
             async with self.shadows.asker(document, key, files) as asker:
                 if checking:

@@ -8,6 +8,7 @@ import pytest
 
 from dataplaneapi.api.abandon import HOOK, while_there
 from dataplaneapi.api.errors import ApiError
+from haproxy_native import abandonment
 from haproxy_native.abandonment import check
 from haproxy_native.beside import THREADS, beside, computations
 from haproxy_native.request_context import Author, Request, author
@@ -142,3 +143,34 @@ def test_a_cleanup_is_not_interrupted() -> None:
         assert cleaned.is_set()
 
     asyncio.run(run())
+
+
+def test_a_part_of_a_request_ends_with_it() -> None:
+    """What a task of `abandonment.create_task` computes stops, since nobody else waits for it."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def compute() -> None:
+        begun.set()
+        try:
+            while not ended.wait(0):
+                check()
+        finally:
+            ended.set()
+
+    async def run() -> None:
+        scope: dict[str, Any] = {}
+
+        async def begin() -> None:
+            await abandonment.create_task(beside(compute))
+
+        task = asyncio.create_task(while_there(scope, begin()))
+        await asyncio.to_thread(begun.wait)
+        scope[HOOK]()
+        with pytest.raises(ApiError):
+            await task
+        assert await asyncio.to_thread(ended.wait, 30)
+
+    try:
+        asyncio.run(run())
+    finally:
+        ended.set()
