@@ -8,6 +8,7 @@ import itertools
 import logging
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -100,7 +101,9 @@ class RequestMiddleware:
 
     def __init__(self, app: ASGIApp, services: Services, page: Callable[[Scope], Response | None], kept: KeptReplies) -> None:
         self._app, self._services, self._page, self._kept = app, services, page, kept
-        self._requests, self._bodies = Pool("requests under way (listen_limit)"), Pool("bytes in bodies of requests under way")
+        # One pool for each listener, since each has a limit of its own.
+        self._requests = defaultdict[Any, Pool](lambda: Pool("requests under way (listen_limit)"))
+        self._bodies = Pool("bytes in bodies of requests under way")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -117,9 +120,10 @@ class RequestMiddleware:
             if not refusal and not is_public(scope):
                 caller = scope["caller"] = change_author.caller(scope, exchange.headers, self._services.gate)
                 author.set(change_author.of(scope, exchange.headers, caller, self._services.roles))
-            with self._requests.hold() as requests, self._bodies.hold() as scope["bodies"]:
+            endpoint = connection.of(scope).endpoint
+            with self._requests[endpoint.place].hold() as requests, self._bodies.hold() as scope["bodies"]:
                 if not refusal:
-                    requests.add(1, connection.of(scope).endpoint.limit)
+                    requests.add(1, endpoint.limit)
                 await (refusal or self._app)(scope, receive, exchange.send)
         except ShareExceeded as error:
             await response_to(error)(scope, receive, exchange.send)

@@ -60,7 +60,7 @@ class Plans:
         return token
 
     def take(self, token: str) -> KeptPlan:
-        """It is there once; who asks whether it may be carried out leaves it there. Raises NoPlan."""
+        """Return a stored plan and delete it, since it is carried out once. A rehearsal leaves it in place. Raises NoPlan."""
         path = self._directory / f"{token}{_SUFFIX}"
         try:
             if not _TOKEN.fullmatch(token):
@@ -76,10 +76,14 @@ class Plans:
         return plan
 
     def _tidy(self, coming: str) -> None:
-        """Deletes plans that are too old, or too many together with one of the holder that is coming."""
+        """Delete plans that are too old, and those that leave no room for one more of the holder `coming`."""
         now, there = time.time(), list[tuple[str, float, int, Path]]()
         for path in self._directory.glob(f"*{_SUFFIX}"):
-            status = path.stat()
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                # It has just been carried out.
+                continue
             if now - status.st_mtime > SECONDS:
                 path.unlink(missing_ok=True)
             else:
