@@ -3,8 +3,8 @@
 A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces. Nor within a
 collection of garbage, which takes long among the objects that such a computation makes: `tune_interpreter` makes collections rare.
 
-Requests that change nothing take turns (native/haproxy_native/shares.py), so that questions about a large configuration leave a thread to
-other callers and to changes, and their computations end when they are abandoned (native/haproxy_native/abandonment.py).
+Requests that change nothing take turns (native/haproxy_native/shares.py): limited callers leave a thread to callers with all rights and
+to changes. Their computations end when they are abandoned (native/haproxy_native/abandonment.py).
 """
 
 import asyncio
@@ -52,7 +52,11 @@ def tune_interpreter() -> None:
 
 
 async def beside(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """The result of a function that is run in a thread; raises what it raises. Once begun it goes on until its end, or is abandoned."""
+    """Run a function in a thread and return its result. Raise what it raises.
+
+    Cancelling the caller does not stop a function that has begun: it runs to its end. In a request that changes nothing it stops at its
+    next `abandonment.check` once that request is abandoned.
+    """
     loop, context, call = asyncio.get_running_loop(), contextvars.copy_context(), partial(work, *given, **named)
     if (flag := abandonment.flag()) is None:
         return await loop.run_in_executor(_threads, context.run, call)

@@ -51,10 +51,10 @@ def lacking() -> list[str]:
 
 
 def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
-    """Return what `start` returns; a process that it starts is confined, as far as `lacking` has nothing to say.
+    """Call `start` in a confined thread and return its result. The process that it starts is confined, except for what `lacking` reports.
 
-    `writable` are the directories in which files may change. `names`: it may ask name servers; else it may connect nowhere. `start` has to
-    use fork or vfork, as subprocess does for a new session. Raises what it raises.
+    The process may change files only in the directories `writable`. With `names` it may query name servers, else it may not connect at
+    all. `start` must use fork or vfork, as subprocess does for a new session: posix_spawn is refused. Raise what `start` raises.
     """
 
     def run() -> Result:

@@ -151,7 +151,7 @@ def _program(reach: Reach) -> Iterator[bytes]:
 
 
 def _alternative(tests: list[Test]) -> bytes:
-    """Allows the call if all tests hold, else goes on behind it."""
+    """Return instructions that allow the call if all tests hold; if one does not, they jump to the instruction after them."""
     code = _one(_RETURN, _ALLOW)
     for argument, bits, values in reversed(tests):
         last = len(values) - 1

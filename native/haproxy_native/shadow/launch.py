@@ -1,7 +1,7 @@
-"""HAProxy, started for a shadow. It may connect to nobody, so it gets what it connects to as its standard input and output.
+"""Starts HAProxy for a shadow. The sandbox lets it open no connections, so it uses its standard input and output instead.
 
-The server `sockpair@0` is reached by a pair of sockets, one of which HAProxy sends over its standard input for each connection. Its log is
-its standard output, where each line is a message.
+Standard input is a socket. For each connection to the server `sockpair@0`, HAProxy creates a pair of sockets, keeps one and sends the other
+over its standard input; this process answers on it as the server. Standard output receives HAProxy's log, one message for each line.
 (HAProxy Configuration Manual, sections 3.1, `log`, and 5.2, `server`)
 """
 
