@@ -54,11 +54,16 @@ class Held:
         except (OSError, BadRequest):
             return False
 
-    def refuse_others(self) -> None:
-        """Replace nothing but a certificate and its key: the configuration names the path, and this server may write more than its editors.
+    def is_in(self, directory: Path) -> bool:
+        """Return whether the certificate and its key are in the directory. Blocks."""
+        return all(path.parent.resolve().is_relative_to(directory.resolve()) for path in (self.path, self.key) if path)
 
-        Blocks. Raises NotKept.
+    def refuse_others(self, directory: Path) -> None:
+        """Replace nothing but a certificate and its key in the directory: the configuration names the path, and this server may write more
+        than its editors. Blocks. Raises NotKept.
         """
+        if not self.is_in(directory):
+            raise NotKept(f"{self.path} or its key is outside {directory}, and stays as it is")
         for path, holds in ((self.path, b"-BEGIN CERTIFICATE-"), (self.key, b" PRIVATE KEY-")):
             if path and path.exists() and holds not in path.read_bytes():
                 raise NotKept(f"{path} is no file of a certificate, and stays as it is")
@@ -70,7 +75,7 @@ class Held:
 
 
 class Keeper:
-    """`keep` writes where HAProxy reads, and where that is not permitted into the `store` under the file's own name."""
+    """`keep` writes where HAProxy reads if that is in the directory of the `store`, and otherwise into it, under the file's own name."""
 
     def __init__(self, context: CommitContext, store: CertificateStore, base: Bases = lambda name: None) -> None:
         self.context, self.store, self._base = context, store, base
@@ -98,13 +103,16 @@ class Keeper:
         return Held(pem, base / own, None if key == own else base / key)
 
     async def _commit(self, name: str, held: Held, renewed: datetime) -> Path:
-        if held.seen():
+        is_stored = await asyncio.to_thread(held.is_in, self.store.directory)
+        if held.seen() and is_stored:
             try:
                 await commit(self.context, FileChange(self.store, held.path, compose=lambda: self._composed(name, renewed)))
                 return held.path
             except WriteFailed as error:
                 log.warning("%s", error)
         path = self.store.directory / held.path.name
+        if path == held.path and not is_stored:
+            raise NotKept(f"its key {held.key} is outside {self.store.directory}, and stays as it is")
         await commit(self.context, FileChange(self.store, path, compose=lambda: self._copied(name, path, renewed)))
         return path
 
@@ -112,7 +120,7 @@ class Keeper:
         """Under the lock of the commit: no reload comes between what is asked and what is written."""
         held = await self._held(name)
         held.refuse_later(renewed)
-        await asyncio.to_thread(held.refuse_others)
+        await asyncio.to_thread(held.refuse_others, self.store.directory)
         return await asyncio.to_thread(self._change, held, [CertificateSeen(held.path, [name])])
 
     async def _copied(self, name: str, path: Path, renewed: datetime) -> FileChange:
@@ -122,7 +130,7 @@ class Keeper:
         for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):
             raise NotKept(f"{path} is the file of another certificate: {reference.text}")
         held.refuse_later(renewed)
-        await asyncio.to_thread(held.refuse_others)
+        await asyncio.to_thread(held.refuse_others, self.store.directory)
         return await asyncio.to_thread(self._change, held)
 
     def _change(self, held: Held, steps: Sequence[Step] | None = None) -> FileChange:

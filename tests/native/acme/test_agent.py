@@ -33,17 +33,19 @@ def test_a_renewed_certificate_reaches_the_disk(
     tmp_path: Path, name_server: NameServer, resolver, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    path, port = tmp_path / "site.pem", free_port()
+    stored, port = tmp_path / "ssl", free_port()
+    stored.mkdir()
+    path = stored / "site.pem"
     with Authority(tmp_path / "pebble", name_server) as authority:
-        config = configuration(tmp_path, port, f"site.{ZONE}", authority.directory_url, name_server.challenge)
+        config = configuration(stored, port, f"site.{ZONE}", authority.directory_url, name_server.challenge)
         with HAProxy(tmp_path, config, binary=binaries.exactly("3.4")) as haproxy:
 
             async def work() -> None:
-                directories = {"ssl_certificates": Directory(tmp_path / "ssl", "ssl_certs_dir")}
+                directories = {"ssl_certificates": Directory(stored, "ssl_certs_dir")}
                 async with running_engine(tmp_path, haproxy, directories=directories) as engine:
                     store, runtime = engine.stores["ssl_certificates"], engine.runtime
                     assert isinstance(store, CertificateStore)
-                    keeper = Keeper(engine.context, store, lambda name: tmp_path)
+                    keeper = Keeper(engine.context, store, lambda name: stored)
                     solver = Solver(runtime, Patience(interval=0.05), Zones(resolver, name_server.port))
                     async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
                         # The next worker is another one to hear.

@@ -30,17 +30,19 @@ defaults
   timeout connect 5s
   timeout server 5s
 crt-store sites
-  crt-base {0}/elsewhere
+  crt-base {0}/ssl
   load crt aliased.pem alias site
+  load crt keyed.pem key {0}/elsewhere/keyed.key alias keyed
 frontend site
-  bind 127.0.0.1:{1} ssl crt {0}/ssl/stored.pem crt {0}/elsewhere/plain.pem crt {0}/elsewhere/parted.crt crt @sites/site
+  bind 127.0.0.1:{1} ssl crt {0}/ssl/stored.pem crt {0}/elsewhere/plain.pem crt {0}/ssl/parted.crt crt @sites/site crt @sites/keyed
 """
 NAMES = {
     "ssl/stored.pem": "{}/ssl/stored.pem",
-    "elsewhere/plain.pem": "{}/elsewhere/plain.pem",
-    "elsewhere/parted.crt": "{}/elsewhere/parted.crt",
-    "elsewhere/aliased.pem": "@sites/site",
+    "ssl/parted.crt": "{}/ssl/parted.crt",
+    "ssl/aliased.pem": "@sites/site",
 }
+# Which this server does not write, or not with their key.
+OUTSIDE = {"elsewhere/plain.pem": "{}/elsewhere/plain.pem", "ssl/keyed.pem": "@sites/keyed"}
 HELD, OTHER = made("held.test"), made("other.test", 2)
 
 
@@ -56,7 +58,9 @@ def haproxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HAProxy]:
 
 def put(directory: Path, what) -> None:
     """In every file; what HAProxy has loaded stays `HELD`."""
-    for name in NAMES:
+    (directory / "elsewhere/keyed.key").write_text(what.private)
+    (directory / "ssl/keyed.pem").write_text(what.cert)
+    for name in (*NAMES, "elsewhere/plain.pem"):
         path = directory / name
         parted = path.suffix == ".crt"
         path.write_text(what.cert if parted else what.pem)
@@ -75,7 +79,7 @@ async def keeper(haproxy: HAProxy) -> AsyncIterator[tuple[Keeper, Engine]]:
     async with running_engine(directory, haproxy, directories=directories) as engine:
         store = engine.stores["ssl_certificates"]
         assert isinstance(store, CertificateStore)
-        yield Keeper(engine.context, store, lambda name: directory / "elsewhere" if name.startswith("@") else None), engine
+        yield Keeper(engine.context, store, lambda name: directory / "ssl" if name.startswith("@") else None), engine
 
 
 def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
@@ -83,7 +87,7 @@ def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
 
     async def work() -> None:
         async with keeper(haproxy) as (each, engine):
-            await each.keep(NAMES[name].format(haproxy.directory), renewed or datetime.now(UTC) + timedelta(seconds=60))
+            await each.keep((NAMES | OUTSIDE)[name].format(haproxy.directory), renewed or datetime.now(UTC) + timedelta(seconds=60))
             assert engine.context.ledger.entries == {}
             assert engine.reloads.pending is None
 
@@ -131,8 +135,8 @@ def test_no_tests_hold_it_up(haproxy: HAProxy) -> None:
 
 def test_a_key_in_a_file_of_its_own_stays_there(haproxy: HAProxy) -> None:
     put(haproxy.directory, OTHER)
-    keep(haproxy, "elsewhere/parted.crt")
-    path = haproxy.directory / "elsewhere/parted.crt"
+    keep(haproxy, "ssl/parted.crt")
+    path = haproxy.directory / "ssl/parted.crt"
     assert "PRIVATE" not in path.read_text()
     assert path.with_name("parted.crt.key").stat().st_mode & 0o777 == 0o400
 
@@ -145,6 +149,20 @@ def test_a_file_that_is_no_certificate_stays(haproxy: HAProxy, name: str, caplog
     path.write_text("dataplaneapi:\n  user: []\n")
     keep(haproxy, name)
     assert path.read_text() == "dataplaneapi:\n  user: []\n" and f"{path} is no file of a certificate" in caplog.text
+
+
+def test_what_is_outside_the_storage_stays(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever may edit a crt-store names any path."""
+    put(haproxy.directory, OTHER)
+    files = [haproxy.directory / name for name in ("elsewhere/plain.pem", "elsewhere/keyed.key", "ssl/keyed.pem")]
+    before = [path.read_bytes() for path in files]
+    for name in OUTSIDE:
+        keep(haproxy, name)
+    assert [path.read_bytes() for path in files] == before
+    assert f"keyed.key is outside {haproxy.directory}/ssl" in caplog.text
+    copy = haproxy.directory / "ssl/plain.pem"
+    assert on_disk(copy) == "held.test"
+    copy.unlink()
 
 
 def test_a_file_that_was_changed_since_stays(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
@@ -165,12 +183,11 @@ def test_a_file_that_is_not_there_is_kept_in_the_storage(haproxy: HAProxy, caplo
     assert copy.stat().st_mode & 0o777 == 0o640
     copy.unlink()
     # Of that name in the storage there may be one that is used for something else.
-    (haproxy.directory / "elsewhere/aliased.pem").unlink()
-    used = haproxy.directory / "ssl" / "aliased.pem"
+    used = copy
     used.write_text(OTHER.pem)
     text = haproxy.file.read_text()
     haproxy.file.write_text(text.replace(" ssl crt ", f" ssl crt {used} crt "))
-    keep(haproxy, "elsewhere/aliased.pem")
+    keep(haproxy, "elsewhere/plain.pem")
     assert on_disk(used) == "other.test"
     assert "is the file of another certificate" in caplog.text
     haproxy.file.write_text(text)
