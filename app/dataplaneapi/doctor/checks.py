@@ -158,7 +158,7 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
 def _of_sandbox(settings: Settings) -> Finding:
     """What a text may do while it is checked."""
     if lacks := unconfined(settings):
-        return Finding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, A check is confined")
+        return Finding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
     return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
 
 
