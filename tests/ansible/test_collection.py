@@ -12,6 +12,8 @@ from tests.rules.sources import CHECKOUT
 
 ANSIBLE = CHECKOUT / "ansible"
 ROLE = ANSIBLE / "roles/dataplaneapi"
+# Units that name a receiver of the operator's; the package has them among its documentation.
+EXAMPLES = {"dataplaneapi-events.service"}
 
 
 def loaded(path: Path) -> dict[str, object]:
@@ -46,4 +48,4 @@ def test_units_are_the_ones_of_systemd() -> None:
         assert link.is_symlink()
         assert link.resolve() == CHECKOUT / "systemd" / link.name
     units = [*(CHECKOUT / "systemd").glob("*.service"), *(CHECKOUT / "systemd").glob("*.socket")]
-    assert {unit.name for unit in units} <= {link.name for link in links}
+    assert {unit.name for unit in units} - EXAMPLES <= {link.name for link in links}

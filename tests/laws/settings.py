@@ -17,6 +17,8 @@ def register() -> None:
     """Makes the profiles known to pytest's `--hypothesis-profile`."""
     settings.register_profile(FIXED, derandomize=True, **_SHARED)
     settings.register_profile(SEARCH, derandomize=False, **_SHARED)
+    # Also for properties that are no laws; `--hypothesis-profile` comes after it.
+    settings.load_profile(FIXED)
 
 
 def law(examples: int) -> Any:

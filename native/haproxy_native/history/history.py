@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -371,10 +371,12 @@ class History:
 
     def _opened(self) -> Journal:
         if self._journal is None:
-            journal = Journal(self._directory, self._limits)
-            if not self._was_opened:
-                with suppress(Missing):
-                    self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
+            with ExitStack() as opened:
+                journal = opened.enter_context(closing(Journal(self._directory, self._limits)))
+                if not self._was_opened:
+                    with suppress(Missing):
+                        self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
+                opened.pop_all()
             self._journal, self._was_opened = journal, True
         return self._journal
 

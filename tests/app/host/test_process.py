@@ -48,7 +48,7 @@ def test_zero_changes_nothing() -> None:
     assert (os.getuid(), os.getgid(), os.getgroups()) == before
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can take on another user")
+@pytest.mark.skipif(os.getuid() != 0, reason="needs to become another user")
 def test_a_user_gets_its_own_groups_and_never_those_of_root() -> None:
     """For every user of this machine: the primary group and the supplementary ones, as login(1) has them."""
     for user in pwd.getpwall():
@@ -91,7 +91,7 @@ def test_another_identity(uid: int, gid: int) -> None:
 @pytest.mark.parametrize(
     ("uid", "gid", "is_taken"), [(65533, 0, True), (65533, 65532, True), (0, 65532, True), (65533, 65531, False), (65531, 65532, False)]
 )
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can take on another user")
+@pytest.mark.skipif(os.getuid() != 0, reason="needs to become another user")
 def test_an_identity_that_the_service_manager_has_set(uid: int, gid: int, is_taken: bool) -> None:
     """Another group than the primary one of the user, as with `User=` and `Group=` of a unit; no user needs to have the id."""
     child = os.fork()
