@@ -13,5 +13,6 @@ def test_each_has_a_ratio(tmp_path: Path) -> None:
     site = farm(20, tmp_path, binaries.newest())
     with site.haproxy, running(f"{OURS.partition('=')[2]} -f {site.settings()}", site.port, site.directory) as subject:
         rows = dict(stalls(subject, site))
-    assert all(value > 0 for value in rows.values())
+    # A request may be over before the first read.
+    assert all(value >= 0 for value in rows.values())
     assert len(rows) == 6 and all(name == f"longest wait during {kind} / {kind}" for name in rows for kind in [name.rpartition(" / ")[2]])

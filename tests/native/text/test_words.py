@@ -109,7 +109,8 @@ def seconds(call: Callable[[str], object], text: str) -> float:
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_is_read_in_linear_time(unit: str, call: Callable[[str], object]) -> None:
     whole = '"' + unit * (2**20 // len(unit))
-    assert seconds(call, whole) < 24 * seconds(call, whole[: len(whole) // 8]) + 0.2
+    # Other work on the machine makes single measurements wrong by a multiple.
+    assert any(seconds(call, whole) < 24 * seconds(call, whole[: len(whole) // 8]) + 0.2 for _ in range(3))
 
 
 @pytest.mark.parametrize(
