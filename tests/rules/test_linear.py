@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dataplaneapi.api.quotations import without_files
 from haproxy_native.editing.secrets import masked_lines, masked_text
-from haproxy_native.errors import Refused
 from haproxy_native.references import lookups, pattern
 from haproxy_native.storage.key_material import is_secret
 
@@ -36,7 +34,6 @@ SEARCHES: dict[str, Callable[[str], object]] = {
     "secrets of messages": masked_text,
     "expressions": lookups._EXPRESSION.findall,
     "calls": lambda text: list(pattern._CALL.finditer(text)),
-    "files in refusals": lambda text: without_files(Refused(text), ()),
     "keys": lambda text: is_secret(text.encode()),
 }
 

@@ -14,7 +14,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, PATCH, READING, Handler, Operation
-from dataplaneapi.api.quotations import without_files, without_others
+from dataplaneapi.api.quotations import without_others
 from dataplaneapi.api.reading import asked_for, changed_by, listed_in, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, json_response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
@@ -59,8 +59,6 @@ def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Respo
     """Returns the response to an error without the lines that HAProxy quotes of what the caller may not read."""
     if isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
-    if isinstance(error, NativeError) and not rights.may(SECRETS, ALL):
-        error = without_files(error, {str(each) for each in call.services.engine.files()})
     if isinstance(error, BreaksTests) and not rights.may(SECRETS, ALL):
         # The first line counts the tests; the others say what they have found, which `failed_tests` shows without secrets.
         error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)

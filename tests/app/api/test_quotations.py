@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.quotations import HIDDEN, without_files, without_others
+from dataplaneapi.api.quotations import HIDDEN, without_others
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.check.messages import Message
-from haproxy_native.errors import InUse, Missing, NativeError, Refused, ReloadFailed
+from haproxy_native.errors import InUse, Missing, Refused, ReloadFailed
 
 FILE = "/etc/haproxy/haproxy.cfg"
 OWN = Message("alert", "'server web' : unknown keyword 'x'.", FILE, 9, "backend shop from plain", "server web x")
@@ -34,40 +34,3 @@ def test_other_refusals() -> None:
     assert str(without_others(used, SHOP.may_read)) == "rejecting attempt to delete file a.map referenced in haproxy conf"
     for error in (Missing("backend shop does not exist"), Refused("no alerts")):
         assert without_others(error, SHOP.may_read) is error
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (
-            f"config : parsing [{FILE}:6] : error in 'deny' : 'admin:$5$x' y' is not a valid address at line 1 of file '/etc/users'.",
-            f"config : parsing [{FILE}:6] : error in '...' is not a valid address at line 1 of file '/etc/users'.",
-        ),
-        (
-            "parsing [/etc/users:1] : unknown keyword 'admin:$5$x' out of section.",
-            "parsing [/etc/users:1] : unknown keyword '...' out of section.",
-        ),
-        (f"parsing [{FILE}:6] : unknown keyword 'x'.", f"parsing [{FILE}:6] : unknown keyword 'x'."),
-        ("Proxy 'site': something.", "Proxy 'site': something."),
-    ],
-)
-def test_other_files_are_not_quoted(text: str, shown: str) -> None:
-    given = Message("alert", text, FILE, 6)
-    error = without_files(Refused(f"{text}\nexit status 1", alerts=(given,)), {FILE})
-    assert isinstance(error, Refused) and error.detail == f"{shown}\nexit status 1"
-    assert error.alerts == (Message("alert", shown, FILE, 6),)
-    assert str(without_files(ReloadFailed(text), {FILE})) == shown
-    other: NativeError = Missing("x")
-    assert without_files(other, {FILE}) is other
-
-
-def test_a_list_of_certificates_is_not_quoted() -> None:
-    """HAProxy gives the line that names the list as the place."""
-    text = "'bind :83' in section 'frontend' : 'crt-list' : unable to stat SSL certificate from file '{}' : No such file."
-    given, shown = text.format("root:$6$'x'y"), text.format("...")
-    source = "bind :83 ssl crt-list /etc/shadow"
-    alert = Message("alert", f"parsing [{FILE}:7] : {given}", FILE, 7, "frontend web", source)
-    lines = "line 7 of haproxy.cfg, in 'frontend web': {0}\nmsg=\"parsing [" + FILE + ":7] {0}\"\nline 7 in 'frontend web': " + source
-    error = without_files(Refused(lines.format(given), alerts=(alert,)), {FILE})
-    assert isinstance(error, Refused) and error.detail == lines.format(shown)
-    assert error.alerts == (Message("alert", f"parsing [{FILE}:7] : {shown}", FILE, 7, "frontend web", source),)

@@ -352,3 +352,16 @@ def test_schemas_of_answers_are_declared() -> None:
 def test_a_line_is_not_changed_where_nothing_is_masked() -> None:
     line = Line('  acl  api\tpath_beg   "/api"   \n').text
     assert masked_lines(line) == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "config : parsing [a.cfg:6] : error in 'deny' : 'hunter2' y' is not a valid address at line 1 of file '/etc/users'.",
+        "parsing [/etc/users:1] : unknown keyword 'hunter2' out of section.",
+        "line 7 of a.cfg, in 'frontend web': 'bind :83' in section 'frontend' : 'crt-list' : no file 'hunter2'x' : No such file.",
+    ],
+)
+def test_words_of_files_that_haproxy_quotes(text: str) -> None:
+    """A list of certificates, and other files that a line names, are quoted in the place of the line."""
+    assert "hunter2" not in str(masked_object({"code": 400, "message": f"validation error: {text}"}, "error"))
