@@ -19,7 +19,6 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -33,7 +32,6 @@ _REMEMBERED = 1000
 # The group of callers that are tokens; their names are `token ID of CREATOR`.
 _TOKENS = "tokens"
 Item = TypeVar("Item")
-_as_server: ContextVar[bool] = ContextVar("as_server", default=False)
 
 
 @dataclass(frozen=True)
@@ -45,21 +43,11 @@ class Caller:
 
 
 def present() -> Caller:
-    """Return the caller of the request that is served; the server itself outside of requests and within `as_server`."""
+    """Return the caller of the request that is served; the server itself outside of requests."""
     by = author.get()
-    if by.request is None or _as_server.get():
+    if by.request is None:
         return Caller()
     return Caller(account(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
-
-
-@contextmanager
-def as_server() -> Iterator[None]:
-    """Take places for the server itself, which does not wait for them: for work under a lock that other callers need."""
-    token = _as_server.set(True)
-    try:
-        yield
-    finally:
-        _as_server.reset(token)
 
 
 def account(identity: str) -> str:

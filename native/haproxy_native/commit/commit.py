@@ -15,7 +15,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from haproxy_native import rehearsal, shares
+from haproxy_native import rehearsal
 from haproxy_native.commit import process
 from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same
 from haproxy_native.commit.context import CommitContext
@@ -156,11 +156,11 @@ async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
             return await attempt(context, change, context.publishing_files if change.files else context.publishing)
-    # Stored files that change faster than HAProxy checks a text would overtake this change for ever. Others wait for this lock, so the
-    # check must not wait for the caller's turn.
+    # Stored files that change faster than HAProxy checks a text would overtake this change for ever. Changes of files wait for this check,
+    # and for the turn of its caller.
     async with context.stored_lock:
         while True:
-            with suppress(Overtaken), shares.as_server():
+            with suppress(Overtaken):
                 return await attempt(context, change, context.publishing_settled if change.files else context.publishing)
 
 

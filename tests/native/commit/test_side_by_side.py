@@ -10,17 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native import shares
-from haproxy_native.access.rights import predefined, rights_of
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.check.run import at_once
-from haproxy_native.commit import commit
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Event
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, ReloadFailed, RuntimeRefused
 from haproxy_native.reload.strategies import Outcome, Strategy
-from haproxy_native.request_context import Author, Request, author
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy, free_port
@@ -100,24 +95,6 @@ def test_a_text_is_checked_again_when_a_file_that_it_names_has_changed(tmp_path:
                     opened.write("go\n")
             assert (await slow).version == 2
             assert len((tmp_path / "checks").read_text()) == 2
-
-    run(work())
-
-
-def test_no_change_waits_for_the_turn_of_another_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change that is always overtaken is checked under a lock. There it waits for no turn, or all changes of files would wait with it."""
-    monkeypatch.setattr(commit, "ATTEMPTS", 0)
-
-    async def work() -> None:
-        async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
-            author.set(Author("ann", request=Request(), group="users", rights=rights_of([("editor", predefined(["backend"])["editor"])])))
-            checks_at_once = shares.turns("checks of configurations", at_once())
-            places = [await checks_at_once.take() for _ in range(shares.share(at_once()))]
-            try:
-                assert (await engine.amend(adding("quick"))).version == 2
-            finally:
-                for place in places:
-                    checks_at_once.release(place)
 
     run(work())
 
