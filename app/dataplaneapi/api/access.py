@@ -12,9 +12,8 @@ from typing import Any
 from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.masking import masked_body
+from dataplaneapi.api.masking import masked_body, without_others
 from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, PATCH, READING, Handler, Operation
-from dataplaneapi.api.quotations import without_others
 from dataplaneapi.api.reading import asked_for, changed_by, listed_in, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, json_response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights

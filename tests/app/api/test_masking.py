@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.quotations import HIDDEN, without_others
+from dataplaneapi.api.masking import HIDDEN, without_others
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.check.messages import Message
 from haproxy_native.errors import InUse, Missing, Refused, ReloadFailed
