@@ -5,7 +5,8 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -139,6 +140,16 @@ def tell_unconfined(settings: Settings) -> None:
         logger.warning("%s", lack)
 
 
+def tell_loadable(places: Iterable[Path]) -> None:
+    """Warn of directories that clients or checks write to and from which Lua can load a library.
+
+    Only the server itself can tell: the unit mounts them noexec in its own namespace (`NoExecPaths=`).
+    """
+    loadable = sorted({str(place) for place in places if place.is_dir() and not os.statvfs(place).f_flag & os.ST_NOEXEC})
+    if loadable:
+        logger.warning("Lua in a checked text can load a library from %s, and is confined with it; mount them noexec", ", ".join(loadable))
+
+
 def config_files(settings: Settings) -> ConfigFiles:
     before, after = settings.config_files_before, settings.config_files_after
     return ConfigFiles(settings.config_file, own_directory(settings), before, after)
@@ -169,5 +180,7 @@ async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
         if not settings.read_only:
             prepare_storage(named["dataplane_storage_dir"])
     tell_unusable(named.values())
+    if not settings.validate_cmd:
+        tell_loadable([Path(tempfile.gettempdir()), *(directory.path for directory in named.values())])
     async with opened(engine_settings(settings), how) as engine:
         yield engine

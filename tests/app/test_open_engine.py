@@ -5,6 +5,7 @@ import dataclasses
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from dataplaneapi.open_engine import (
     reload_command,
     reload_delay,
     status_command,
+    tell_loadable,
     tell_unconfined,
 )
 from dataplaneapi.settings.table import Settings, SettingsError
@@ -104,6 +106,18 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 )
 def test_status_commands(given: dict[str, Any], words: list[str]) -> None:
     assert status_command(dataclasses.replace(Settings(), **given)) == words
+
+
+def test_places_of_libraries_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    flags = {"stored": 0, "mounted": os.ST_NOEXEC}
+    for name in flags:
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(os, "statvfs", lambda place: SimpleNamespace(f_flag=flags[Path(place).name]))
+    tell_loadable([tmp_path / "mounted", tmp_path / "missing"])
+    assert caplog.text == ""
+    tell_loadable([tmp_path / "mounted", tmp_path / "stored", tmp_path / "stored"])
+    (record,) = caplog.records
+    assert record.args == (str(tmp_path / "stored"),)
 
 
 def test_a_check_that_is_not_confined_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
