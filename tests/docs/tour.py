@@ -48,22 +48,28 @@ def run(commands: list[str]) -> list[str]:
     environment = {**os.environ, "HAPROXY_BIN": binaries.exactly("3.4"), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
     with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
         try:
-            script = _elsewhere(f"\necho '{BETWEEN}'\n".join(commands), demo)
+            places = _places(demo)
+            script = f"\necho '{BETWEEN}'\n".join(commands)
+            for usual, place in places.items():
+                script = script.replace(usual, place)
             printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120, env=environment)
         finally:
             demo.terminate()
-    return [output.removeprefix("\n") for output in printed.stdout.split(BETWEEN)]
+    said = printed.stdout
+    for usual, place in places.items():
+        said = said.replace(place, usual)
+    return [output.removeprefix("\n") for output in said.split(BETWEEN)]
 
 
-def _elsewhere(script: str, demo: subprocess.Popen[str]) -> str:
-    """The demo takes other ports where its own are taken."""
+def _places(demo: subprocess.Popen[str]) -> dict[str, str]:
+    """Return where the demo listens, by its usual addresses; it takes other ports if these are taken."""
     assert demo.stdout
     while not (line := demo.stdout.readline()).startswith("HAProxy serves"):
         pass
     site, api = re.findall(r"127\.0\.0\.1:(\d+)", line)
     while "Ctrl-C stops both" not in demo.stdout.readline():
         pass
-    return script.replace("127.0.0.1:8080", f"127.0.0.1:{site}").replace("127.0.0.1:5555", f"127.0.0.1:{api}")
+    return {"127.0.0.1:8080": f"127.0.0.1:{site}", "127.0.0.1:5555": f"127.0.0.1:{api}"}
 
 
 def comparable(output: str) -> str:
