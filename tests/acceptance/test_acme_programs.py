@@ -56,8 +56,8 @@ def test_a_stored_file_that_the_configuration_names_is_not_run(tmp_path: Path, m
         assert program.stat().st_mode & 0o100
         renew(sidecar)
         until(lambda: bool(failure(sidecar)) or seen.exists())
-        assert failure(sidecar).endswith(f"{program} is not run: acme-vars names it, and the setting acme_programs does not")
-        assert f"{program} is not run" in sidecar.log.read_text()
+        assert failure(sidecar).endswith(f"acme-vars names {program}, which the setting acme_programs does not list")
+        assert f"acme-vars names {program}" in sidecar.log.read_text()
     assert not seen.exists()
 
 
@@ -68,7 +68,7 @@ def test_a_program_of_the_settings_runs_with_few_variables(tmp_path: Path, monke
     with renewing(tmp_path, program, monkeypatch, acme_programs=[str(program)]) as sidecar:
         renew(sidecar)
         until(lambda: Path(f"{seen}.id").exists(), sidecar.log.read_text())
-        assert "is not run" not in failure(sidecar)
+        assert "acme-vars names" not in failure(sidecar)
     names = {line.partition("=")[0] for line in seen.read_text().splitlines()}
     assert names >= TOLD and SECRET not in names
     assert {name for name in names - TOLD if not name.startswith("LC_")} <= {"PATH", "HOME", "LANG", "LANGUAGE"}

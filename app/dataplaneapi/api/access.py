@@ -73,7 +73,7 @@ def require_role(operation: Operation) -> None:
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raises Forbidden, whether there is what is asked for or not. What a change of it does is permitted by its commit."""
+    """Raises Forbidden unless the caller may call the operation for its object, whether that exists or not. Commits permit changes."""
     verb = READ if operation.action == PATCH else _verb(operation)
     if (transaction := call.get("transaction_id")) and (verb == READ or operation.rows):
         # What does not exist has an answer of its own.

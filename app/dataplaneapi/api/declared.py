@@ -187,7 +187,7 @@ def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
 
 
 def _validated(call: Call, collection: str, body: Any) -> Any:
-    """What no member of the API is, is an error here: it would silently not be declared."""
+    """Raises ApiError for a member that the API does not have: it would silently not be declared."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body holds objects, not {str(body)[:64]!r}")
     resource = call.services.editor.resources[collection]

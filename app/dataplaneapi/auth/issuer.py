@@ -84,7 +84,7 @@ class Issuer:
         return self._caller(_claims(token, key, self.settings))
 
     def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:
-        """The claim identifies the caller as it is: what is shortened or made plain could be another caller's. Raises BadJwt."""
+        """Return the claim with the caller's name, unchanged: a shortened or normalized name could be another caller's. Raises BadJwt."""
         claim, name = self.settings.name, claims.get(self.settings.name)
         if not isinstance(name, str) or not name.strip():
             raise BadJwt(f"the JWT has no claim {claim} with the name of the caller")

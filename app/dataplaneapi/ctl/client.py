@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        """A redirect is none: it is not followed, as it would send credentials to another address than the one they are for."""
+        """A redirect is no success. It is not followed, since that could send the credentials to another address."""
         return 200 <= self.status < 300 or self.status == 304
 
     def json(self) -> Any:

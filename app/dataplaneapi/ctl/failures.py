@@ -24,7 +24,7 @@ class Failure(Exception):
 
 
 class Refused(Failure):
-    """An answer of the server that is no success; `code` is its status, `body` its JSON."""
+    """The server refused the request or failed; `code` is the status, `body` the JSON of its answer."""
 
     def __init__(self, code: int, body: object, message: str) -> None:
         super().__init__(message, _OF_STATUS.get(code, REFUSED))

@@ -1,4 +1,4 @@
-"""What a terminal is shown and a file is not: colours, and one line that says how far something is.
+"""What only a terminal shows, and no file: colours, and a line with the progress of a call.
 
 Names, comments and messages come from others, and may hold sequences that move the cursor, hide text or type for the user. Everything that
 `ctl` prints goes through `Output`, which escapes all control characters, those of C1 and of bidirectional text included, if it writes to a

@@ -43,7 +43,7 @@ class Program:
 
 
 def programs(settings: Settings, places: Sequence[Path]) -> list[Program]:
-    """All that the settings and the unit name, each once for each use."""
+    """Return all programs that the settings and the unit name, each once for each use."""
     acme = [Program(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
     commands = [*_that_check(settings), *_that_reload(settings), *acme, *_of_the_unit(places)]
     return list(dict.fromkeys(commands))

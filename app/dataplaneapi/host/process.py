@@ -45,7 +45,7 @@ def allow_open_files(wanted: int) -> int:
 
 
 def limit_modes() -> None:
-    """Take the rights that nobody else needs from every file that is created from now on, whatever the umask was."""
+    """Tighten the umask, so that no file that is created from now on is open to other users."""
     os.umask(os.umask(UMASK) | UMASK)
 
 

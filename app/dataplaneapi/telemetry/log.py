@@ -57,7 +57,7 @@ class Layout(logging.Formatter):
 
 
 def _masked(record: logging.LogRecord) -> str:
-    """The message without secrets, which HAProxy quotes in what it refuses."""
+    """Return the message with its secrets masked: HAProxy quotes the lines that it refuses."""
     message = record.getMessage()
     if record.levelno < logging.WARNING:
         return message

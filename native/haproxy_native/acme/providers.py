@@ -40,9 +40,9 @@ class Exec:
     def __init__(self, variables: Mapping[str, str], programs: Sequence[str]) -> None:
         command = variables.get("command") or (programs[0] if len(programs) == 1 else "")
         if not command:
-            raise ProviderFailed("acme-vars names no program with command=, and the setting acme_programs does not name exactly one")
+            raise ProviderFailed("acme-vars has no command=, and the setting acme_programs does not list exactly one program")
         if command not in programs:
-            raise ProviderFailed(f"{command} is not run: acme-vars names it, and the setting acme_programs does not")
+            raise ProviderFailed(f"acme-vars names {command}, which the setting acme_programs does not list")
         self.command = command
 
     async def set(self, zone: str, name: str, value: str, ttl: int) -> None:

@@ -105,7 +105,7 @@ async def check(
 
 
 def _unknown_variables(alerts: Sequence[Message]) -> str:
-    """A line about variables of the lines that HAProxy refuses, which may be refused because these are empty."""
+    """Return a hint if refused lines use variables: a check may refuse them because the variables are empty."""
     names = dict.fromkeys(name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
     return (
         f"\na check knows {', '.join(map(repr, names))} only if the configuration in force names it, or the text itself sets it"

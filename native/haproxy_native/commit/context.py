@@ -111,7 +111,7 @@ class CommitContext:
             await self.check_room(size)
 
     async def foreseen(self, contents: Sequence[Content], by: Author | None = None) -> Sequence[Content]:
-        """What is about to become of files, when the history has what they hold now. Raises Unrecorded if it can take no entry by `by`."""
+        """Let the history store what these files hold before they change. Raises Unrecorded if it has no room for an entry by `by`."""
         if by:
             await self.require_room(by, sum(len(data) for content in contents for data in (content.before, content.after) if data))
         if self.foresee:

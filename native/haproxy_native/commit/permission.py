@@ -48,7 +48,7 @@ async def permit_evaluation(context: CommitContext, candidate: Candidate) -> Non
 def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:
     for path, content in candidate.files.items():
         if not (stores := [store for store in context.stores.values() if _holds(store, path)]):
-            raise Forbidden(f"{path} is in no storage directory: to have it evaluated takes role admin")
+            raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
         for store in stores:
             yield from touches_of_file(by.rights, store, path, content)
 

@@ -1,7 +1,10 @@
-"""What of a text may be a credential, by what its member means (`x-secret` in openapi/schemas). Pure.
+"""Tells whether the text of a member is shown, by what the member means (`x-secret` in openapi/schemas). Pure.
 
 A member is shown whole or not at all. An expression is shown where all its functions take names, numbers and files; a comparison where
 what is compared is never a credential; a header where its name says so. openapi/haproxy/secrets.yaml lists these; all else is masked.
+
+Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object, and `sibling` is the one
+of them that the declaration names.
 """
 
 import re
@@ -45,7 +48,7 @@ def expression(text: str, _: Siblings, sibling: str = "") -> bool:
 
 
 def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Several, each of which may have a name and `=` in front."""
+    """Sample expressions, each with a name and `=` in front or without."""
     return all(expression(word, siblings) for word in words_of(text))
 
 
@@ -96,7 +99,7 @@ def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def condition(text: str, _: Siblings, sibling: str = "") -> bool:
-    """What stands behind `if` and `unless`: names of ACLs, and comparisons in braces."""
+    """The condition behind `if` and `unless`: names of ACLs, and comparisons in braces."""
     return all(map(_term, terms(words_of(text))))
 
 
@@ -108,7 +111,7 @@ def _term(term: Sequence[str]) -> bool:
 
 
 def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Flags and values that what `sibling` says is compared with."""
+    """The flags and values that the sample in `sibling` is compared with."""
     return _compared(str(siblings.get(sibling, "")), words_of(text))
 
 

@@ -96,7 +96,7 @@ def test_sections_whose_program_is_not_run(sound: Settings) -> None:
         file.read_text() + '\nacme le\n    directory https://a.example/dir\n    provider-name exec\n    acme-vars "command=/x"\n'
     )
     (finding,) = found(sound, "acme")
-    assert (finding.level, "acme le: /x is not run" in finding.what, "acme_programs" in finding.remedy) == (ERROR, True, True)
+    assert (finding.level, "acme le: acme-vars names /x" in finding.what, "acme_programs" in finding.remedy) == (ERROR, True, True)
     assert not list(found(replace(sound, acme_programs=["/x"]), "acme"))
 
 

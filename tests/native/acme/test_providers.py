@@ -72,11 +72,11 @@ def test_refused_updates(name_server: NameServer, changed: dict, expected: str) 
     [
         ("zork", {}, [], "invalid DNS provider name: 'zork'"),
         ("rfc2136", {}, [], "server in acme"),
-        ("exec", {}, [], "names no program with command="),
-        ("exec", {}, ["/a", "/b"], "names no program with command="),
-        ("exec", {"command": "/a"}, [], "/a is not run: acme-vars names it, and the setting acme_programs does not"),
-        ("exec", {"command": "/b/../a"}, ["/a"], "is not run"),
-        ("exec", {"command": "a"}, ["/a"], "a is not run"),
+        ("exec", {}, [], "acme-vars has no command="),
+        ("exec", {}, ["/a", "/b"], "acme-vars has no command="),
+        ("exec", {"command": "/a"}, [], "acme-vars names /a, which the setting acme_programs does not list"),
+        ("exec", {"command": "/b/../a"}, ["/a"], "does not list"),
+        ("exec", {"command": "a"}, ["/a"], "names a, which"),
     ],
 )
 def test_providers_that_cannot_be(name: str, variables: dict, programs: list[str], expected: str) -> None:
