@@ -1,6 +1,4 @@
 import asyncio
-import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -108,29 +106,5 @@ def test_a_watch_asks_once_a_second_and_starts_again_with_each_change(monkeypatc
         assert [each and each.result for each in found] == [INCONCLUSIVE, INCONCLUSIVE, BAD, INCONCLUSIVE]
         unknown = await watch.verdict("4", BOTH, None)
         assert unknown and unknown.result == INCONCLUSIVE and "restarted" in unknown.reasons[0]
-
-    asyncio.run(work())
-
-
-def test_a_verdict_over_many_sections_keeps_the_event_loop_free() -> None:
-    """A thread reads the stored list once, and asks it for no member: that would take a search for each of the proxies."""
-    readers = []
-
-    class Stored(list[str]):
-        def __iter__(self) -> Iterator[str]:
-            readers.append(threading.get_ident())
-            return super().__iter__()
-
-        def __contains__(self, name: object) -> bool:
-            pytest.fail("it is searched")
-
-    async def ask() -> tuple[str, str]:
-        return "1@1", stat(200, 90)
-
-    async def work() -> None:
-        start = baseline(read_statistics("1@1", stat(90, 90)), None, {"app"})
-        found = await Watch(ask).verdict("1", BOTH, start | {"sections": Stored(start["sections"])})
-        assert found and found.result == GOOD
-        assert len(readers) == 1 and threading.get_ident() not in readers
 
     asyncio.run(work())
