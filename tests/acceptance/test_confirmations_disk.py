@@ -51,6 +51,8 @@ def test_the_configuration_needs_no_room(site: Site) -> None:
 
 def test_what_has_no_room_for_its_entry_is_refused(site: Site) -> None:
     """As long as there is, it is made; each that was answered is in the history."""
+    # A change with room: what earlier changes could not enter is entered before it.
+    assert site.sidecar.put_server("one", {"weight": 201}).is_success
     made, refused, newest = 0, "", int(site.sidecar.get("/v3/sidecar/history?limit=1").json()[0]["id"])
     restore = full(site)
     try:
