@@ -75,7 +75,10 @@ def _group(group: Group) -> Iterator[Values]:
     for chain in group.alternatives:
         inner = [group for node in chain.nodes if isinstance(node, Options) for group in map(list, map(_group, node.groups)) if group]
         values_of_rows = [*_required(chain), *({**next(_required(chain)), **values} for variants in inner for values in variants)]
-        if group.rows:
+        if group.join:
+            chunks = [values[group.rows] for values in values_of_rows]
+            yield from ({group.rows: value} for value in (*chunks, group.join.joined(chunks[:2])))
+        elif group.rows:
             elements = [_row(group.rows, values) for values in values_of_rows]
             yield {group.rows: elements[:1]}
             yield {group.rows: elements[:2] if len(elements) > 1 else elements * 2}

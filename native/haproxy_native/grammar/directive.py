@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.rows import Change, Found, change_rows
-from haproxy_native.grammar.synopsis import Values
+from haproxy_native.grammar.synopsis import Join, Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import words_of
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The object that is not given at all; one that is given may be empty."""
@@ -21,7 +21,8 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Directive:
     """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
 
-    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds words.
+    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds to the value
+    of the one member, as `join` says.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
     `needed` is a member without which no other makes sense. `ahead_of` are the first words of the lines that a new line has to stand
     before. `addition`: older clients do not know the member. `keeps`: what HAProxy does not delete while it runs because of the line.
@@ -31,6 +32,7 @@ class Directive:
     path: tuple[str, ...]
     shape: LineShape
     repeat: str = "last"
+    join: Join | None = None
     rows: str = ""
     scalar: bool = False
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
@@ -47,16 +49,18 @@ class Directive:
         """The members that the lines give to the object at `path`."""
         if self.rows:
             return {self.rows: [self._element(line) for _, line in lines]}
-        if self.repeat == "join":
-            return self._joined(lines)
+        if self.join:
+            (name,) = self.shape.members
+            chunks = self._chunks(lines, name)
+            return {name: self.join.joined(chunks)} if chunks else {}
         values: Values = {}
         for _, line in lines if self.repeat == "merge" else lines[-1:]:
-            values |= self.shape.read(line) or {}
+            values = self.shape.added(values, self.shape.read(line) or {})
         return values
 
-    def _joined(self, lines: Found) -> Values:
-        readings = [self.shape.read(line) or {} for _, line in lines]
-        return {name: " ".join(reading[name] for reading in readings if name in reading) for name in self.shape.members}
+    def _chunks(self, lines: Found, name: str) -> list[Any]:
+        """Return what each line says of a member."""
+        return [reading[name] for _, line in lines if name in (reading := self.shape.read(line) or {})]
 
     def _element(self, line: Line) -> Any:
         values = self.shape.read(line) or {}
@@ -100,33 +104,26 @@ class Directive:
             return Change({}, [(None, self.shape.new(members, section.indent, section.newline))])
         if self.repeat == "merge" and len(lines) > 1:
             return self._change_merged(lines, members)
-        if self.repeat == "join" and len(lines) > 1:
-            return self._change_joined(lines, members)
+        if self.join:
+            return self._change_joined(lines, members, self.join)
         place, line = lines[-1]
         return Change({place: self.shape.onto(line, members)}, [])
 
-    def _change_joined(self, lines: Found, members: Mapping[str, Any]) -> Change:
-        """Lines that begin the new text stay as they are; the first that does not, or the last, takes all that is left."""
-        (name,) = self.shape.members
-        left = list(words_of(members[name]))
-        replaced: dict[int, Line | None] = {}
-        for number, (place, line) in enumerate(lines):
-            own = list(words_of((self.shape.read(line) or {}).get(name, "")))
-            if not left:
-                replaced[place] = None
-            elif number + 1 == len(lines) or own != left[: len(own)]:
-                replaced[place], left = self.shape.onto(line, {name: " ".join(left)}), []
-            else:
-                left = left[len(own) :]
-        return Change(replaced, [])
+    def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> Change:
+        """Lines that begin the new value stay as they are; the first that does not, or the last, takes all that is left."""
+        (name,) = members
+        chunks = join.chunks(members[name], self._chunks(lines, name))
+        said = [{name: chunk} for chunk in chunks]
+        return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
         """Each line keeps the members it had; what is new goes to the last."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
         homeless = set(members) - set().union(*members_of_lines)
+        joined = {n: iter(join.chunks(members[n], self._chunks(lines, n))) for n, join in self.shape.joins.items() if n in members}
         replaced: dict[int, Line | None] = {}
         for number, ((place, line), own) in enumerate(zip(lines, members_of_lines, strict=True)):
             names = own | (homeless if number == len(lines) - 1 else set())
-            target = {name: members[name] for name in members if name in names}
+            target = {name: next(joined[name], None) if name in joined else members[name] for name in members if name in names}
             replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
         return Change(replaced, [])

@@ -11,7 +11,7 @@ from haproxy_native.grammar.conditions import refuse_half
 from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped
 from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from haproxy_native.grammar.schema import Order, arranged
-from haproxy_native.grammar.synopsis import Chain, Glued, NoValue, Options, Part, Toggle, Values, Word, merged
+from haproxy_native.grammar.synopsis import Chain, Glued, Group, NoValue, Options, Part, Toggle, Values, Word, merged
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import BLANKS, Split, words_of
@@ -110,6 +110,7 @@ class LineShape:
         own = {m.split(".")[0] for alternative in alternatives for m in (*alternative.chain.members, *alternative.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self.silent = frozenset(pair for alternative in alternatives for node in _toggles(alternative.chain) for pair in _silent(node))
+        self.joins = {group.rows: group.join for alternative in alternatives for group in _groups(alternative.chain) if group.join}
         self._known = frozenset(order)
         self._dotted = frozenset(m.split(".")[0] for alternative in alternatives for m in alternative.chain.members if "." in m)
         self._index: dict[str, list[Alternative]] = {}
@@ -161,7 +162,16 @@ class LineShape:
     def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
         unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
         implied = {member: words[place] for member, place in self.implied.items() if place < len(words)}
-        return {**unsaid, **implied, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
+        return {**unsaid, **implied, **alternative.fixed, **self._merged(parts, alternative)}
+
+    def _merged(self, parts: Sequence[Part], alternative: Alternative) -> Values:
+        values = merged(parts, nodes=alternative.chain.nodes)
+        return {**values, **{name: join.joined(values[name]) for name, join in self.joins.items() if name in values}}
+
+    def added(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> Values:
+        """Return the values of one line with those of another that adds to it."""
+        both = {name: join.joined([values[name], more[name]]) for name, join in self.joins.items() if name in values and name in more}
+        return {**values, **more, **both}
 
     def read(self, line: Line) -> dict[str, Any] | None:
         """The object that a line stands for, members in model order, or None where it is another's."""
@@ -248,19 +258,32 @@ class LineShape:
     def words(self, values: Mapping[str, Any]) -> list[str]:
         """The words of a new line."""
         flat = self.given(values)
-        return [word for _, words, _ in self._written(self.choose(flat), flat) for word in words]
+        return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
-    def _written(self, alternative: Alternative, flat: Values) -> list[Written]:
+    def written(self, alternative: Alternative, flat: Values, reading: Reading | None = None) -> list[Written]:
+        """Return the words of each part of a new line, or of one that was read. Raises BadValue."""
         try:
-            return list(alternative.chain.written(flat))
+            return list(alternative.chain.written({**flat, **self._chunks(flat, reading)}))
         except NoValue as error:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
+
+    def _chunks(self, flat: Values, reading: Reading | None) -> Values:
+        """Return what each occurrence of a keyword that adds up says."""
+        chunks: Values = {}
+        for name, join in self.joins.items():
+            if name in flat:
+                old = [part.values[name] for part in reading.parts if name in part.values] if reading else []
+                try:
+                    chunks[name] = join.chunks(flat[name], old)
+                except ValueError as error:
+                    raise BadValue(f"{name} in body: {error}", place=Place(member=name)) from None
+        return chunks
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
         """A new line; raises BadValue."""
         flat = self.given(values)
         alternative = self.choose(flat)
-        written = self._written(alternative, flat)
+        written = self.written(alternative, flat)
         pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in written]
         text = indent + self._proven(alternative, pieces, "", written).join().lstrip(BLANKS)
         comment = write_metadata(values.get(METADATA)) if self.metadata else None
@@ -270,7 +293,7 @@ class LineShape:
         """The old line saying the new values, every word that need not change unchanged."""
         flat = self.given(values)
         reading, alternative = self.take(line.words), self.choose(flat)
-        asked = self._written(alternative, flat)
+        asked = self.written(alternative, flat, reading)
         written = self._unimplied(line, reading, asked)
         old = line.split
         if reading is not None and reading.alternative is alternative:
@@ -295,8 +318,16 @@ class LineShape:
         if wrong := misread(pieces, parts, alternative.chain):
             unknown = next((own[0][1] for key, own in pieces if key is None), None)
             raise _misread(wrong, alternative, words, unknown)
-        _check_said(written, reading, words)
+        self._check_said(written, reading, words)
         return split
+
+    def _check_said(self, written: Iterable[Written], reading: Reading, words: Sequence[str]) -> None:
+        asked = self._merged([Part(key, 0, 0, values) for key, own, values in written if own], reading.alternative)
+        for member, value in asked.items():
+            if not agrees(value, reading.values.get(member)):
+                raise BadValue(
+                    f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
+                )
 
     def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
         """Returns what is written, without members that a word of both the old and the new line implies."""
@@ -350,15 +381,6 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
     return BadValue(f"{member} in body: `{own}` would be read as something else in `{line}`", place=Place(member=member))
 
 
-def _check_said(written: Iterable[Written], reading: Reading, words: Sequence[str]) -> None:
-    asked = merged([Part(key, 0, 0, values) for key, own, values in written if own], nodes=reading.alternative.chain.nodes)
-    for member, value in asked.items():
-        if not agrees(value, reading.values.get(member)):
-            raise BadValue(
-                f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
-            )
-
-
 def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
     """(member, value) that no word tells: the line is the same without the member."""
     if list(node.words) == [True]:
@@ -367,13 +389,14 @@ def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
 
 
 def _toggles(chain: Chain) -> Iterable[Toggle]:
-    for node in chain.nodes:
-        if isinstance(node, Toggle):
-            yield node
-        elif isinstance(node, Options):
-            for group in node.groups:
-                for inner in group.alternatives:
-                    yield from _toggles(inner)
+    yield from (node for node in chain.nodes if isinstance(node, Toggle))
+    for group in _groups(chain):
+        for inner in group.alternatives:
+            yield from _toggles(inner)
+
+
+def _groups(chain: Chain) -> Iterable[Group]:
+    return (group for node in chain.nodes if isinstance(node, Options) for group in node.groups)
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:

@@ -11,7 +11,7 @@ from typing import Any
 from haproxy_native.grammar.directive import Directive
 from haproxy_native.grammar.line_shape import Alias, Alternative, LineShape
 from haproxy_native.grammar.metadata import METADATA
-from haproxy_native.grammar.notation import Compiler
+from haproxy_native.grammar.notation import Compiler, join_of
 from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, stands_alone
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
@@ -226,7 +226,7 @@ class Grammar:
             return [Directive(path, _single(chain, name, note, compiler), "append", rows=name, scalar=True)]
         compiler = Compiler(self.schemas, {name: schema}, time_suffix=self.time_suffix)
         shape = _single(compiler.argument(name, schema, note), name, note, compiler)
-        return [Directive(path, shape, note.get("repeat", "last"))]
+        return [Directive(path, shape, note.get("repeat", "last"), join_of(note))]
 
     def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
         """A flag or a switch as a line of its own: one alternative for each value that is written."""

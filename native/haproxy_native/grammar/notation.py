@@ -6,12 +6,18 @@ from typing import Any
 
 from haproxy_native.grammar.codecs import CODECS
 from haproxy_native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
-from haproxy_native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.synopsis import Chain, Glued, Group, Join, Node, Options, Placeholder, Rest, Toggle, Word
 from haproxy_native.grammar.values import Choice, type_of
 
 _TOKEN = re.compile(r"\]\*|[\[\]]|[^\s\[\]]+")
 _PLACE = re.compile(r"<([^<>]+)>")
 CONDITION = "[ <cond> <cond_test...> ]"
+
+
+def join_of(note: Mapping[str, Any]) -> Join | None:
+    """Return how repeated keywords of a property add up, or None where they do not."""
+    repeat = note.get("repeat")
+    return Join(note.get("separator", " "), apart=repeat == "each") if repeat in ("join", "each") else None
 
 
 class Compiler:
@@ -96,7 +102,8 @@ class Compiler:
         if note.get("repeat") == "append":
             element = self.schemas.resolve(schema["items"])
             return Group([self.argument(name, element, note)], rows=name, repeated=True)
-        return Group([self.argument(name, schema, note)])
+        join = join_of(note)
+        return Group([self.argument(name, schema, note)], rows=name if join else "", repeated=join is not None, join=join)
 
     def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
         """`keyword` and what its codec reads."""

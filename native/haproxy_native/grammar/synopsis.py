@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.conditions import CONDITIONS, refuse_half
 from haproxy_native.grammar.values import Choice, Unknowable, ValueType, many_words
+from haproxy_native.text.words import is_word, words_of
 
 Values = dict[str, Any]
 
@@ -264,13 +265,56 @@ class Chain:
         return self.nodes[0].starts() if self.nodes else None
 
 
+@dataclass(frozen=True)
+class Join:
+    """How the occurrences of a keyword add up to one value; with `apart`, each occurrence holds one part of it."""
+
+    separator: str
+    apart: bool = False
+
+    def joined(self, chunks: Sequence[Any]) -> Any:
+        """Return the value that the occurrences make together."""
+        return self.separator.join(chunks) if isinstance(chunks[0], str) else [element for chunk in chunks for element in chunk]
+
+    def chunks(self, value: Any, old: Sequence[Any] = ()) -> list[Any]:
+        """Return what each occurrence says of the value: the old ones that it begins with, then the rest.
+
+        Raises ValueError for an empty part.
+        """
+        rest = " ".join(words_of(value)) if isinstance(value, str) and self.separator == " " else value
+        found: list[Any] = []
+        for place, chunk in enumerate(old):
+            if not rest or (place + 1 == len(old) and not self.apart) or (behind := self._behind(rest, chunk)) is None:
+                break
+            found.append(chunk)
+            rest = behind
+        if not rest:
+            return found
+        parts = rest.split(self.separator) if self.apart else [rest]
+        if self.apart and not all(map(is_word, parts)):
+            if not all(parts):
+                raise ValueError(f"'{value}' has an empty part")
+            parts = [rest]
+        return [*found, *parts]
+
+    def _behind(self, value: Any, chunk: Any) -> Any:
+        """Return what of the value follows a chunk that it begins with, else None."""
+        size = len(chunk)
+        if value[:size] != chunk:
+            return None
+        if isinstance(value, list) or len(value) == size:
+            return value[size:]
+        return value[size + len(self.separator) :] if value.startswith(self.separator, size) else None
+
+
 @dataclass
 class Group:
-    """One optional group: alternatives of it, tried in order; `rows` is the list member that repeated ones fill."""
+    """One optional group: alternatives of it, tried in order; `rows` is the member that repeated ones fill, a list unless they `join`."""
 
     alternatives: Sequence[Chain]
     rows: str = ""
     repeated: bool = False
+    join: Join | None = None
 
     @cached_property
     def members(self) -> tuple[str, ...]:

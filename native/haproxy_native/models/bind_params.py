@@ -42,7 +42,7 @@ class BindParams(Model):
     crt_ignore_err: StrictStr | None = None
     """Verification errors at depth 0 that are overlooked: all, or numbers with commas."""
     crt_list: StrictStr | None = None
-    """File that lists certificates with options and SNI filters."""
+    """File that lists certificates with options and SNI filters; several with colons."""
     curves: StrictStr | None = None
     """Elliptic curves of the key exchange, with colons."""
     default_crt_list: list[default_crt_list_item.DefaultCrtListItem] | None = None
@@ -152,7 +152,7 @@ class BindParams(Model):
     ssl_cafile: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     """PEM file with the authorities that may have signed client certificates."""
     ssl_certificate: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
-    """PEM file, or directory of such, with certificate and key."""
+    """PEM file, or directory of such, with certificate and key; several with colons."""
     ssl_max_ver: Literal['SSLv3', 'TLSv1.0', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] | None = (
         None
     )
@@ -174,7 +174,7 @@ class BindParams(Model):
     tfo: StrictBool | None = None
     """Whether TCP Fast Open is used."""
     thread: StrictStr | None = None
-    """Threads that serve the listener: [group/]numbers or ranges."""
+    """Threads that serve the listener: [group/]numbers or ranges, with commas."""
     tls_ticket_keys: StrictStr | None = None
     """File with the keys of session tickets, three or more lines."""
     tls_tickets: Literal['enabled', 'disabled'] | None = None

@@ -63,7 +63,7 @@ class Servers:
         for place, line in enumerate(section.lines):
             if self.is_default(line):
                 values, words = self._read(self.default, line)
-                inherited, opaque = {**inherited, **values}, (*opaque, *words)
+                inherited, opaque = self.default.added(inherited, values), (*opaque, *words)
                 continue
             is_server = self.is_server(line)
             if not is_server and line.words[:1] not in self.template.prefixes():
@@ -71,7 +71,7 @@ class Servers:
             reading = self._taken_apart(self.server if is_server else self.template, line)
             if reading is None:
                 return None
-            own = {**inherited, **reading.values}
+            own = self.server.added(inherited, reading.values)
             name = unquoted(str(own["name" if is_server else "prefix"]))
             (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *opaque_words(line, reading))))
         return SectionServers(servers, templates)
@@ -92,14 +92,13 @@ class Servers:
             for line in ancestor.lines:
                 if self.is_default(line):
                     more, words = self._read(self.default, line)
-                    values, opaque = {**values, **more}, (*opaque, *words)
+                    values, opaque = self.default.added(values, more), (*opaque, *words)
         return values, opaque
 
     def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
         """The words of the whole server behind its name, one list for each option."""
         flat = {name: value for name, value in server.values.items() if name not in skip}
-        alternative = self.server.choose(flat)
-        parts = [words for key, words, _ in alternative.chain.written(flat)]
+        parts = [words for _, words, _ in self.server.written(self.server.choose(flat), flat)]
         return parts[2:]
 
     def unsaid(self) -> set[str]:
