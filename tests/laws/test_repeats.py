@@ -3,10 +3,12 @@
 The rows state what HAProxy's parsers do: they append, or set a bit for each occurrence.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import editor
@@ -87,6 +89,96 @@ def test_lines_of_a_section_add_up(kind: str, keyword: str, path: tuple[str, ...
     assert put(value) == text
     assert put(added([one, three], separator)) == text.replace(word(two), word(three))
     assert put(one) == text.replace(f"  {keyword}  {word(two)}\n", "")
+
+
+def test_of_several_headers_the_last_is_shown_and_all_stay() -> None:
+    """The API has one `set-proxy-v2-tlv-fmt` where HAProxy sends each."""
+    text = "backend b\n  server s 192.0.2.1:80 set-proxy-v2-tlv-fmt(0x20) a set-proxy-v2-tlv-fmt(0x21) b weight 1\n"
+    document, resource, parent = Document.parse(text.encode()), editor().resources["servers"], (editor().resources["backends"], "b")
+    (found,) = editor().list_objects(document, resource, parent)
+    assert found["set-proxy-v2-tlv-fmt"] == {"id": "0x21", "value": "b"}
+    assert editor().replace(document, resource, parent, "s", found).text == text
+    assert editor().replace(document, resource, parent, "s", {**found, "weight": 2}).text == text.replace("weight 1", "weight 2")
+    body = {**found, "set-proxy-v2-tlv-fmt": {"id": "0x21", "value": "c"}}
+    assert editor().replace(document, resource, parent, "s", body).text == text.replace(" b ", " c ")
+
+
+# What HAProxy's manual marks with an asterisk, and the member that says it.
+NEGATED = [
+    ("abortonclose", ("abortonclose",), "backend"),
+    ("http-server-close", ("http_connection_mode",), "frontend"),
+    ("httpclose", ("http_connection_mode",), "backend"),
+    ("http-keep-alive", ("http_connection_mode",), "defaults"),
+    ("contstats", ("contstats",), "frontend"),
+    ("dontlognull", ("dontlognull",), "frontend"),
+    ("forwarded", ("forwarded", "enabled"), "backend"),
+    ("redispatch", ("redispatch", "enabled"), "backend"),
+    ("tcp-smart-accept", ("tcp_smart_accept",), "defaults"),
+    ("transparent", ("transparent",), "backend"),
+    ("use-small-buffers", ("use_small_buffers", "enabled"), "backend"),
+]
+
+
+@pytest.mark.parametrize(("option", "path", "kind"), NEGATED, ids=[row[0] for row in NEGATED])
+def test_of_an_option_and_its_no_the_last_counts(option: str, path: tuple[str, ...], kind: str) -> None:
+    yes, no, default = f"  option {option}\n", f"  no option {option}\n", f"  default option {option}\n"
+    resource = editor().resources[kind if kind == "defaults" else f"{kind}s"]
+
+    def read(*lines: str) -> Any:
+        found: Any = editor().get_object(Document.parse(f"{kind} s\n{''.join(lines)}".encode()), resource, None, "s")
+        for name in path:
+            found = (found or {}).get(name)
+        return found
+
+    assert read(yes) in ("enabled", True, option)
+    assert read(no) in ("disabled", None)
+    assert read(default) is None
+    for lines in ([yes, no], [no, yes], [yes, no, yes], [no, no], [yes, yes]):
+        assert read(*lines) == read(lines[-1]), lines
+        check_edits(f"{kind} s\n{''.join(lines)}", resource)
+    if "http_connection" not in path[0]:
+        assert read(yes, default) is None
+        assert read(default, yes) == read(yes)
+        check_edits(f"{kind} s\n{yes}{default}", resource)
+
+
+def check_edits(text: str, resource: Resource) -> None:
+    """What is shown goes back without a change, and an object without the member, or with another value, is shown as it was sent."""
+    document = Document.parse(text.encode())
+    found = editor().get_object(document, resource, None, "s")
+    assert editor().replace(document, resource, None, "s", found).text == text
+    for body in ({"name": "s"}, found, *others(resource, found)):
+        again = editor().get_object(editor().replace(document, resource, None, "s", body), resource, None, "s")
+        assert again == {**body, **({"enabled": again["enabled"]} if "enabled" in again and "enabled" not in body else {})}, text
+
+
+def others(resource: Resource, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Objects with each other value of the members that one shows."""
+    for name, value in found.items():
+        for other in ("enabled", "disabled", "httpclose", "http-server-close"):
+            schema = editor().grammar.schemas.properties(editor().grammar.schemas.named(resource.schema))[name]
+            if other in schema.get("enum", ()) and other != value:
+                yield {**found, name: other}
+
+
+def test_an_option_of_another_mode_is_not_taken_back() -> None:
+    text = "frontend f\n  option httpclose\n  no option http-server-close\n"
+    document, resource = Document.parse(text.encode()), editor().resources["frontends"]
+    found = editor().get_object(document, resource, None, "f")
+    assert found["http_connection_mode"] == "httpclose"
+    changed = editor().replace(document, resource, None, "f", {**found, "http_connection_mode": "http-server-close"})
+    assert changed.text == "frontend f\n  no option http-server-close\n  option http-server-close\n"
+    assert editor().replace(document, resource, None, "f", {"name": "f"}).text == "frontend f\n  no option http-server-close\n"
+
+
+@pytest.mark.parametrize("keyword", ["busy-polling", "insecure-fork-wanted", "set-dumpable", "strict-limits", "numa-cpu-mapping"])
+def test_global_keywords_are_taken_back(keyword: str) -> None:
+    text = f"global\n  {keyword}\n  no {keyword}\n"
+    document, resource = Document.parse(text.encode()), editor().resources["global"]
+    found = editor().get_object(document, resource, None, "")
+    assert "enabled" not in str(found)
+    assert "True" not in str(found)
+    assert editor().replace(document, resource, None, "", found).text == text
 
 
 def test_default_server_lines_add_up() -> None:

@@ -13,6 +13,7 @@ from haproxy_native.grammar.synopsis import Join, Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 
+CANCELLING = ("no", "default")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The object that is not given at all; one that is given may be empty."""
 
@@ -54,9 +55,32 @@ class Directive:
             chunks = self._chunks(lines, name)
             return {name: self.join.joined(chunks)} if chunks else {}
         values: Values = {}
-        for _, line in lines if self.repeat == "merge" else lines[-1:]:
+        for _, line in lines if self.repeat == "merge" else self._counting(lines):
             values = self.shape.added(values, self.shape.read(line) or {})
         return values
+
+    def _counting(self, lines: Found) -> Found:
+        """Return the line that counts: the last one, or none where a line behind it cancels it."""
+        counting: Found = ()
+        for place, line in lines:
+            if not self.cancels(line.words):
+                counting = [(place, line)]
+            elif counting and self._is_cancelled(counting[0][1], line):
+                counting = ()
+        return counting
+
+    def cancels(self, words: Sequence[str]) -> bool:
+        """Return whether a line only takes back what others say: `no option httpclose`, `default option abortonclose`."""
+        if self.repeat != "last" or self.rows or words[0] not in CANCELLING:
+            return False
+        return self.shape.take(words) is None and self.shape.take(words[1:]) is not None
+
+    def _is_cancelled(self, line: Line, by: Line) -> bool:
+        """Return whether one line takes back what the other says; a `no` only takes back the same value."""
+        said, cancelled = self.shape.take(line.words), self.shape.take(by.words[1:])
+        if by.words[0] == "default" or said is None or cancelled is None:
+            return True
+        return cancelled.values.items() <= said.values.items()
 
     def _chunks(self, lines: Found, name: str) -> list[Any]:
         """Return what each line says of a member."""
@@ -98,7 +122,8 @@ class Directive:
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
-            return Change({place: None for place, _ in lines}, [])
+            gone = lines if self.options or self.join or self.repeat == "merge" or self._counting(lines) else ()
+            return Change({place: None for place, line in gone if not self.cancels(line.words)}, [])
         members = {name: holder[name] for name in self.shape.members if name in holder}
         if not lines:
             return Change({}, [(None, self.shape.new(members, section.indent, section.newline))])
@@ -106,8 +131,14 @@ class Directive:
             return self._change_merged(lines, members)
         if self.join:
             return self._change_joined(lines, members, self.join)
-        place, line = lines[-1]
-        return Change({place: self.shape.onto(line, members)}, [])
+        last = lines[-1][0]
+        if not (counting := self._counting(lines)):
+            return Change({}, [(last, self.shape.new(members, section.indent, section.newline))])
+        ((place, line),) = counting
+        edited = self.shape.onto(line, members)
+        if edited is not line and any(at > place and self._is_cancelled(edited, other) for at, other in lines):
+            return Change({place: None}, [(last, edited)])
+        return Change({place: edited}, [])
 
     def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> Change:
         """Lines that begin the new value stay as they are; the first that does not, or the last, takes all that is left."""

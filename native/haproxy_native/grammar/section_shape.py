@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.grammar.directive import NOTHING, Directive
+from haproxy_native.grammar.directive import CANCELLING, NOTHING, Directive
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.metadata import METADATA
 from haproxy_native.grammar.rows import Change, canonical
@@ -64,7 +64,13 @@ class SectionShape:
 
     def directive_of(self, line: Line) -> int | None:
         """The number of the directive that a line belongs to."""
-        words = line.words
+        number = self._directive_of(line.words)
+        if number is None and len(line.words) > 1 and line.words[0] in CANCELLING:
+            number = self._directive_of(line.words[1:])
+            return number if number is not None and self.directives[number].cancels(line.words) else None
+        return number
+
+    def _directive_of(self, words: tuple[str, ...]) -> int | None:
         fallback = None
         for size in range(min(self._longest, len(words)), 0, -1):
             for number in self._index.get(words[:size], ()):

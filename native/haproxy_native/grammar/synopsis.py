@@ -351,12 +351,16 @@ class Options:
         self.members: tuple[str, ...] = tuple(member for group in groups for member in group.members)
         self.keyed: dict[str, list[int]] = {}
         self.loose: list[int] = []
+        # Any word may begin them, so that a second one is no repetition.
+        self.unmarked: set[int] = set()
         for number, group in enumerate(groups):
             starts = group.starts()
             for word in starts or ():
                 self.keyed.setdefault(word, []).append(number)
             if starts is None:
                 self.loose.append(number)
+                if not all(isinstance(each.nodes[0], Glued) and each.nodes[0].literals[0] for each in group.alternatives):
+                    self.unmarked.add(number)
         self._fed_by: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             for member in group.members:
@@ -391,7 +395,7 @@ class Options:
         """(group, index behind it, its values): the first group that reads a value, else the first that matches."""
         hidden: tuple[int, int, Values] | None = None
         for group in [*self.keyed.get(words[at], ()), *self.loose]:
-            if group in self.loose and group in used and not self.groups[group].repeated:
+            if group in used and group in self.unmarked and not self.groups[group].repeated:
                 continue
             if match := self.groups[group].match(words, at):
                 if match[1] or not self.groups[group].members:
