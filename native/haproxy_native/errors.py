@@ -46,13 +46,14 @@ NativeError
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
     ├── NotLive          what is in order, but only a reload will do
+    │   └── RuntimeDenied    what the level of the socket does not permit
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  none has answered since the start
-    └── RuntimeRefused   HAProxy answered, and the answer is no
-        ├── RuntimeBusy          sessions are left on what is to go
+    └── RuntimeRefused   HAProxy answered, and the answer is no (runtime/refusals.py): a value or a command that it does not accept
         ├── RuntimeMissing      what it was asked about is not in the process
-        ├── RuntimeTaken         it is there already, or in use
-        ├── RuntimeMisused       what it was asked for makes no sense
+        ├── RuntimeConflict     what cannot be done in the state that the object or the process is in
+        │   ├── RuntimeTaken         it is there already
+        │   └── RuntimeBusy          sessions are left on what is to go
         └── RuntimeUnseen        HAProxy took it, and does not show it
 
 Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
@@ -338,6 +339,10 @@ class NotLive(RuntimeFailure):
     """Its detail is the reason; a reload makes the process right whatever was done before."""
 
 
+class RuntimeDenied(NotLive):
+    """The process is as it was. Its detail names the socket, its level, and the level that the command needs."""
+
+
 class RuntimeAbsent(RuntimeFailure):
     """`sent`: the command had gone out, so that HAProxy may have carried it out."""
 
@@ -360,22 +365,22 @@ class RuntimeRefused(RuntimeFailure):
         self.answer, self.command = answer, command
 
 
-class RuntimeBusy(RuntimeRefused):
-    """Sessions are left; `remedy` is an edit after which there are none."""
-
-    remedy = "drain the servers of such backends before they are deleted (POST /v3/sidecar/drains)"
-
-
 class RuntimeMissing(RuntimeRefused):
     pass
 
 
-class RuntimeTaken(RuntimeRefused):
+class RuntimeConflict(RuntimeRefused):
     pass
 
 
-class RuntimeMisused(RuntimeRefused):
+class RuntimeTaken(RuntimeConflict):
     pass
+
+
+class RuntimeBusy(RuntimeConflict):
+    """Sessions are left; `remedy` is an edit after which there are none."""
+
+    remedy = "drain the servers of such backends before they are deleted (POST /v3/sidecar/drains)"
 
 
 class RuntimeUnseen(RuntimeRefused):

@@ -245,7 +245,7 @@ def test_an_ingress_controller_that_names_the_runtime_actions_itself(sidecar: Qu
     assert sidecar.haproxy.worker_pid() == worker
     call.client.headers["X-Runtime-Actions"] = "SetServerWeight web nobody 50"
     answer = call.raw("POST", "raw", new, version=3, skip_reload="true")
-    assert answer.status_code == 500
+    assert answer.status_code == 400
     assert answer.json()["message"].startswith("cannot execute")
     del call.client.headers["X-Runtime-Actions"]
     answer = call.raw("POST", "raw", new, skip_version="true", skip_reload="true")

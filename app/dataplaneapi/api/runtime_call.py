@@ -1,14 +1,14 @@
 """Runtime calls of handlers: in bounded time, with HAProxy's refusals as errors of the protocol.
 
-    async with asking(call, kinds=[("No such backend", RuntimeMissing)]) as runtime:
+    async with asking(call) as runtime:
         await runtime.ask("...")
 
-A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; the class is that of the first of `kinds` whose words are in
-HAProxy's, and `errors` in this package has its status. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
+A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; its class is that of `haproxy_native.runtime.refusals`, and `errors`
+in this package has its status. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from dataplaneapi.api.call import Call
@@ -17,16 +17,11 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.runtime_exchange import Sink
 
 SECONDS = 1.8
-Kinds = Iterable[tuple[str, type[RuntimeRefused]]]
-# What all refusals of an operation are that only looks.
-ALL_NOT_THERE: Kinds = (("", RuntimeMissing),)
 _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 
 
 @asynccontextmanager
-async def asking(
-    call: Call, where: str = "", *, kinds: Kinds = (), classed: bool = True, seconds: float | None = SECONDS
-) -> AsyncIterator[Runtime]:
+async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
     """`where` stands before HAProxy's words, instead of the socket; `classed`: whether the class stands behind the command.
 
     `seconds` bounds everything inside; None is for what may rightly take longer.
@@ -39,7 +34,7 @@ async def asking(
         text = f"{runtime.address}: no answer within {seconds or SECONDS:g} s; a change may have been carried out"
         raise RuntimeAbsent(text, sent=True) from None
     except RuntimeRefused as error:
-        raise worded(error, where or runtime.address, kinds, classed=classed) from error
+        raise worded(error, where or runtime.address, classed=classed) from error
 
 
 async def read_long(runtime: Runtime, command: str, head: str, sink: Sink) -> None:
@@ -59,8 +54,8 @@ class _Begun:
         self._taker.take(data)
 
 
-def worded(error: RuntimeRefused, where: str, kinds: Kinds = (), *, classed: bool = True) -> RuntimeRefused:
-    """The refusal as its class, in the words of the protocol; 3 is the severity of an error."""
-    kind = next((kind for words, kind in kinds if words in error.answer), type(error))
+def worded(error: RuntimeRefused, where: str, *, classed: bool = True) -> RuntimeRefused:
+    """The refusal in the words of the protocol; 3 is the severity of an error."""
+    kind = type(error)
     end = f" {_CLASSES.get(kind, 'general error')}" if classed else ""
     return kind(error.answer, error.command, f"{where} [3]  {error.answer} [{error.command}]{end}")

@@ -9,9 +9,10 @@ from typing import Any
 from haproxy_native.acme.challenge import Challenge
 from haproxy_native.acme.providers import Provider, ProviderFailed, provider
 from haproxy_native.acme.zones import Unresolved, Zones, last_labels
-from haproxy_native.errors import RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.refusals import refused
 
 log = logging.getLogger(__name__)
 READY = "challenge(s) ready!"
@@ -98,7 +99,7 @@ class Solver:
         if self.runtime.capabilities.takes_challenge_ready:
             command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
             if READY not in (answer := await self.runtime.send(command)):
-                raise RuntimeRefused(answer, command)
+                raise refused(answer, command)
 
     async def _take_away(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
         """Delete the record after `kept` seconds, or at once when this server stops."""

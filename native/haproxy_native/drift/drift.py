@@ -11,7 +11,7 @@ from haproxy_native.beside import beside
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.errors import NativeError, RuntimeDenied, RuntimeFailure
 from haproxy_native.overrides.ledger import Override
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.effects import Effect, effects
@@ -74,10 +74,13 @@ class Drift:
         return Found(differences, running is not None and not context.running.doubt, answers, notes)
 
     async def _of_files(self) -> list[Difference]:
-        """Of stored files that the worker has loaded, and shows. Raises RuntimeFailure."""
+        """Of stored files that the worker has loaded, and shows at the level of the socket. Raises RuntimeFailure."""
         context = self._engine.context
         cause = PENDING if context.pending else OUTSIDE
-        found = [each for store in self._engine.stores.values() for each in await store.differing(context)]
+        found: list[tuple[str, str, str]] = []
+        for store in self._engine.stores.values():
+            with suppress(RuntimeDenied):
+                found += await store.differing(context)
         return [Difference(object_, CONTENT, ("file", "worker"), (held, served), cause) for object_, held, served in found]
 
 

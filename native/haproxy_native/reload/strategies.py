@@ -13,7 +13,7 @@ from enum import Enum
 from typing import IO, Protocol
 
 from haproxy_native.child import Child
-from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeFailure
+from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeDenied, RuntimeFailure
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import POLL, Master
 
@@ -72,6 +72,8 @@ class MasterSocket:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
             return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0 if error.sent else EXECUTING_SECONDS
+        except RuntimeDenied as error:
+            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0
         outcome = Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
         return outcome, BUSY_SECONDS if answer.is_busy else EXECUTING_SECONDS if answer.success is None else 0.0
 

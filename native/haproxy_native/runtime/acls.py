@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import replacement
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.refusals import refused
 
 LIST_HEAD = r"# id"
 PATTERNS_HEAD = r"0x[0-9a-f]+ "
@@ -118,7 +119,7 @@ class Replace:
         added = [f"{adding} {argument(pattern)}" for pattern in self.patterns]
         for command, answer in zip(added, await runtime.each(added), strict=True):
             if (refusal := answers.refusal(answer)) is not None:
-                raise RuntimeRefused(refusal, command)
+                raise refused(refusal, command)
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the former patterns of {self.name} are gone")

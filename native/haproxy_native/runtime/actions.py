@@ -5,7 +5,7 @@ Actions are separated by `;`, words by blanks; unknown and empty ones are skippe
 
 from collections.abc import Callable
 
-from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadValue, RuntimeRefused
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -25,7 +25,7 @@ ACTIONS: dict[str, tuple[int, Callable[..., Command]]] = {
 
 
 async def run(runtime: Runtime, header: str) -> None:
-    """Raises RuntimeFailure `cannot execute <action>: <detail>`; those before it stay applied."""
+    """Raises RuntimeRefused `cannot execute <action>: <detail>`, and RuntimeFailure; those before it stay applied."""
     for item in header.split(";"):
         name, *words = item.split() or [""]
         if name in ACTIONS:
@@ -35,13 +35,18 @@ async def run(runtime: Runtime, header: str) -> None:
 async def _run(runtime: Runtime, name: str, words: list[str]) -> None:
     count, build = ACTIONS[name]
     if len(words) < count:
-        raise RuntimeFailure(f"cannot execute {name}: not enough parameters")
+        raise _failed(name, "not enough parameters")
     try:
         await commands.apply(runtime, [build(*words[:count])])
     except BadValue as error:
-        raise RuntimeFailure(f"cannot execute {name}: {runtime.address} bad request: {error.detail}") from error
+        raise _failed(name, f"{runtime.address} bad request: {error.detail}") from error
     except RuntimeRefused as error:
-        raise RuntimeFailure(f"cannot execute {name}: {runtime.address} {error.detail}") from error
+        raise _failed(name, f"{runtime.address} {error.detail}") from error
+
+
+def _failed(name: str, why: str) -> RuntimeRefused:
+    """No other class than this, whatever HAProxy says: the header is wrong, while the text that came with it is committed."""
+    return RuntimeRefused(why, name, f"cannot execute {name}: {why}")
 
 
 def _integer(word: str) -> int:

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from haproxy_native.errors import RuntimeBusy, RuntimeRefused
+from haproxy_native.errors import RuntimeBusy, RuntimeConflict
 from haproxy_native.runtime import commands
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import POLL, Command
+from haproxy_native.runtime.refusals import refused
 from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs
 
 # How many seconds the sessions of a backend that is to be deleted have to end.
@@ -28,7 +29,7 @@ class Removable(Command):
     async def carry_out(self, runtime: Runtime) -> None:
         answer = await runtime.send(self.text)
         if (refusal := answers.refusal(answer)) is not None and not _IN_SERVICE.match(refusal):
-            raise RuntimeRefused(refusal, self.text)
+            raise refused(refusal, self.text)
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class OnlyServers(Command):
     async def carry_out(self, runtime: Runtime) -> None:
         others = sorted({row.name for row in await runtime.servers(self.backend)} - set(self.servers))
         if others:
-            raise RuntimeRefused(f"the running process alone has server {', '.join(others)} in backend {self.backend}", self.text)
+            raise RuntimeConflict(f"the running process alone has server {', '.join(others)} in backend {self.backend}", self.text)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, server_keywords
 from haproxy_native.runtime.gate import Gate
 from haproxy_native.runtime.master import Master
+from haproxy_native.runtime.refusals import DENIED, DENIED_TO_USERS, denied, refused
 from haproxy_native.runtime.runtime_exchange import Sink
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import READING, RequestTooLong, Socket
@@ -137,8 +138,13 @@ class Runtime:
         return Master(self._master, timeout=self._timeout) if self._master and in_use else None
 
     async def send(self, command: str, payload: str | None = None) -> str:
-        """The worker's answer, whatever it says. What a master's socket cannot carry goes through a stats socket of the same worker."""
-        return await self._carried(lambda socket: socket.send(command, payload), [command])
+        """The worker's answer, which may be a refusal. What a master's socket cannot carry goes through a stats socket of the same worker.
+
+        Raises RuntimeDenied, and RuntimeRefused for an unknown command, as all that send commands.
+        """
+        answer = await self._carried(lambda socket: socket.send(command, payload), [command])
+        self._check_carried_out(answer, command)
+        return answer
 
     async def each(self, commands: Sequence[str]) -> list[str]:
         """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`).
@@ -148,7 +154,10 @@ class Runtime:
         """
         if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
             return await socket.send_each(commands)
-        return await self._carried(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
+        replies = await self._carried(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
+        for command, reply in zip(commands, replies, strict=True):
+            self._check_carried_out(reply, command)
+        return replies
 
     async def ask(self, command: str, payload: str | None = None) -> str:
         """Carries out a change. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where no worker serves."""
@@ -165,6 +174,7 @@ class Runtime:
         Raises RuntimeRefused with what HAProxy says instead.
         """
         answer = await self._through(lambda socket: socket.send(command, None, sink), [command])
+        self._check_carried_out(answer, command)
         if answer and not re.match(head, answer):
             raise self._refused(answers.first_words(answer), command)
         return answer
@@ -227,7 +237,15 @@ class Runtime:
 
     def _refused(self, answer: str, command: str) -> RuntimeRefused:
         self.failures["refused"] += 1
-        return RuntimeRefused(answer, command)
+        return refused(answer, command)
+
+    def _check_carried_out(self, answer: str, command: str) -> None:
+        """Raises RuntimeDenied, and RuntimeRefused for a command that this HAProxy does not have: neither answer is data."""
+        if answer == DENIED or (answer == DENIED_TO_USERS and self.capabilities.level == "user"):
+            self.failures["refused"] += 1
+            raise denied(self.place, self.capabilities.level, command, of_master=self.place == self._master)
+        if answer.startswith(answers.UNKNOWN):
+            raise self._refused(answers.first_words(answer), command)
 
     async def _larger(self) -> Socket | None:
         """A socket of the worker's own, which takes longer requests than the master's."""

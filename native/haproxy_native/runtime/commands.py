@@ -15,6 +15,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime import values
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import MANY, Runtime
+from haproxy_native.runtime.refusals import refused
 from haproxy_native.runtime.values import MOST, number
 from haproxy_native.runtime.verification import BackendIs, Check, Gone, Limit, Shows, prove
 
@@ -211,7 +212,7 @@ async def _carry_out(runtime: Runtime, some: Sequence[Command], done: list[Comma
             await command.carry_out(runtime)
             done.append(command)
         elif refusal is not None:
-            raise RuntimeRefused(refusal, command.text)
+            raise refused(refusal, command.text)
 
 
 async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:

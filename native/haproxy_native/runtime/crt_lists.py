@@ -6,11 +6,12 @@ HAProxy appends what is added; an entry is deleted by its certificate and, where
 import re
 from collections.abc import Sequence
 
-from haproxy_native.errors import BadValue, RuntimeRefused
+from haproxy_native.errors import BadValue
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime import ssl_answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.refusals import refused
 from haproxy_native.runtime.ssl_answers import CrtListRow
 
 _ADDED = re.compile(r"^Success!\s*\Z", re.MULTILINE)
@@ -38,7 +39,7 @@ async def add(runtime: Runtime, name: str, file: str, options: str = "", filters
             raise BadValue("an entry of a crt-list is one line")
     answer = await runtime.send(command, payload)
     if not _ADDED.search(answer):
-        raise RuntimeRefused(answers.first_words(answer), command)
+        raise refused(answers.first_words(answer), command)
 
 
 async def delete(runtime: Runtime, name: str, file: str, line: int | None = None) -> None:
@@ -47,4 +48,4 @@ async def delete(runtime: Runtime, name: str, file: str, line: int | None = None
     command = f"del ssl crt-list {argument(name)} {which}"
     answer = await runtime.send(command)
     if not _DELETED.search(answer):
-        raise RuntimeRefused(answers.first_words(answer), command)
+        raise refused(answers.first_words(answer), command)

@@ -13,6 +13,7 @@ from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import replacement
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.refusals import refused
 
 # What goes into one payload, in bytes: every socket of every version takes it.
 CHUNK = 8_000
@@ -64,7 +65,7 @@ async def entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
     looked_up = [(line, _LOOKED_UP.match(line)) for line in answer.split("\n")]
     for line, way in looked_up:
         if way is None:
-            raise RuntimeRefused(answer.strip(), command)
+            raise refused(answer.strip(), command)
         if match := exact.fullmatch(line, way.end()):
             return MapEntry(key, match[1])
     if any(way and way[1] == "str" and way[0].endswith("no") for _, way in looked_up):

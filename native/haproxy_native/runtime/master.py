@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.refusals import DENIED, denied
 from haproxy_native.runtime.responses import Processes
 from haproxy_native.runtime.socket import Socket
 
@@ -39,9 +40,11 @@ class Master:
         self._socket = Socket(path, timeout=timeout, master=True)
 
     async def reload(self) -> ReloadAnswer:
-        """Returns when the master reports the outcome. Raises RuntimeAbsent when there is none to ask."""
+        """Returns when the master reports the outcome. Raises RuntimeAbsent when there is none to ask, RuntimeDenied."""
         before = await self.processes()
         answer = await self._socket.send("reload")
+        if answer == DENIED:
+            raise denied(self.path, (await self._socket.send("show cli level")).strip(), "reload", of_master=True)
         verdict, _, log = f"{answer}\n".partition("\n--\n")
         if verdict.startswith("Success="):
             return ReloadAnswer(verdict.strip() == "Success=1", log)
@@ -58,7 +61,7 @@ class Master:
     async def startup_log(self) -> str:
         """What HAProxy printed when a worker was last started; empty up to 2.6, which does not keep it."""
         answer = await self._socket.send("show startup-logs")
-        return "" if answer.startswith("Unknown command") else answer
+        return "" if answer.startswith((answers.UNKNOWN, DENIED)) else answer
 
     async def outcome(self, before: Processes, patience: float) -> bool | None:
         """Waits for the reload that began after `before`; None when it cannot be seen in time, or has not begun after a second."""

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from haproxy_native.errors import RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.refusals import refused
 
 _VERSION = re.compile(r"New version created: (\d+)")
 
@@ -54,4 +55,4 @@ async def _prepare(runtime: Runtime, command: str) -> int:
     answer = await runtime.send(command)
     if created := _VERSION.match(answer):
         return int(created[1])
-    raise RuntimeRefused(answers.first_words(answer), command)
+    raise refused(answers.first_words(answer), command)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 # What a worker that is stopping answers to any change of a server (2.6 to 3.4), and every worker where the text says `disabled`.
 PROXY_STOPPED = "Proxy is disabled."
+# How an answer to a command begins that this HAProxy does not have; the list of all commands follows.
+UNKNOWN = "Unknown command"
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _DONE = re.compile(
     r"Server deleted\.|Done\.|nothing changed"
@@ -37,7 +39,7 @@ def refusal(answer: str) -> str | None:
 
 def first_words(text: str) -> str:
     """A refusal without the list of all commands that an unknown one is answered with."""
-    return text.splitlines()[0] if text.startswith("Unknown command") else text.strip()
+    return text.splitlines()[0] if text.startswith(UNKNOWN) else text.strip()
 
 
 def version(text: str) -> tuple[int, int]:

@@ -11,11 +11,12 @@ from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from haproxy_native.errors import RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime import ssl_answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.refusals import refused
 
 # What is in the answer of each command when it was carried out, and never else.
 _DONE: Mapping[str, re.Pattern[str]] = {
@@ -109,5 +110,5 @@ async def _do(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str | Non
     command = kind.command(verb, name)
     answer = await runtime.send(command, pem)
     if not _DONE[verb].search(answer):
-        raise RuntimeRefused(answers.first_words(answer), command)
+        raise refused(answers.first_words(answer), command)
     return answer

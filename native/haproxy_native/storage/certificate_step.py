@@ -7,19 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.errors import BadRequest, NotLive, RuntimeRefused
+from haproxy_native.errors import BadRequest, NotLive, RuntimeConflict, RuntimeRefused
 from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import certificate
 
-# What HAProxy says where the file is in order, and only a reload will do.
-NOT_NOW = re.compile(
-    r"too big|closed the connection|ongoing transaction|currently locked|in use, can't be deleted|used as default certificate"
-    r"|Unknown command|Permission denied|must contain the directory path"
-    # What it has in memory until then differs in what an entry cannot change.
-    r"|already instantiated with incompatible parameters|Incompatibilities found in OCSP"
-)
+_NOT_OF_THE_FILE = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
+
+
+def needs_reload(error: RuntimeRefused) -> bool:
+    """Return whether a refusal says nothing against the file, so that a reload will load it."""
+    return isinstance(error, RuntimeConflict) or _NOT_OF_THE_FILE.search(error.answer) is not None
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class CertificateStep:
             else:
                 await self._create(runtime, pem)
         except RuntimeRefused as error:
-            if NOT_NOW.search(error.answer):
+            if needs_reload(error):
                 raise NotLive(error.answer) from error
             raise
 

@@ -10,7 +10,7 @@ from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import crt_list
-from haproxy_native.storage.certificate_step import NOT_NOW, served_text
+from haproxy_native.storage.certificate_step import needs_reload, served_text
 from haproxy_native.storage.crt_list import CrtListLine
 
 
@@ -60,7 +60,7 @@ class CrtListStep:
         except RuntimeRefused as error:
             for row in reversed((await crt_lists.entries(runtime, self.name))[before:]):
                 await crt_lists.delete(runtime, self.name, row.file, row.line)
-            if NOT_NOW.search(error.answer):
+            if needs_reload(error):
                 raise NotLive(error.answer) from error
             raise
 

@@ -7,29 +7,28 @@ import pytest
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import status_of
-from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking, read_long, worded
-from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeMisused, RuntimeRefused, RuntimeTaken
+from dataplaneapi.api.runtime_call import asking, read_long, worded
+from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.runtime.refusals import refused
 from haproxy_native.runtime.statistics import Counters
 from tests.app.client import Client, settings
 from tests.haproxy.listening import serving
 
-REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
-
 
 @pytest.mark.parametrize(
-    ("kinds", "classed", "status", "end"),
+    ("words", "classed", "status", "end"),
     [
-        ((), True, 500, " general error"),
-        ((), False, 500, ""),
-        (ALL_NOT_THERE, True, 404, " not found"),
-        ([("No such", RuntimeMissing), ("", RuntimeTaken)], False, 404, ""),
-        ([("Already", RuntimeTaken), ("", RuntimeMisused)], True, 400, " general error"),
-        ([("No", RuntimeTaken)], True, 409, " already exists"),
+        ("Require 'backend/server'.", True, 400, " general error"),
+        ("Require 'backend/server'.", False, 400, ""),
+        ("No such backend.", True, 404, " not found"),
+        ("No such backend.", False, 404, ""),
+        ("Proxy is disabled.", True, 409, " general error"),
+        ("Already exists a server with the same name in backend.", True, 409, " already exists"),
     ],
 )
-def test_a_refusal_is_worded_and_classed(kinds: object, classed: bool, status: int, end: str) -> None:
-    error = worded(REFUSED, "/run/h.sock", kinds, classed=classed)  # type: ignore[arg-type]
-    assert (str(error), status_of(error)) == (f"/run/h.sock [3]  No such backend. [add server a/b  1.2.3.4]{end}", status)
+def test_a_refusal_is_worded_and_classed(words: str, classed: bool, status: int, end: str) -> None:
+    error = worded(refused(words, "add server a/b  1.2.3.4"), "/run/h.sock", classed=classed)
+    assert (str(error), status_of(error)) == (f"/run/h.sock [3]  {words} [add server a/b  1.2.3.4]{end}", status)
 
 
 def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

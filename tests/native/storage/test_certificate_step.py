@@ -7,7 +7,8 @@ import pytest
 
 from haproxy_native.errors import NotLive
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.storage.certificate_step import NOT_NOW, CertificateSeen, CertificateStep, key_beside, served_text
+from haproxy_native.runtime.refusals import refused
+from haproxy_native.storage.certificate_step import CertificateSeen, CertificateStep, key_beside, needs_reload, served_text
 from tests.tls.pems import made
 
 ONE = made("a.example.com")
@@ -49,12 +50,12 @@ def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
     ],
 )
 def test_refusals_that_say_nothing_of_the_file(said: str) -> None:
-    assert NOT_NOW.search(said)
+    assert needs_reload(refused(said, "set ssl cert a"))
 
 
 @pytest.mark.parametrize("said", ["inconsistencies between private key and certificate loaded 'a'.", "Can't load the payload"])
 def test_refusals_of_the_file(said: str) -> None:
-    assert not NOT_NOW.search(said)
+    assert not needs_reload(refused(said, "set ssl cert a"))
 
 
 def test_nothing_is_taken_back(tmp_path: Path) -> None:

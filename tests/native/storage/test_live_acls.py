@@ -117,19 +117,19 @@ def test_or_neither(beside: Beside) -> None:
         (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "#x"}), 400, "cannot hold the pattern '#x'"),
         (
             beside.client.post(f"{nets}?force_sync=1", {"value": "bad.."}),
-            500,
+            400,
             "[3]  'bad..' is not a valid IPv4 or IPv6 address. [add",
         ),
         (beside.client.put(f"{nets}?force_sync=1", [{"value": "::1"}, {"value": "bad.."}]), 400, "'bad..' is not a valid IPv4"),
         (beside.client.delete(f"{beside.entries()}/0x1234?force_sync=1"), 404, "[3]  Key not found. [del acl #"),
-        (beside.client.post(f"{ACLS}/99/entries?force_sync=1", {"value": "/x"}), 500, "[3]  Unknown ACL identifier."),
+        (beside.client.post(f"{ACLS}/99/entries?force_sync=1", {"value": "/x"}), 404, "[3]  Unknown ACL identifier."),
         (beside.client.post(f"{beside.entries('path')}?force_sync=1", {"value": "/x"}), 400, "has no file that could follow"),
         (
             beside.client.post(f"{beside.entries('general/../elsewhere.acl')}?force_sync=1", {"value": "/y"}),
             400,
             "in none of the directories",
         ),
-        (beside.client.post(f"{ACLS}/elsewhere.acl/entries", {"value": "/y"}), 500, "Unknown ACL identifier"),
+        (beside.client.post(f"{ACLS}/elsewhere.acl/entries", {"value": "/y"}), 404, "Unknown ACL identifier"),
     ):
         assert (got.status, said in got.message) == (status, True), got
     assert (beside.file.read_text(), list(beside.shown()), before.read_text()) == (OWN, ["/one", "/two"], "192.0.2.1\n")

@@ -7,25 +7,22 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking
-from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
+from dataplaneapi.api.runtime_call import SECONDS, asking
+from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.live_acls import LiveAcl, found
 
-# What refusals of a whole list are: mistakes of the request, unless another worker, or another client, came in between.
-OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))
-
 
 async def read_list(call: ReadCall) -> Response:
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call) as runtime:
         return json_response(200, [_as_dict(acl) for acl in await acls.loaded(runtime)])
 
 
 async def read(call: ReadCall) -> Response:
     id_ = call.get("id")
     where = f"cannot retrieve ACL file for {id_}:"
-    async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call, where) as runtime:
         acl = await found(runtime, call.services.engine.stores, id_)
     if acl is None:
         raise NotFound(f"{where} #{id_} not found")
@@ -35,7 +32,7 @@ async def read(call: ReadCall) -> Response:
 async def read_entries(call: ReadCall) -> Response:
     parent = call.get("parent_name")
     where = f"cannot retrieve ACL files entries for {parent}:"
-    async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call, where) as runtime:
         there = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, await _name(call, runtime))]
     if not there:
         # Clients tell an empty ACL by this answer.
@@ -47,7 +44,7 @@ async def read_entry(call: ReadCall) -> Response:
     """Answers an entry by its reference or by the pattern itself, never by what else would match it."""
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
-    async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call, where) as runtime:
         there = await acls.entries(runtime, await _name(call, runtime))
     if (value := next((pattern for row in there if entry in row for pattern in row[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
@@ -68,7 +65,7 @@ async def create_entry(call: JsonCall) -> Response:
 async def delete_entry(call: JsonCall) -> Response:
     """Deletes an entry by its reference."""
     parent = call.get("parent_name")
-    async with _changing(call, f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
+    async with _changing(call, f"cannot delete ACL files entry for {parent}:") as acl:
         await acl.delete(call.get("id"), sync=_sync(call))
     return empty(204)
 
@@ -76,15 +73,15 @@ async def delete_entry(call: JsonCall) -> Response:
 async def replace_entries(call: JsonCall) -> Response:
     """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
-    async with _changing(call, "", OF_A_LIST, seconds=None) as acl:
+    async with _changing(call, "", seconds=None) as acl:
         await acl.replace(values, sync=_sync(call))
     return json_response(201, call.body)
 
 
 @asynccontextmanager
-async def _changing(call: Call, where: str, kinds: Kinds = (), *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
+async def _changing(call: Call, where: str, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
     """One ACL; a commit takes the time it needs."""
-    async with asking(call, where, kinds=kinds, seconds=None if _sync(call) else seconds) as runtime:
+    async with asking(call, where, seconds=None if _sync(call) else seconds) as runtime:
         try:
             name = await _name(call, runtime)
             yield LiveAcl(call.services.engine.context, call.services.engine.stores, name)

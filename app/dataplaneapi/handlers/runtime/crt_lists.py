@@ -3,7 +3,7 @@
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking
+from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import crt_lists
@@ -11,12 +11,12 @@ from haproxy_native.storage import crt_list
 
 
 async def read_all(call: ReadCall) -> Response:
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call) as runtime:
         return json_response(200, [{"file": name} for name in await crt_lists.names(runtime)])
 
 
 async def entries(call: ReadCall) -> Response:
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call) as runtime:
         rows = await crt_lists.entries(runtime, call.get("name"))
     if not rows:
         raise ApiError(404, f"{runtime.address} not found")
@@ -33,7 +33,7 @@ async def add_entry(call: JsonCall) -> Response:
 
 async def delete_entry(call: JsonCall) -> Response:
     name, file, line = call.get("name"), call.get("cert_file"), call.get("line_number")
-    await change(call, _object(name), lambda runtime: crt_lists.delete(runtime, name, file, line), kinds=ALL_NOT_THERE)
+    await change(call, _object(name), lambda runtime: crt_lists.delete(runtime, name, file, line))
     return empty(204)
 
 

@@ -6,7 +6,7 @@ It waits neither for a check by HAProxy nor for a reload.
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.runtime_call import Kinds, asking
+from dataplaneapi.api.runtime_call import asking
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
 from haproxy_native.planning.touches import changed
@@ -21,7 +21,6 @@ async def change(
     work: Work,
     *,
     members: Iterable[str] = (),
-    kinds: Kinds = (),
     classed: bool = True,
 ) -> None:
     """Awaits `work` on `object_`, its name as in `backend/app/server/s1`, with the errors and in the time of `asking`.
@@ -30,7 +29,7 @@ async def change(
     """
 
     async def apply() -> Sequence[Member] | None:
-        async with asking(call, kinds=kinds, classed=classed) as runtime:
+        async with asking(call, classed=classed) as runtime:
             return await work(runtime)
 
     await change_process(call.services.engine.context, object_, apply, [changed(object_, members)] if members else ())

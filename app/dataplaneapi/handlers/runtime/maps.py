@@ -7,9 +7,9 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
-from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
+from dataplaneapi.api.runtime_call import SECONDS, asking, read_long
 from haproxy_native.beside import beside_if
-from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeMissing, RuntimeMisused, RuntimeRefused
+from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.map_dump import MapDump
@@ -18,13 +18,10 @@ from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap
 
-ALL_MISUSED: Kinds = (("", RuntimeMisused),)
-OF_AN_ENTRY: Kinds = (("not found", RuntimeMissing), ("Unknown map", RuntimeMissing), *ALL_MISUSED)
-
 
 async def read_list(call: ReadCall) -> Response:
     store = _store(call)
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call) as runtime:
         loaded = await maps.loaded(runtime)
     managed = [_described(map_) | {"storage_name": map_.name.rpartition("/")[2]} for map_ in loaded if store.manages(map_)]
     others = [_described(map_) for map_ in loaded if not store.manages(map_)] if call.get("include_unmanaged") else []
@@ -34,7 +31,7 @@ async def read_list(call: ReadCall) -> Response:
 
 async def read(call: ReadCall) -> Response:
     path = _store(call).path_of(call.get("name"))
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call) as runtime:
         loaded = await _store(call).loaded(runtime, path)
     if loaded is None:
         raise NotFound(f"{runtime.address} {path} not found")
@@ -45,14 +42,14 @@ async def fill(call: JsonCall) -> Response:
     """The list that is sent is the map."""
     large = len(call.body) > MEMBERS
     entries = await beside_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
-    async with _changing(call, "name", ALL_MISUSED, seconds=None) as live:
+    async with _changing(call, "name", seconds=None) as live:
         await live.fill(entries, sync=_sync(call))
     return await beside_if(large, json_response, 201, call.body)
 
 
 async def clear(call: JsonCall) -> Response:
     """Empties the map; with `forceDelete` its file goes as well."""
-    async with _changing(call, "name", ALL_NOT_THERE) as live:
+    async with _changing(call, "name") as live:
         await (live.remove() if call.get("forceDelete") else live.clear(sync=_sync(call)))
     return empty(204)
 
@@ -61,7 +58,7 @@ async def read_entries(call: ReadCall) -> Response:
     if staged := _staged(call, "parent_name"):
         return json_response(200, [_entry(entry) for entry in await staged.entries()])
     path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
-    async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
+    async with asking(call, seconds=None) as runtime:
         await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
     return Response(200, dump.body)
 
@@ -69,31 +66,31 @@ async def read_entries(call: ReadCall) -> Response:
 async def read_entry(call: ReadCall) -> Response:
     if staged := _staged(call, "parent_name"):
         return json_response(200, _entry(await staged.existing(call.get("id"))))
-    async with _changing(call, "parent_name", ALL_NOT_THERE) as live:
+    async with _changing(call, "parent_name") as live:
         return json_response(200, _entry(await _existing(call, live)))
 
 
 async def create_entry(call: JsonCall) -> Response:
     key, value = call.body.get("key", ""), call.body.get("value", "")
-    async with _changing(call, "parent_name", ALL_MISUSED) as live:
+    async with _changing(call, "parent_name") as live:
         await live.add(key, value, sync=_sync(call))
     return json_response(201, call.body)
 
 
 async def replace_entry(call: JsonCall) -> Response:
-    async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
+    async with _changing(call, "parent_name") as live:
         await live.set(call.get("id"), call.body["value"], sync=_sync(call))
     return json_response(200, {"key": call.get("id"), "value": call.body["value"]})
 
 
 async def delete_entry(call: JsonCall) -> Response:
-    async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
+    async with _changing(call, "parent_name") as live:
         await live.delete(call.get("id"), sync=_sync(call))
     return empty(204)
 
 
 @asynccontextmanager
-async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveMap | StagedMap]:
+async def _changing(call: Call, named: str, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveMap | StagedMap]:
     """The map that the path names, or as a transaction has it; the commit takes the time it needs."""
     if staged := _staged(call, named):
         if not (_sync(call) or call.get("forceDelete")):
@@ -102,7 +99,7 @@ async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | No
         return
     store = _store(call)
     path = store.path_of(call.get(named))
-    async with asking(call, kinds=kinds, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
+    async with asking(call, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
         try:
             yield LiveMap(call.services.engine.context, store, path)
         except NotTaken as error:

@@ -13,7 +13,7 @@ from dataplaneapi.handlers.runtime.live_change import change
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.permission import permit_values
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing
 from haproxy_native.overrides.ledger import MEMBERS
 from haproxy_native.overrides.overrides import HEALTH
 from haproxy_native.planning.added_server import added, as_line
@@ -24,7 +24,6 @@ from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Shows, holds
 
-REFUSALS = (("No such backend", RuntimeMissing), ("Already exists", RuntimeTaken))
 UP = "up"
 # How long a server that is to be deleted may take to finish what it has begun; seconds.
 PATIENCE = 1.0
@@ -56,7 +55,7 @@ async def create(call: JsonCall) -> Response:
         await commands.apply(runtime, made)
         _drifts(call, f"{backend}/{name}", None, await _server(runtime, backend, name))
 
-    await change(call, _object(backend, name), work, kinds=REFUSALS, classed=False)
+    await change(call, _object(backend, name), work, classed=False)
     return json_response(201, call.body)
 
 
@@ -136,14 +135,14 @@ def _undone_by(command: Command, undo: Command) -> Command:
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:
     try:
         return await runtime.servers(backend)
-    except RuntimeRefused:
+    except RuntimeMissing:
         raise NotFound(f"no data for {backend}: not found") from None
 
 
 async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
     try:
         return next(server for server in await runtime.servers(backend) if server.name == name)
-    except (RuntimeRefused, StopIteration):
+    except (RuntimeMissing, StopIteration):
         raise NotFound(f"no data for {backend}/{name}: not found") from None
 
 

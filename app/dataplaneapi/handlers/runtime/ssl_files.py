@@ -5,26 +5,16 @@ from collections.abc import Mapping
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
+from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.runtime.live_change import Work, change
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import RuntimeMissing, RuntimeMisused, RuntimeTaken
 from haproxy_native.runtime import ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
 
 # Of what is uploaded for the memory of HAProxy, which takes much less at once.
 MOST_BYTES = 1 << 20
 KINDS: Mapping[Kind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", CRL_FILES: "crl_file"}
-# What HAProxy's words mean where something is to change.
-CHANGES: Kinds = (
-    ("already exists!", RuntimeTaken),
-    ("in use, can't be deleted", RuntimeTaken),
-    ("doesn't exist!", RuntimeMissing),
-    ("not referenced by the configuration", RuntimeMissing),
-    ("Can't load the payload", RuntimeMisused),
-    ("Invalid payload", RuntimeMisused),
-)
 
 
 async def certificates(call: ReadCall) -> Response:
@@ -107,7 +97,7 @@ async def delete_crl_file(call: JsonCall) -> Response:
 
 
 async def _shown(call: Call, kind: Kind, name: str = "", index: int | None = None) -> str:
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+    async with asking(call) as runtime:
         return await ssl_files.show(runtime, kind, name, index)
 
 
@@ -146,7 +136,7 @@ async def _deleted(call: Call, kind: Kind) -> Response:
 
 
 async def _change(call: Call, kind: Kind, name: str, work: Work) -> None:
-    await change(call, spelled(KINDS[kind], name), work, kinds=CHANGES)
+    await change(call, spelled(KINDS[kind], name), work)
 
 
 def _named(names: list[str]) -> list[dict[str, str]]:

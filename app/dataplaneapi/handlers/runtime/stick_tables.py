@@ -11,7 +11,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeMissing, RuntimeMisused
+from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound
 from haproxy_native.grammar.values import Duration, Unknowable
 from haproxy_native.runtime import stick_tables
 from haproxy_native.runtime.argument import argument
@@ -19,7 +19,6 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.stick_tables import HEAD, Table
 
 BACKENDS, STORED_IN = "backends", ("stick_table", "store")
-NO_TABLE = ("No such table", RuntimeMissing)
 _STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
 # Members of an entry that are not data.
 _ABOUT = frozenset(["id", "key", "use"])
@@ -43,7 +42,7 @@ async def read_entries(call: ReadCall) -> Response:
     key, known = call.get("key"), call.services.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
     filters = list(_filters(call.get("filter") or ""))
     ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
-    async with asking(call, kinds=[NO_TABLE, ("", RuntimeMisused)], classed=False) as runtime:
+    async with asking(call, classed=False) as runtime:
         shown = await runtime.read(f"show table {argument(call.get('parent_name'))} {ask}".rstrip(), HEAD)
     entries = list(stick_tables.entries(shown, frozenset(known)))
     if key and filters:

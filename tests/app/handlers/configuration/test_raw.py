@@ -136,7 +136,7 @@ def test_runtime_actions_beside_a_real_haproxy(sidecar: Sidecar) -> None:
     done = pushed("weight 10", "weight 11", "SetServerWeight app one 12;;Unknown x;SetServerWeight app two 13")
     assert (done.status_code, "Reload-Id" in done.headers, weights()) == (201, False, ["12", "13"])
     failed = pushed("weight 10", "weight 14", "SetServerWeight app one 15;SetServerWeight app none 1;SetServerWeight app two 16")
-    assert (failed.status_code, weights()) == (500, ["15", "13"])
+    assert (failed.status_code, weights()) == (400, ["15", "13"])
     assert failed.json()["message"].startswith("cannot execute SetServerWeight: ")
     assert sidecar.version() == 3, "it is committed all the same"
     assert "weight 14" in sidecar.get("raw").text

@@ -88,9 +88,9 @@ def test_any_pattern_survives(beside: Beside, ids: dict[str, str], value: str) -
 def test_what_is_refused(beside: Beside, ids: dict[str, str]) -> None:
     path = f"{ACLS}/{ids['nets']}/entries"
     words = f"'not-an-address' is not a valid IPv4 or IPv6 address. [add acl #{ids['nets']} not-an-address] general error"
-    refused(beside.client.post(path, {"value": "not-an-address"}), 500, f"cannot add ACL files entry for {ids['nets']}: [3]  {words}")
-    unknown = "[3]  Unknown ACL identifier. Please use #<id> or <file>. [add acl #99 10.0.0.1] general error"
-    refused(beside.client.post(f"{ACLS}/99/entries", {"value": "10.0.0.1"}), 500, f"cannot add ACL files entry for 99: {unknown}")
+    refused(beside.client.post(path, {"value": "not-an-address"}), 400, f"cannot add ACL files entry for {ids['nets']}: [3]  {words}")
+    unknown = "[3]  Unknown ACL identifier. Please use #<id> or <file>. [add acl #99 10.0.0.1] not found"
+    refused(beside.client.post(f"{ACLS}/99/entries", {"value": "10.0.0.1"}), 404, f"cannot add ACL files entry for 99: {unknown}")
     refused(beside.client.post(path, {}), 422, "value in body is required")
     refused(beside.client.post(path, {"value": "a\nb"}), 400, "value in body must not hold a line break")
     refused(beside.client.put(path, [{"value": "1.2.3.4"}, {}]), 422, "1.value in body is required")
@@ -108,9 +108,7 @@ def test_a_whole_list_is_replaced_or_stays(beside: Beside, ids: dict[str, str]) 
     assert (got.status, got.message.startswith(f"{beside.haproxy.master} {words}")) == (400, True), got
     assert len(entries(beside, ids["nets"])) == 3, "nothing of a refused list is there"
     unknown = beside.client.put(f"{ACLS}/99/entries", [])
-    refused(
-        unknown, 400, f"{beside.haproxy.master} [3]  Unknown ACL identifier. Please use #<id> or <file>. [prepare acl #99] general error"
-    )
+    refused(unknown, 404, f"{beside.haproxy.master} [3]  Unknown ACL identifier. Please use #<id> or <file>. [prepare acl #99] not found")
     assert beside.client.put(by_number, []).json == []
     refused(beside.client.get(by_number), 404, f"cannot retrieve ACL files entries for {ids['nets']}: not found")
 

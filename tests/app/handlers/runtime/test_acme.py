@@ -25,7 +25,7 @@ def test_state_and_renewal(tmp_path: Path, version: str) -> None:
         assert client.get(f"{RUNTIME}/acme").json[0]["state"] == "Running"
         refused = client.put(f"{RUNTIME}/acme?certificate=none.pem")
         words = f"{haproxy.master} [3]  Can't find the certificate 'none.pem'. [acme renew none.pem]"
-        assert (refused.status, refused.message) == (500, words)
+        assert (refused.status, refused.message) == (404, words)
         assert client.put(f"{RUNTIME}/acme").message == "Query argument certificate is required, but not found"
 
 
@@ -35,5 +35,5 @@ def test_a_haproxy_that_renews_none_says_so(tmp_path: Path) -> None:
         serving(tmp_path, master_runtime=str(haproxy.master)) as client,
     ):
         got = client.get(f"{RUNTIME}/acme")
-    assert got.status == 500
+    assert got.status == 400
     assert "Unknown command" in got.message

@@ -38,7 +38,7 @@ def test_a_certificate_is_replaced(both: Both) -> None:
     assert client.get(target).json["serial"] == "0200"
     assert site.serial("FILE") == 0x200
     refused = upload(client, "PUT", target, NEW.cert + OTHER.private)
-    assert refused.status == 500
+    assert refused.status == 400
     assert "inconsistencies between private key and certificate" in refused.message
     assert "PRIVATE" not in refused.message
     assert site.serial("FILE") == 0x200
@@ -79,7 +79,7 @@ def test_an_upload_that_is_too_long(both: Both) -> None:
     got = upload(client, "POST", CERTS, "A" * (1 << 20) + "A", "long.pem")
     assert got.status == 413
     long = upload(client, "POST", CERTS, "\n".join([OTHER.cert * 40, OTHER.private]), "long.pem")
-    assert (long.status, "too big" in long.message or "closed the connection" in long.message) == (500, True)
+    assert (long.status, "too big" in long.message or "closed the connection" in long.message) == (400, True)
     assert "long.pem" not in str(client.get(CERTS).json)
 
 
