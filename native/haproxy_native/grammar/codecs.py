@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
@@ -10,7 +11,6 @@ from haproxy_native.grammar.values import one_word
 from haproxy_native.text.words import is_word, quoted, unquoted
 
 _PORT = re.compile(r"\d+")
-_BARE_IPV6 = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
 PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
 _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
 
@@ -25,32 +25,59 @@ class AddressPort:
         self.members: tuple[str, ...] = (self.member, self.port)
         self.needs: tuple[str, ...] = (self.member,)
 
+    def meant(self, values: Mapping[str, Any]) -> Values:
+        """The members as they will be read: a client may send brackets, and the port in the address. Raises BadValue."""
+        sent = {member: values[member] for member in self.members if values.get(member) is not None}
+        address = str(sent.get(self.member, ""))
+        if not address:
+            return {} if self.port not in sent else sent
+        _, alone = self.match(self.write({self.member: address}), 0) or (0, {})
+        _, read = (0, alone) if self.port in alone else self.match(self.write(sent), 0) or (0, {})
+        for member in self.members[1:]:
+            if sent.get(member, own := read.get(member)) != own:
+                held = f"holds {own}" if member in alone else "takes none"
+                raise BadValue(f"{member} in body is {sent[member]}, and {self.member} '{address}' {held}", place=Place(member=member))
+        return read
+
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
         address, port = split_address(words[at])
         if port is None or not _PORT.fullmatch(port):
-            return at + 1, {self.member: _bare(words[at])}
-        return at + 1, {self.member: _bare(address), self.port: int(port)}
+            return at + 1, {self.member: _shown(words[at])}
+        return at + 1, {self.member: _shown(address), self.port: int(port)}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
             raise NoValue(self.member)
-        address = _bracketed(one_word(str(values[self.member])))
+        address = _word(values[self.member])
         return [f"{address}:{values[self.port]}" if self.port in values else address]
 
     def starts(self) -> list[str] | None:
         return None
 
 
-def _bare(address: str) -> str:
-    """An IPv6 address without its brackets."""
-    inner = address[1:-1]
-    return inner if address == f"[{inner}]" and _BARE_IPV6.fullmatch(inner) else address
+def _shown(address: str) -> str:
+    """An IPv6 address without its brackets, or with them behind its family."""
+    bare = address[1:-1]
+    return bare if address == f"[{bare}]" and _is_ipv6(bare) else _bracketed(address) if "@" in address else address
+
+
+def _word(address: object) -> str:
+    return _bracketed(one_word(str(address))) if address else ""
 
 
 def _bracketed(address: str) -> str:
-    return f"[{address}]" if _BARE_IPV6.fullmatch(address) else address
+    """An IPv6 address in brackets, without which HAProxy reads its last part as a port."""
+    family, at, bare = address.rpartition("@")
+    return f"{family}{at}[{bare}]" if _is_ipv6(bare) and not address.startswith(_FAMILY_WITH_PATH) else address
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return ":" in text and "%" not in text and bool(IPv6Address(text).packed)
+    except AddressValueError:
+        return False
 
 
 def split_address(word: str) -> tuple[str, str | None]:
@@ -82,14 +109,14 @@ class BindAddress(AddressPort):
             return None
         ports = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
         if not ports:
-            return at + 1, {self.member: _bare(words[at])}
+            return at + 1, {self.member: _shown(words[at])}
         numbers = {name: int(text) for name, text in zip((self.port, self.end), ports.groups()[1:], strict=True) if text}
-        return at + 1, ({self.member: _bare(ports[1])} if ports[1] else {}) | numbers
+        return at + 1, ({self.member: _shown(ports[1])} if ports[1] else {}) | numbers
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values and self.port not in values:
             raise NoValue(self.member)
-        address = _bracketed(one_word(str(values[self.member]))) if self.member in values else ""
+        address = _word(values.get(self.member, ""))
         if self.port not in values:
             return [address]
         return [f"{address}:{values[self.port]}" + (f"-{values[self.end]}" if self.end in values else "")]
@@ -161,6 +188,10 @@ class ClientSource:
         if kind != "address":
             return ["usesrc", kind]
         return ["usesrc", *self.address.write(values)] if self.address.member in values else []
+
+    def meant(self, values: Mapping[str, Any]) -> Values:
+        others = {member: values[member] for member in (self.kind, "hdr", "occ") if member in values}
+        return others | self.address.meant(values)
 
     def starts(self) -> list[str] | None:
         return ["usesrc"]

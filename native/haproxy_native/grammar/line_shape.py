@@ -11,7 +11,7 @@ from haproxy_native.grammar.conditions import refuse_half
 from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped
 from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from haproxy_native.grammar.schema import Order, arranged
-from haproxy_native.grammar.synopsis import Chain, Glued, Group, NoValue, Options, Part, Toggle, Values, Word, merged
+from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node, NoValue, Options, Part, Toggle, Values, Word, merged
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import BLANKS, Split, words_of
@@ -109,7 +109,10 @@ class LineShape:
         self.absent, self.inner = absent or {}, inner or {}
         own = {m.split(".")[0] for alternative in alternatives for m in (*alternative.chain.members, *alternative.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
-        self.silent = frozenset(pair for alternative in alternatives for node in _toggles(alternative.chain) for pair in _silent(node))
+        nodes = [node for alternative in alternatives for node in _nodes(alternative.chain)]
+        self.silent = frozenset(pair for node in nodes if isinstance(node, Toggle) for pair in _silent(node))
+        # By their members: the same address stands in several synopses.
+        self.addresses = tuple({node.members: node for node in nodes if isinstance(node, Composed)}.values())
         self.joins = {group.rows: group.join for alternative in alternatives for group in _groups(alternative.chain) if group.join}
         self._known = frozenset(order)
         self._dotted = frozenset(m.split(".")[0] for alternative in alternatives for m in alternative.chain.members if "." in m)
@@ -194,14 +197,17 @@ class LineShape:
     # -- writing
 
     def given(self, values: Mapping[str, Any]) -> Values:
-        """The members that count, flat: without absent ones, with aliases replaced by what they stand for."""
+        """The members that count, flat: without absent ones, aliases replaced by what they stand for, addresses as they are read."""
         flat = flattened(values, self._known, self._dotted)
+        addresses = [(node.members, node.meant(flat)) for node in self.addresses]
         for name in list(flat):
             if flat[name] in (None, "", []) or (flat[name] is False and (name, False) in self.silent):
                 del flat[name]
         for alias in self.aliases:
             if alias.target not in flat and alias.member in flat and (meant := alias.meant(flat[alias.member])) is not None:
                 flat[alias.target] = meant
+        for members, meant in addresses:
+            flat = {name: value for name, value in flat.items() if name not in members} | meant
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def choose(self, values: Values) -> Alternative:
@@ -388,11 +394,11 @@ def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
     yield from ((node.member, value) for value, words in node.words.items() if words is None)
 
 
-def _toggles(chain: Chain) -> Iterable[Toggle]:
-    yield from (node for node in chain.nodes if isinstance(node, Toggle))
+def _nodes(chain: Chain) -> Iterable[Node]:
+    yield from (node for node in chain.nodes if not isinstance(node, Options))
     for group in _groups(chain):
         for inner in group.alternatives:
-            yield from _toggles(inner)
+            yield from _nodes(inner)
 
 
 def _groups(chain: Chain) -> Iterable[Group]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.conditions import CONDITIONS, refuse_half
@@ -36,6 +36,14 @@ class Node(Protocol):
 
     def starts(self) -> list[str] | None:
         """The words it can begin with, or None where any may come."""
+
+
+@runtime_checkable
+class Composed(Node, Protocol):
+    """A node whose word holds several members, which a client may send joined."""
+
+    def meant(self, values: Mapping[str, Any]) -> Values:
+        """Its members among the values, as they will be read; raises BadValue where they contradict each other."""
 
 
 @dataclass

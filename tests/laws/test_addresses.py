@@ -1,0 +1,84 @@
+"""Every line with an address accepts each spelling that HAProxy reads as the same place, and shows what the line says."""
+
+from typing import Any
+
+import pytest
+
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.codecs import AddressPort, ClientSource
+from haproxy_native.grammar.line_shape import unflattened
+from haproxy_native.text.line import Line
+from tests.laws.language import kinds
+from tests.samples import line_samples
+
+# What a client sends as address and port, and what every reading shows of it.
+SPELLINGS: list[tuple[str, int | None, str, int | None]] = [
+    ("[::1]", 81, "::1", 81),
+    ("::1", 81, "::1", 81),
+    ("[::1]:81", None, "::1", 81),
+    ("[::1]:81", 81, "::1", 81),
+    ("[::1]", None, "::1", None),
+    ("::1", None, "::1", None),
+    (":::8082", None, "::", 8082),
+    ("127.0.0.1:8083", None, "127.0.0.1", 8083),
+    ("127.0.0.1:8083", 8083, "127.0.0.1", 8083),
+    ("127.1", 80, "127.1", 80),
+    ("*:80", None, "*", 80),
+    ("example.com:80", None, "example.com", 80),
+    ("ipv6@::1", 80, "ipv6@[::1]", 80),
+    ("ipv6@[::1]:80", None, "ipv6@[::1]", 80),
+    ("quic6@:::443", None, "quic6@[::]", 443),
+    ("ipv4@127.0.0.1:80", None, "ipv4@127.0.0.1", 80),
+    ("unix@/run/a:b", None, "unix@/run/a:b", None),
+    ("/run/a:80", None, "/run/a:80", None),
+    ("abns@a:1", None, "abns@a:1", None),
+    ("fd@3", None, "fd@3", None),
+    ("${HOST}:80", None, "${HOST}", 80),
+    ("10.0.0.1:+10", None, "10.0.0.1:+10", None),
+]
+CONTRADICTIONS = [("127.0.0.1:8083", 81), ("[::1]:81", 82), ("unix@/run/a", 80), ("/run/a:80", 80), ("fd@3", 80)]
+
+
+PLACES = [
+    pytest.param(name, node.address if isinstance(node, ClientSource) else node, id=f"{name}-{node.members[0]}")
+    for name, kind in kinds().items()
+    for node in kind.shape.addresses
+    if isinstance(node, AddressPort | ClientSource)
+]
+
+
+def given(name: str, node: AddressPort, address: str, port: int | None) -> dict[str, Any]:
+    """A sample of the kind of line, with another address."""
+    sample = next(values for values in map(kinds()[name].shape.given, line_samples(kinds()[name].shape)) if node.member in values)
+    rest = {member: value for member, value in sample.items() if member not in node.members}
+    return unflattened(rest | {node.member: address} | ({} if port is None else {node.port: port}))
+
+
+@pytest.mark.parametrize(("name", "node"), PLACES)
+def test_each_spelling_is_accepted_and_shown_as_it_is_read(name: str, node: AddressPort) -> None:
+    shape = kinds()[name].shape
+    for address, port, shown, shown_port in SPELLINGS:
+        if shown_port is None and node.port in shape.needed:
+            continue
+        values = given(name, node, address, port)
+        line = shape.new(values)
+        reading = shape.take(line.words)
+        assert reading is not None
+        assert (reading.values.get(node.member), reading.values.get(node.port)) == (shown, shown_port), line.text
+        assert shape.onto(line, values) is line
+        assert shape.onto(line, shape.read(line) or {}) is line
+
+
+@pytest.mark.parametrize(("name", "node"), PLACES)
+def test_two_ports_and_a_port_of_none_are_refused(name: str, node: AddressPort) -> None:
+    for address, port in CONTRADICTIONS:
+        with pytest.raises(BadValue, match=f"{node.port} in body is {port}, and {node.member} '"):
+            kinds()[name].shape.new(given(name, node, address, port))
+
+
+@pytest.mark.parametrize("word", [":80", "::1:80", ":::80", "[::1]:80", "ipv6@::1:80"])
+def test_a_spelling_of_the_file_stays(word: str) -> None:
+    shape = kinds()["server"].shape
+    line = Line(f"  server s {word}\n")
+    assert shape.onto(line, shape.read(line) or {}) is line
+    assert shape.onto(line, {**(shape.read(line) or {}), "weight": 5}).text == f"  server s {word} weight 5\n"
