@@ -20,7 +20,6 @@ from dataplaneapi.handlers.configuration import naming
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.response_body import as_it_stands, with_defaults, without_aliases
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Missing, NoParent, OtherName, Refused
 
@@ -197,8 +196,8 @@ async def change(
 ) -> Response:
     """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
 
-    The body of the answer to a PATCH is the object as it is `stored` in the edited document; to others it is the request's, with what was
-    quoted for the client as it is `stored`. What is `silent` answers 202 without a body, and inside a transaction `done`.
+    The body of the answer is the object as it is `stored` in the edited document: what the next GET answers. What is `silent` answers 202
+    without a body, and inside a transaction `done`.
     """
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     check_version_or_transaction(call, transaction_id, version)
@@ -224,7 +223,7 @@ async def change(
     if stored is None or (silent and scheduled):
         return empty(status, headers)
     document = edited[0]
-    return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), headers))
+    return await beside_if(document.size > LARGE, lambda: json_response(status, stored(document), headers))
 
 
 def _needs_no_version(call: Call) -> bool:
@@ -238,16 +237,6 @@ def _answers(call: Call, document: Document) -> Iterator[bytes]:
     for full in (asked.full, not asked.full) if asked.resource.full_section else (False,):
         seen = dataclasses.replace(asked, full=full)
         yield to_json(seen.object(document) if of_one else seen.objects(document))
-
-
-def _echo(call: Call, now: Any) -> Any:
-    if call.operation.action == PATCH:
-        return now
-    body, editor = as_it_stands(call.body, now), call.services.editor
-    resource = editor.resources.by_name.get(call.operation.resource or "")
-    if resource is None or not resource.section:
-        return body
-    return without_aliases(with_defaults(body, now, editor.defaults(resource)), now, editor.aliases(resource))
 
 
 def check_version_or_transaction(

@@ -8,7 +8,6 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction, telling_how_to_rename
 from dataplaneapi.handlers.spoe.files import scheduled
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.response_body import as_it_stands
 
 
 def read(call: Call) -> Document:
@@ -70,7 +69,7 @@ async def change(call: Call, edit: Callable[[Document], Document], done: int, st
     outcome = await file.write(remembering, version=version or None, transaction_id=transaction_id)
     if stored is None:
         return empty(done, scheduled(outcome))
-    return json_response(done, as_it_stands(call.body, stored(edited[0])), scheduled(outcome))
+    return json_response(done, stored(edited[0]), scheduled(outcome))
 
 
 ACTIONS = {"list": list_all, "get": read_one, "create": create, "replace": replace, "delete": delete}

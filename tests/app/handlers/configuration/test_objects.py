@@ -17,10 +17,14 @@ def transaction(client: Client) -> str:
 
 
 @pytest.mark.parametrize(
-    ("method", "target", "body", "done"),
-    [("POST", BACKENDS, BODY, 201), ("PUT", f"{BACKENDS}/app", {"name": "app"}, 200), ("DELETE", f"{SERVERS}/app1", None, 204)],
+    ("method", "target", "body", "shown", "done"),
+    [
+        ("POST", BACKENDS, BODY, BODY, 201),
+        ("PUT", f"{BACKENDS}/app", {"name": "app"}, {"name": "app", "from": "base"}, 200),
+        ("DELETE", f"{SERVERS}/app1", None, None, 204),
+    ],
 )
-def test_statuses(tmp_path: Path, method: str, target: str, body: Any, done: int) -> None:
+def test_statuses(tmp_path: Path, method: str, target: str, body: Any, shown: Any, done: int) -> None:
     for query, status, reload in (
         ("version=1", 202, True),
         ("version=1&force_reload=true", done, False),
@@ -31,7 +35,7 @@ def test_statuses(tmp_path: Path, method: str, target: str, body: Any, done: int
         with serving(directory) as client:
             got = client(method, f"{target}?{query.format(transaction(client))}", body)
             assert (got.status, "Reload-Id" in got.headers) == (status, reload)
-            assert got.body == b"" if body is None else got.json == body
+            assert got.body == b"" if body is None else got.json == shown
             assert ("Content-Type" in got.headers) == (body is not None)
 
 
@@ -150,7 +154,7 @@ def test_filters(client: Client) -> None:
             "POST",
             "backends?full_section=true",
             {"name": "new", "servers": {"a#b": {"name": "a#b", "address": "127.0.0.1"}}},
-            {"servers": {"a#b": {"name": '"a#b"', "address": "127.0.0.1"}}},
+            {"servers": {'"a#b"': {"name": '"a#b"', "address": "127.0.0.1"}}},
             'server "a#b" 127.0.0.1',
         ),
     ],
