@@ -9,6 +9,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+from tests.acceptance import mounts
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import Sidecar
@@ -62,6 +63,7 @@ laws.register()
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(skips)
     config.pluginmanager.register(etc)
+    mounts.register(config)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,42 +1,144 @@
-"""Mounts of a test's own: its thread, and what that starts, live in a mount namespace that vanishes with all that was mounted in it."""
+"""Mounts of a test's own. A plugin of pytest: it runs the tests marked `mounts` in a process of their own.
 
-import ctypes
-import faulthandler
+Entering a mount namespace separates the thread that does it from all others of its process: files and the working directory are no longer
+the same for them. The process of the other tests therefore never enters one. For each file with marked tests the plugin starts another
+pytest below `unshare --mount`, which runs these tests and writes their reports, a line of JSON each, to a pipe. The plugin passes the
+reports on as if the tests had run here. When that process ends, its namespace vanishes, with all that was mounted in it.
+"""
+
+import json
 import os
 import subprocess
-import time
+import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-CLONE_NEWNS = 0x20000
-_libc = ctypes.CDLL(None, use_errno=True)
+from tests.haproxy.process import die_with_parent
+
+# The descriptor that a process in a namespace of its own writes reports to.
+REPORTS = "MOUNTS_REPORTS"
+UNSHARE = ["unshare", "--mount", "--propagation", "private"]
 
 
-@contextmanager
-def private() -> Iterator[None]:
-    """Skips where nothing may be mounted, for want of root above all."""
-    with open("/proc/thread-self/ns/mnt", "rb") as outside:
-        directory = os.getcwd()
-        if _libc.unshare(CLONE_NEWNS):
-            pytest.skip(f"no mounts here: {os.strerror(ctypes.get_errno())}")
-        try:
-            mount("--make-rprivate", "/")
-            yield
-        finally:
-            _leave(outside.fileno())
-            os.chdir(directory)
+@cache
+def why_not() -> str:
+    """Return why nothing can be mounted here, for want of root above all; empty if it can."""
+    try:
+        done = subprocess.run([*UNSHARE, "true"], capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        return str(error)
+    return done.stderr.strip() if done.returncode else ""
 
 
-def _leave(namespace: int) -> None:
-    """For its former one. No other thread may share this one's; pytest's watch over slow tests does if it began later, until it is gone."""
-    faulthandler.cancel_dump_traceback_later()
-    deadline = time.monotonic() + 30
-    while _libc.setns(namespace, CLONE_NEWNS):
-        assert time.monotonic() < deadline, os.strerror(ctypes.get_errno())
-        time.sleep(0.01)
+def register(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "mounts: mounts file systems, and therefore runs in a mount namespace of its own")
+    config.pluginmanager.register(Reporter(config) if REPORTS in os.environ else Mounts())
+
+
+class Reporter:
+    """In the process within the namespace: writes each report."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._file = open(int(os.environ.pop(REPORTS)), "w")  # noqa: SIM115
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        print(json.dumps(data), file=self._file, flush=True)
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
+
+
+class Mounts:
+    """In the process of the other tests: passes the marked ones on."""
+
+    def __init__(self) -> None:
+        # Of the file whose tests run now.
+        self._run: Run | None = None
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if item.get_closest_marker("mounts") and why_not():
+                item.add_marker(pytest.mark.skip(reason=f"no mounts here: {why_not()}"))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        if not item.get_closest_marker("mounts") or why_not():
+            return None
+        if self._run is None or self._run.path != item.path:
+            self.close()
+            self._run = Run(item)
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for report in self._run.reports(item):
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        # What earlier tests of the file have set up here may end with it.
+        item.session._setupstate.teardown_exact(nextitem)
+        return True
+
+    def pytest_sessionfinish(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._run:
+            self._run.close()
+        self._run = None
+
+
+class Run:
+    """The marked tests of the file of `first`, in another process."""
+
+    def __init__(self, first: pytest.Item) -> None:
+        self.path, self._config = first.path, first.config
+        marked = [each.nodeid for each in first.session.items if each.path == first.path and each.get_closest_marker("mounts")]
+        self._directory = tempfile.TemporaryDirectory(prefix="mounts-", ignore_cleanup_errors=True)
+        self._output = Path(self._directory.name, "output").open("w+")  # noqa: SIM115
+        is_shown = self._config.getoption("capture") == "no"
+        words = [*UNSHARE, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "", *(["-s"] if is_shown else [])]
+        words += ["--basetemp", f"{self._directory.name}/tests", *marked]
+        reading, writing = os.pipe()
+        self._process = subprocess.Popen(
+            words,
+            cwd=self._config.rootpath,
+            env={**os.environ, REPORTS: str(writing)},
+            pass_fds=[writing],
+            stdin=subprocess.DEVNULL,
+            stdout=None if is_shown else self._output,
+            stderr=None if is_shown else subprocess.STDOUT,
+            preexec_fn=die_with_parent,
+        )
+        os.close(writing)
+        self._lines: IO[str] = open(reading)  # noqa: SIM115
+
+    def reports(self, item: pytest.Item) -> Iterator[pytest.TestReport]:
+        """Yield the reports of a test as they come, or that its process has ended."""
+        for line in self._lines:
+            report = self._config.hook.pytest_report_from_serializable(config=self._config, data=json.loads(line))
+            assert isinstance(report, pytest.TestReport) and report.nodeid == item.nodeid, (report, item.nodeid)
+            if isinstance(report.longrepr, list):
+                # Of a skipped test: JSON has no tuples.
+                report.longrepr = tuple(report.longrepr)
+            yield report
+            if report.when == "teardown":
+                return
+        self._output.seek(0)
+        yield pytest.TestReport(
+            item.nodeid, item.location, {}, "failed", f"pytest in a mount namespace ended:\n{self._output.read()}", when="call"
+        )
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+        self._lines.close()
+        self._output.close()
+        self._directory.cleanup()
 
 
 def mount(*arguments: str | Path) -> None:

@@ -42,7 +42,7 @@ class Quick(Sidecar):
 
     def _process(self, *words: str) -> subprocess.Popen[bytes] | Forked:
         is_plain = type(self)._command is Sidecar._command
-        return nursery().start(words, self.log) if is_plain and nursery().is_here() else super()._process(*words)
+        return nursery().start(words, self.log) if is_plain else super()._process(*words)
 
     def put_server(self, name: str, change: dict[str, Any], backend: str = "app", **parameters: Any) -> httpx2.Response:
         """A read and a PUT of what was read, changed; a member that is None is left out."""

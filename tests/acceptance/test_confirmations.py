@@ -1,7 +1,7 @@
 """Changes that turn out wrong and are not confirmed go back byte for byte, live where they came live, whatever happens meanwhile.
 
-Twenty faults: the thirteen changes of wrong_changes.py, five mishaps, a hand edit and a full disk. More of disks stands in
-test_confirmations_disk.py; rising errors and fewer servers are found in test_guards.py.
+Twenty faults: the thirteen changes of wrong_changes.py, five mishaps, a hand edit and, in test_confirmations_disk.py, a full disk; rising
+errors and fewer servers are found in test_guards.py.
 """
 
 import os
@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance import mounts
 from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.web import Web
 from tests.acceptance.wrong_changes import (
@@ -242,20 +241,3 @@ def test_kills(tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch, sites:
     with ThreadPoolExecutor(sites) as pool:
         fates = [fate for each in pool.map(one, range(sites)) for fate in each]
     assert len(fates) == sites * kills and "returned" in fates
-
-
-@pytest.mark.soak
-def test_a_disk_that_is_full_at_the_deadline(tmp_path: Path, web: Web) -> None:
-    """It goes back as soon as there is room."""
-    etc = tmp_path / "etc"
-    etc.mkdir()
-    with mounts.private():
-        mounts.memory(etc, 4096)
-        with site_of(etc, web) as site:
-            before = site.seen()
-            location = made_by(a_server_at_a_dead_address, site)
-            ballast = mounts.fill(etc, 0)
-            time.sleep(2.5)
-            assert site.sidecar.get(location).json()["status"] == "pending"
-            ballast.unlink()
-            site.check_return(location, before)

@@ -1,6 +1,7 @@
 """Deadlines of changes that wait for their confirmation are kept on a disk that takes nothing, or as soon as it takes what is needed."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,13 +11,15 @@ from tests.acceptance import mounts
 from tests.acceptance.web import Web
 from tests.acceptance.wrong_changes import Change, Site, a_server_at_a_dead_address, a_server_lost, a_wrong_map, made_by, site_of
 
+pytestmark = pytest.mark.mounts
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """What the server keeps for itself is on a disk of its own."""
     etc, elsewhere = (tmp_path_factory.mktemp(name) for name in ("etc", "elsewhere"))
     (etc / "dataplane").mkdir()
-    with mounts.private(), Web("one") as web:
+    with Web("one") as web:
         mounts.memory(etc / "dataplane", 2048)
         with site_of(etc, web) as running:
             # A process that holds a file open to write keeps a disk from becoming read-only.
@@ -126,3 +129,17 @@ def test_a_start(site: Site, spoil: Callable[[Site], Callable[[], None]], status
     finally:
         restore()
     site.check_return(location, before)
+
+
+@pytest.mark.soak
+def test_a_disk_that_is_full_at_the_deadline(tmp_path: Path) -> None:
+    """It goes back as soon as there is room."""
+    mounts.memory(tmp_path, 4096)
+    with Web("one") as web, site_of(tmp_path, web) as site:
+        before = site.seen()
+        location = made_by(a_server_at_a_dead_address, site)
+        ballast = mounts.fill(tmp_path, 0)
+        time.sleep(2.5)
+        assert site.sidecar.get(location).json()["status"] == "pending"
+        ballast.unlink()
+        site.check_return(location, before)

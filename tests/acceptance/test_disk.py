@@ -14,6 +14,7 @@ from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import made
 
+pytestmark = pytest.mark.mounts
 CONFIG = (
     PLAIN
     + """\
@@ -112,19 +113,18 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     top = tmp_path_factory.mktemp("disk")
     etc = top / "etc"
     etc.mkdir()
-    with mounts.private():
-        mounts.memory(etc, 4096)
-        for name in ("maps_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir"):
-            (etc / name).mkdir()
-        (etc / "maps_dir" / "hosts.map").write_text("k1 one\n")
-        (etc / "ssl_certs_dir" / "site.pem").write_text(PEMS[1])
-        haproxy = HAProxy(etc, CONFIG.format(port=free_port(), etc=etc), binary=binaries.exactly("3.2"))
-        quick = Quick(haproxy, dataplaneapi={"transaction": {"transaction_dir": str(etc / "transactions"), "backups_number": 2}})
-        # Who holds a file open to write keeps a disk from becoming read-only.
-        haproxy.log, quick.log = top / "haproxy.log", top / "dataplaneapi.log"
-        with haproxy, quick:
-            settle(quick)
-            yield quick
+    mounts.memory(etc, 4096)
+    for name in ("maps_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir"):
+        (etc / name).mkdir()
+    (etc / "maps_dir" / "hosts.map").write_text("k1 one\n")
+    (etc / "ssl_certs_dir" / "site.pem").write_text(PEMS[1])
+    haproxy = HAProxy(etc, CONFIG.format(port=free_port(), etc=etc), binary=binaries.exactly("3.2"))
+    quick = Quick(haproxy, dataplaneapi={"transaction": {"transaction_dir": str(etc / "transactions"), "backups_number": 2}})
+    # Who holds a file open to write keeps a disk from becoming read-only.
+    haproxy.log, quick.log = top / "haproxy.log", top / "dataplaneapi.log"
+    with haproxy, quick:
+        settle(quick)
+        yield quick
 
 
 def settle(sidecar: Quick) -> None:

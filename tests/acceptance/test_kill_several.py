@@ -123,7 +123,6 @@ def sidecar(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Quick]:
     haproxy = HAProxy(tmp_path, main, binary=binaries.exactly("3.2"), arguments=("-f", str(conf)))
     with ExitStack() as stack:
         if request.param == "mounted":
-            stack.enter_context(mounts.private())
             for path in (haproxy.file, *conf.iterdir()):
                 mounts.mount("--bind", path, path)
         stack.enter_context(haproxy)
@@ -133,7 +132,7 @@ def sidecar(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Quick]:
 ROWS = [
     pytest.param("replaced", 8, 2, 2026),
     *(pytest.param("replaced", 1200, 300, seed, marks=pytest.mark.soak) for seed in range(2)),
-    *(pytest.param("mounted", 800, 200, seed, marks=pytest.mark.soak) for seed in range(2)),
+    *(pytest.param("mounted", 800, 200, seed, marks=[pytest.mark.soak, pytest.mark.mounts]) for seed in range(2)),
 ]
 
 

@@ -11,6 +11,7 @@ from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.until import until
 
+pytestmark = pytest.mark.mounts
 CONFIG = (
     PLAIN
     + """\
@@ -74,9 +75,8 @@ class SingleFiles(Place):
 
 
 @pytest.fixture(params=[Overlay, *(pytest.param(each, marks=pytest.mark.soak) for each in (Coarse, SingleFiles, Memory))])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    with mounts.private():
-        yield request.param(tmp_path)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return request.param(tmp_path)
 
 
 @pytest.fixture

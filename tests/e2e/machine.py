@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.haproxy.process import _die_with_parent
+from tests.haproxy.process import die_with_parent
 
 GET_MACHINE = Path(__file__).parents[1] / "tools" / "get-machine"
 BOOT_SECONDS = 60
@@ -39,7 +39,7 @@ class Machine:
         words += [f"--system-call-filter={' '.join(LANDLOCK)}"]
         words += [f"--bind-ro={there}:{here}" for here, there in self._binds.items()]
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=_die_with_parent)
+            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
         deadline = time.monotonic() + BOOT_SECONDS
         while not self._is_up():
             assert self._process.poll() is None, f"the machine ended:\n{self._log.read_text(errors='replace')}"

@@ -112,7 +112,7 @@ class HAProxy:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
         self.wait_until_it_answers()
         return self
@@ -201,7 +201,7 @@ def _socket_directory(directory: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="haproxy-"))
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
