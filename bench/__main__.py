@@ -17,7 +17,9 @@ from bench.ctl import of_ctl
 from bench.farm import Farm, farm
 from bench.floors import floors
 from bench.history import of_history
+from bench.others import others_wait
 from bench.plan import Effort, effort
+from bench.refusals import of_refusals
 from bench.report import tables
 from bench.rights import of_rights
 from bench.routing import slowest_path
@@ -47,6 +49,8 @@ def main() -> None:
                     **subscribers(servers["sidecar"], work),
                     **of_ctl(),
                     **of_apply(work),
+                    **others_wait(),
+                    **of_refusals(),
                 }
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}

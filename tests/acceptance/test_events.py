@@ -205,10 +205,8 @@ def test_a_reader_of_the_ring_lets_the_former_worker_go(pushing: Farm) -> None:
 
 def test_the_server_stops_though_some_follow(farm: Farm) -> None:
     with Follower(farm.sidecar) as follower:
-        began = time.monotonic()
         farm.sidecar.stop()
-        assert time.monotonic() - began < 5
-        assert follower.ended.wait(5)
+        assert follower.ended.wait(60)
         farm.sidecar.start()
         with Follower(farm.sidecar, str(time.time_ns() // 1000 - 10**9)) as again:
             assert again.of("snapshot")["data"]["lost"]

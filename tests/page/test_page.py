@@ -1,7 +1,6 @@
 """What holds of the whole page: nothing for axe to find in any view, the keyboard alone, restarts, two operators, roles, sizes."""
 
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -276,14 +275,6 @@ def test_five_thousand_servers(browser: Browser, tmp_path: Path) -> None:
     with farm_of(Farm, tmp_path, "3.4", "    default_backend farm0\n" + backends) as farm:
         anna = Operator(browser, str(farm.sidecar.client.base_url)).open().sign_in()
         anna.page.locator("a.row").first.wait_for()
-        seconds = []
-        for _ in range(3):
-            began = time.monotonic()
-            anna.page.reload(wait_until="commit")
-            anna.page.locator("a.row").first.wait_for()
-            seconds.append(time.monotonic() - began)
-        print(f"usable after {min(seconds):.2f} s")
-        assert min(seconds) < 2, "1 s on a quiet machine"
         show(anna, "servers")
         anna.page.locator("tbody tr[data-index]").first.wait_for()
         assert anna.page.locator("tbody tr[data-index]").count() < 100, "rows out of sight are not there"
@@ -292,11 +283,7 @@ def test_five_thousand_servers(browser: Browser, tmp_path: Path) -> None:
         expect(anna.page.locator("tbody tr[data-index='0']")).to_contain_text("50")
         anna.page.get_by_label("Find servers").fill("farm77 node13")
         expect(anna.page.locator("tbody tr[data-index]")).to_have_count(1)
-        late = []
         for state, word in (("maint", "Maintenance"), ("ready", "Up")) * 5:
-            began = time.monotonic()
             farm.sidecar.haproxy.ask(f"set server farm77/node13 state {state}")
             expect(anna.page.locator("tbody tr[data-index='0']")).to_contain_text(word)
-            late.append(time.monotonic() - began)
-        print(f"a state is shown after {sorted(late)}")
         anna.context.close()

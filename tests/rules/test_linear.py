@@ -1,6 +1,5 @@
 """Patterns that search in what clients send take linear time, whatever stands there: a search holds up everybody."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -29,6 +28,7 @@ UNITS = [
     "hmac(",
     "hmac(a,",
 ]
+LARGE = 1 << 20
 SEARCHES: dict[str, Callable[[str], object]] = {
     "secrets of lines": masked_lines,
     "secrets of messages": masked_text,
@@ -41,11 +41,5 @@ SEARCHES: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("what", SEARCHES)
 @pytest.mark.parametrize("unit", UNITS)
 def test_it_takes_linear_time(what: str, unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        began = time.process_time()
-        SEARCHES[what](text)
-        return time.process_time() - began
-
-    # Other work on the machine makes single measurements wrong by a multiple.
-    assert any(seconds(1 << 18) < 24 * seconds(1 << 15) + 0.3 for _ in range(3))
+    """Otherwise this takes hours: the limit of a test's time ends it."""
+    SEARCHES[what](unit * (LARGE // len(unit)))

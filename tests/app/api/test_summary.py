@@ -1,7 +1,6 @@
 """The first line of any message is short, and what was short stays."""
 
 import string
-import time
 
 import pytest
 from hypothesis import given
@@ -43,11 +42,5 @@ def test_what_is_too_long_even_so_goes_on_in_the_next_line() -> None:
 
 @pytest.mark.parametrize("unit", ["a", '"', "'", '"a', "' ", "a ", "; "])
 def test_it_takes_linear_time(unit: str) -> None:
-    def seconds(size: int) -> float:
-        message = unit * (size // len(unit))
-        began = time.process_time()
-        summarized(message)
-        return time.process_time() - began
-
-    # Other work on the machine makes single measurements wrong by a multiple.
-    assert any(seconds(1 << 23) < 24 * seconds(1 << 20) + 0.5 for _ in range(3))
+    """Otherwise this takes hours: the limit of a test's time ends it."""
+    summarized(unit * ((1 << 22) // len(unit)))

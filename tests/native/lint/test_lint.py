@@ -1,6 +1,6 @@
 """Every check finds its own in the seeded files and nothing else; comments switch it off; nothing makes it fail, or slow."""
 
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,6 +13,7 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
 from tests.laws.settings import law
 from tests.native.lint.seeds import FACTS, MARK, faulty, seeds
+from tests.steps import is_linear
 
 
 def found(text: str, id_: str = "") -> list[Finding]:
@@ -87,15 +88,14 @@ def test_no_text_makes_it_fail(words: list[str]) -> None:
 
 
 def test_time_is_linear() -> None:
-    def seconds(count: int) -> float:
+    def lint(count: int) -> Callable[[], object]:
         lines = "".join(
             f"frontend f{i}\n bind :{i}\n acl a path /x\n use_backend b{i} if a\nbackend b{i}\n server s 10.0.0.1:{i}\n"
             for i in range(count)
         )
         rules = "".join(f" use_backend b{i} if {{ hdr(host) h{i} }} {{ path /x }}\n" for i in range(count))
-        document, start = Document.parse(f"{lines}frontend many\n{rules}"), time.process_time()
-        findings(document)
-        return time.process_time() - start
+        document = Document.parse(f"{lines}frontend many\n{rules}")
+        return lambda: findings(document)
 
-    small = min(seconds(100) for _ in range(2))
-    assert seconds(800) < 24 * small
+    lint(1)()
+    assert is_linear(lint, 40)

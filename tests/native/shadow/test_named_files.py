@@ -1,7 +1,6 @@
 """Which files a text may name, and which of them name others."""
 
 import os
-import time
 from pathlib import Path
 
 from haproxy_native.shadow.named_files import LARGEST, named, naming, stamps
@@ -19,10 +18,8 @@ def test_what_may_be_a_path(tmp_path: Path) -> None:
 
 
 def test_a_long_word_is_looked_at_in_linear_time(tmp_path: Path) -> None:
-    """With a quadratic search it takes minutes."""
-    began = time.perf_counter()
-    assert not list(named(document("x" * 500_000), tmp_path))
-    assert time.perf_counter() - began < 5
+    """Otherwise this takes hours: the limit of a test's time ends it."""
+    assert not list(named(document("x" * 5_000_000), tmp_path))
 
 
 def test_what_names_another(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What of a certificate file is shown, and what is refused before it is stored."""
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -137,11 +136,6 @@ def test_what_stands_beside_certificates_is_none() -> None:
 
 @pytest.mark.parametrize("unit", [b"-----BEGIN A-----\n", b"-----BEGIN A-----\n-----END B-----\n", b"-----BEGIN CERTIFICATE-----\nAA\n"])
 def test_marks_without_an_end_are_read_in_linear_time(unit: bytes) -> None:
-    def seconds(size: int) -> float:
-        began = time.process_time()
-        with pytest.raises(BadRequest):
-            certificate.read(unit * (size // len(unit)))
-        return time.process_time() - began
-
-    # Other work on the machine makes single measurements wrong by a multiple.
-    assert any(seconds(1 << 21) < 24 * seconds(1 << 18) + 0.5 for _ in range(3))
+    """Otherwise this takes hours: the limit of a test's time ends it."""
+    with pytest.raises(BadRequest):
+        certificate.read(unit * ((1 << 22) // len(unit)))

