@@ -33,7 +33,7 @@ class Follower:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self.begun.wait(20)
+        assert self.begun.wait(60)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -50,7 +50,7 @@ class Tenants:
         worker = haproxy.worker_pid()
         with ThreadPoolExecutor(1) as beside, Steady(port, "one", rate) as traffic:
             long = beside.submit(httpx2.get, f"{self.farm.url}/slow", timeout=120)
-            assert self.farm.web.held.wait(20)
+            assert self.farm.web.held.wait(60)
             try:
                 arrival = self._come(worker, traffic)
                 assert {httpx2.get(f"{self.farm.url}/{name}/x").text for name in self.names[::50]} == {"two"}

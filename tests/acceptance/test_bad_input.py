@@ -210,7 +210,7 @@ def test_a_flood_is_refused_and_not_kept(sidecar: Quick, path: str) -> None:
     """100 MB in pieces, with no length announced: answered as soon as it is too much; what still comes is thrown away."""
     before, least = sidecar.haproxy.file.read_bytes(), resident(sidecar)
     most, answered_at = least, 0
-    with socket.create_connection(("127.0.0.1", sidecar.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", sidecar.port), timeout=60) as connection:
         head = f"POST {path}?version=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YWRtaW46YWRtaW5wd2Q=\r\nTransfer-Encoding: chunked\r\n"
         connection.sendall(f"{head}Content-Type: text/plain\r\n\r\n".encode())
         piece = b"100000\r\n" + b"#" * 0x100000 + b"\r\n"

@@ -52,7 +52,7 @@ def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
     """It lists, uploads with a form field of its own, takes 409 for an update, and calls by the name it gave."""
     leaf = made("example.com", 0xABCDEF0123, by=authority())
     chain = leaf.cert + authority().cert + leaf.private
-    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=30) as client:
+    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60) as client:
         assert [row["storage_name"] for row in client.get(CERTS).json()] == ["web.pem"]
         form: dict[str, Any] = {"file_upload": ("example.com.pem", chain, "application/octet-stream")}
         created = client.post(CERTS, files=form, data={"id": "example.com.pem"})
@@ -73,7 +73,7 @@ def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
 def test_a_controller_that_changes_what_runs(sidecar: Quick) -> None:
     """Slashes of a name in memory arrive encoded, and undivided."""
     new = made("web.example.com", 200)
-    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=30) as client:
+    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60) as client:
         name = f"{stored(sidecar)}/web.pem"
         assert name in [row["storage_name"] for row in client.get(RUNTIME).json()]
         put = client.put(f"{RUNTIME}/{quote(name, safe='')}", files={"file_upload": ("web.pem", new.pem)})
@@ -87,22 +87,22 @@ def test_a_renewer_that_changes_memory_and_disk(sidecar: Quick) -> None:
     name = f"{stored(sidecar)}/web.pem"
     with requests.Session() as session:
         session.auth = USER
-        shown = session.get(url(sidecar, f"{RUNTIME}/{quote(name, safe='')}"), timeout=30).json()
+        shown = session.get(url(sidecar, f"{RUNTIME}/{quote(name, safe='')}"), timeout=60).json()
         assert {"not_after", "not_before", "serial", "issuers", "subject_alternative_names"} <= shown.keys()
         assert int(shown["serial"], 16) != new.serial
-        put = session.put(url(sidecar, f"{RUNTIME}/{quote(name, safe='')}"), files={"file_upload": ("web.pem", new.pem)}, timeout=30)
+        put = session.put(url(sidecar, f"{RUNTIME}/{quote(name, safe='')}"), files={"file_upload": ("web.pem", new.pem)}, timeout=60)
         assert put.status_code in (200, 202)
-        kept = session.put(url(sidecar, f"{CERTS}/web.pem?skip_reload=true"), data=new.pem, headers=TEXT, timeout=30)
+        kept = session.put(url(sidecar, f"{CERTS}/web.pem?skip_reload=true"), data=new.pem, headers=TEXT, timeout=60)
         assert (kept.status_code, "Reload-Id" in kept.headers) == (200, False)
-        again = session.get(url(sidecar, f"{RUNTIME}/{quote(name, safe='')}"), timeout=30).json()
+        again = session.get(url(sidecar, f"{RUNTIME}/{quote(name, safe='')}"), timeout=60).json()
         assert int(again["serial"], 16) == new.serial
         other = url(sidecar, f"{CERTS}/renewed.pem?skip_reload=true")
-        assert session.put(other, data=new.pem, headers=TEXT, timeout=30).status_code == 404
+        assert session.put(other, data=new.pem, headers=TEXT, timeout=60).status_code == 404
         form = {"file_upload": ("renewed.pem", new.pem)}
-        assert session.post(url(sidecar, f"{CERTS}?skip_reload=true"), files=form, timeout=30).status_code in (200, 201, 202)
-        assert session.post(url(sidecar, f"{CERTS}?skip_reload=true"), files=form, timeout=30).status_code == 409
-        assert session.put(other, data=new.pem, headers=TEXT, timeout=30).status_code == 200
-        assert session.delete(other, timeout=30).status_code in (202, 204)
+        assert session.post(url(sidecar, f"{CERTS}?skip_reload=true"), files=form, timeout=60).status_code in (200, 201, 202)
+        assert session.post(url(sidecar, f"{CERTS}?skip_reload=true"), files=form, timeout=60).status_code == 409
+        assert session.put(other, data=new.pem, headers=TEXT, timeout=60).status_code == 200
+        assert session.delete(other, timeout=60).status_code in (202, 204)
     assert served(sidecar.site, "web.example.com") == 0x300
     assert (stored(sidecar) / "web.pem").read_text() == new.pem
 
@@ -112,19 +112,19 @@ def test_a_deployer_of_lists(sidecar: Quick) -> None:
     new = made("list.example.com", 400)
     with requests.Session() as session, Persona(sidecar) as call:
         session.auth = USER
-        put = session.put(url(sidecar, f"{CERTS}/list.pem"), data=new.pem, headers=TEXT, timeout=30)
+        put = session.put(url(sidecar, f"{CERTS}/list.pem"), data=new.pem, headers=TEXT, timeout=60)
         if put.status_code == 404:
-            put = session.post(url(sidecar, CERTS), files={"file_upload": ("list.pem", new.pem)}, timeout=30)
+            put = session.post(url(sidecar, CERTS), files={"file_upload": ("list.pem", new.pem)}, timeout=60)
         assert put.status_code in (200, 201, 202)
         text = f"# ours\n{stored(sidecar)}/web.pem\n"
-        assert session.post(url(sidecar, LISTS), files={"file_upload": ("sites.txt", text)}, timeout=30).status_code in (201, 202)
+        assert session.post(url(sidecar, LISTS), files={"file_upload": ("sites.txt", text)}, timeout=60).status_code in (201, 202)
         port = free_port()
         bind = {"name": "lists", "address": "127.0.0.1", "port": port, "ssl": True, "crt_list": f"{stored(sidecar)}/sites.txt"}
         sidecar.reloaded(call.raw("POST", "frontends/web/binds", bind, version=call.version()))
-        fetched = session.get(url(sidecar, f"{LISTS}/sites.txt"), timeout=30)
+        fetched = session.get(url(sidecar, f"{LISTS}/sites.txt"), timeout=60)
         assert (fetched.text, fetched.headers["Content-Type"]) == (text, "application/octet-stream")
         more = f"{text}{stored(sidecar)}/list.pem list.example.com\n"
-        sent = session.put(url(sidecar, f"{LISTS}/sites.txt"), data=more.encode(), headers=TEXT, timeout=30)
+        sent = session.put(url(sidecar, f"{LISTS}/sites.txt"), data=more.encode(), headers=TEXT, timeout=60)
         assert (sent.status_code, "Reload-Id" in sent.headers) == (200, False)
         assert served(port, "list.example.com") == 400
         assert sidecar.reloaded(call.commit(call.begin()))["status"] == "succeeded"
@@ -138,7 +138,7 @@ def test_an_operator_that_stores_before_it_configures(sidecar: Quick) -> None:
     with Persona(sidecar, JSON) as call:
         assert call("GET", f"{CERTS}/tls-op.pem", expect=404)["code"] == 404
         files = {"file_upload": ("tls-op.pem", pem)}
-        with httpx2.Client(auth=USER, timeout=30) as client:
+        with httpx2.Client(auth=USER, timeout=60) as client:
             assert client.post(url(sidecar, CERTS), files=files).status_code in (201, 202)
         assert call("GET", f"{CERTS}/tls-op.pem", expect=200)["serial"] == "500"
         port, version = free_port(), call.version()
@@ -163,7 +163,7 @@ def test_no_word_of_a_key_is_logged_or_answered(sidecar: Quick) -> None:
     one, other = made("k.example.com"), made("l.example.com")
     lines = {line for pair in (one, other) for line in pair.private.splitlines() if len(line) > 30 and not line.startswith("-----")}
     answers = []
-    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=30) as client:
+    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60) as client:
         for pem in (one.cert + other.private, one.private, one.pem.replace("A", "B"), one.pem * 30):
             answers.append(client.put(f"{CERTS}/web.pem", content=pem, headers=TEXT))
             for target in (CERTS, RUNTIME):

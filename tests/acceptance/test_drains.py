@@ -47,7 +47,7 @@ class Drained(Farm):
         return str(found.json()["admin_state"])
 
     def until(self, server: str, state: str, backend: str = "shop") -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while self.state(server, backend) != state:
             assert time.monotonic() < deadline, self.state(server, backend)
             time.sleep(0.02)
@@ -62,12 +62,12 @@ class Drained(Farm):
         answers: list[str] = []
         thread = threading.Thread(target=lambda: answers.append(_asked(f"{self.url}/only/slow")), daemon=True)
         thread.start()
-        assert self.web.held.wait(10)
+        assert self.web.held.wait(60)
         try:
             yield answers
         finally:
             self.web.release.set()
-            thread.join(20)
+            thread.join(60)
 
 
 def _asked(url: str) -> str:

@@ -32,7 +32,7 @@ def traffic(site: Site) -> Traffic:
 
 def until(site: Site, location: str, result: str, reason: str = "") -> dict[str, Any]:
     """The confirmation, as soon as its verdict says so; it waits still."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (found := site.sidecar.get(location).json())["status"] == "pending":
         if (verdict := found.get("verdict")) and verdict["result"] == result and reason in str(verdict["reasons"]):
             return dict(found)

@@ -2,7 +2,6 @@
 
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,7 +25,9 @@ frontend site from plain
     http-request return status 204
 """
 )
-TOGETHER = 3000
+# Milliseconds: no reload comes before `load` asks for it.
+NEVER = 3_600_000
+LOADED, FAILED = ("succeeded", None), ("failed", "taken_back")
 COMMAND = """\
 import socket
 with socket.socket(socket.AF_UNIX) as master:
@@ -52,7 +53,7 @@ def beside(directory: Path, version: str = "3.2", **more: Any) -> Iterator[Quick
         command = directory / "reload"
         command.write_text(f"#!{sys.executable}\n" + COMMAND.format(socket=str(haproxy.master)))
         command.chmod(0o755)
-        with Quick(haproxy, delay=TOGETHER, reload={"reload_cmd": str(command)}, **more) as sidecar:
+        with Quick(haproxy, delay=NEVER, reload={"reload_cmd": str(command)}, **more) as sidecar:
             yield sidecar
 
 
@@ -65,6 +66,13 @@ def binds(sidecar: Quick) -> list[str]:
     return [each["name"] for each in sidecar.get("frontends/site/binds").json() if each["name"] in ("one", "two", "bad")]
 
 
+def load(sidecar: Quick, identity: str) -> dict[str, Any]:
+    """The outcome of a reload that waits, which begins now."""
+    answer = sidecar.post("/v3/sidecar/reloads")
+    assert answer.status_code == 202, answer.text
+    return sidecar.outcome(identity)
+
+
 def record(sidecar: Quick, identity: str) -> dict[str, Any]:
     return dict(sidecar.get(f"/v3/sidecar/reloads/{identity}").json())
 
@@ -73,8 +81,7 @@ def edit(sidecar: Quick, line: str) -> str:
     """By hand, and noticed; the new text."""
     text, version = sidecar.text().replace("    http-request", f"    {line}\n    http-request"), sidecar.version()
     sidecar.haproxy.write(text)
-    while sidecar.version() == version:
-        time.sleep(0.02)
+    until(lambda: sidecar.version() > version)
     return text
 
 
@@ -86,6 +93,12 @@ def in_the_history(sidecar: Quick, shown: dict[str, Any]) -> list[tuple[str, str
     """What has become of each change, as its entry has it: the id of a reload, its status, and whether that has kept the change."""
     entries = [sidecar.get(f"/v3/sidecar/history/{each['entry']}").json().get("reload", {}) for each in shown["changes"]]
     return [(each.get("id", ""), each.get("status", ""), each.get("outcome")) for each in entries]
+
+
+def all_in_the_history(sidecar: Quick) -> list[tuple[str, str | None]]:
+    """The newest first."""
+    found = [each.get("reload", {}) for each in sidecar.get("/v3/sidecar/history", author=USER[0]).json()]
+    return [(each.get("status", ""), each.get("outcome")) for each in found]
 
 
 def answers(port: int) -> bool:
@@ -106,7 +119,7 @@ def write_three(sidecar: Quick, taken: int) -> tuple[str, list[int]]:
 def test_three_clients_of_which_one_brings_a_line_that_fails(tmp_path: Path, taken: int, version: str) -> None:
     with beside(tmp_path, version) as sidecar:
         identity, ports = write_three(sidecar, taken)
-        failed = sidecar.outcome(identity)
+        failed = load(sidecar, identity)
         assert failed["status"] == "failed" and str(taken) in failed["response"]
         assert set(failed) == {"id", "status", "reload_timestamp", "response"}
         shown = record(sidecar, identity)
@@ -114,7 +127,7 @@ def test_three_clients_of_which_one_brings_a_line_that_fails(tmp_path: Path, tak
         assert [each["version"] for each in shown["changes"]] == [2, 3, 4]
         assert all(each["author"] == USER[0] and each["request_id"] for each in shown["changes"])
         assert "name bad" in sidecar.get(shown["changes"][1]["raw"]).text
-        rest = sidecar.outcome(shown["rest_reload_id"])
+        rest = load(sidecar, shown["rest_reload_id"])
         assert rest["status"] == "succeeded", rest
         assert binds(sidecar) == ["one", "two"] and all(map(answers, ports))
         assert shown["restored_version"] == sidecar.version() == 5
@@ -125,7 +138,7 @@ def test_three_clients_of_which_one_brings_a_line_that_fails(tmp_path: Path, tak
 def test_haproxy_2_6_says_nothing_and_everything_goes_back(tmp_path: Path, taken: int) -> None:
     with beside(tmp_path, "2.6") as sidecar:
         identity, ports = write_three(sidecar, taken)
-        assert sidecar.outcome(identity)["status"] == "failed"
+        assert load(sidecar, identity)["status"] == "failed"
         shown = record(sidecar, identity)
         assert outcomes(shown) == ["taken_back"] * 3 and "rest_reload_id" not in shown
         assert binds(sidecar) == [] and not any(map(answers, ports))
@@ -138,7 +151,7 @@ def test_two_that_fail_go_one_after_the_other(tmp_path: Path, taken: int) -> Non
         identity = written[0].headers["Reload-Id"]
         gone = set[int]()
         while identity:
-            sidecar.outcome(identity)
+            load(sidecar, identity)
             shown = record(sidecar, identity)
             gone |= {each["version"] for each in shown.get("changes", ()) if each["outcome"] == "taken_back"}
             identity = shown.get("rest_reload_id", "")
@@ -153,7 +166,7 @@ def test_a_collision_takes_everything_back(tmp_path: Path, taken: int) -> None:
         identity = sidecar.post("raw", first, version=1).headers["Reload-Id"]
         second = sidecar.post("frontends/bad/http_request_rules/0", {"type": "return", "return_status_code": 204}, version=2)
         assert second.headers.get("Reload-Id") == identity, second.text
-        sidecar.outcome(identity)
+        load(sidecar, identity)
         shown = record(sidecar, identity)
         assert outcomes(shown) == ["taken_back", "taken_back"] and "rest_reload_id" not in shown
         assert "frontend bad" not in sidecar.text()
@@ -161,9 +174,12 @@ def test_a_collision_takes_everything_back(tmp_path: Path, taken: int) -> None:
 
 def test_forced_reloads(tmp_path: Path, taken: int) -> None:
     """A good change that is forced is answered with the reload that has loaded it; a bad one with HAProxy's words."""
-    with beside(tmp_path) as sidecar:
+    with beside(tmp_path) as sidecar, ThreadPoolExecutor() as clients:
         waiting = bind(sidecar, "bad", taken)
-        forced = bind(sidecar, "one", port := free_port(), force_reload=True)
+        answer = clients.submit(bind, sidecar, "one", port := free_port(), force_reload=True)
+        until(lambda: "rest_reload_id" in record(sidecar, waiting.headers["Reload-Id"]))
+        load(sidecar, record(sidecar, waiting.headers["Reload-Id"])["rest_reload_id"])
+        forced = answer.result()
         assert forced.status_code == 201 and answers(port), forced.text
         assert record(sidecar, waiting.headers["Reload-Id"])["status"] == "failed"
         waiting = bind(sidecar, "two", port := free_port())
@@ -171,23 +187,18 @@ def test_forced_reloads(tmp_path: Path, taken: int) -> None:
         assert forced.status_code == 400 and f"[127.0.0.1:{taken}]" in forced.json()["message"]
         shown = record(sidecar, waiting.headers["Reload-Id"])
         assert outcomes(shown) == ["kept", "taken_back"]
-        assert (rest := sidecar.outcome(shown["rest_reload_id"]))["status"] == "succeeded", rest
+        assert (rest := load(sidecar, shown["rest_reload_id"]))["status"] == "succeeded", rest
         assert binds(sidecar) == ["one", "two"] and answers(port)
-        found = [each["reload"] for each in sidecar.get("/v3/sidecar/history", author=USER[0]).json()]
-        assert [(each["status"], each.get("outcome")) for each in found] == [
-            ("failed", "taken_back"),
-            ("succeeded", None),
-            ("succeeded", None),
-            ("failed", "taken_back"),
-        ]
+        until(lambda: all_in_the_history(sidecar) == [FAILED, LOADED, LOADED, FAILED])
 
 
 def test_who_waits_is_told_of_the_own_change(tmp_path: Path, taken: int) -> None:
     with beside(tmp_path) as sidecar, ThreadPoolExecutor() as clients:
-        good = clients.submit(bind, sidecar, "one", port := free_port(), wait="30s")
-        while sidecar.version() == 1:
-            time.sleep(0.02)
-        bad = clients.submit(bind, sidecar, "bad", taken, wait="30s")
+        good = clients.submit(bind, sidecar, "one", port := free_port(), wait="60s")
+        until(lambda: sidecar.version() == 2)
+        bad = clients.submit(bind, sidecar, "bad", taken, wait="60s")
+        until(lambda: sidecar.version() == 3)
+        sidecar.post("/v3/sidecar/reloads")
         assert good.result().status_code == 201 and answers(port), good.result().text
         assert bad.result().status_code == 400 and f"[127.0.0.1:{taken}]" in bad.result().json()["message"]
 
@@ -196,10 +207,10 @@ def test_an_edit_by_hand_is_kept(tmp_path: Path, taken: int) -> None:
     with beside(tmp_path) as sidecar:
         edit(sidecar, f"bind 127.0.0.1:{(port := free_port())}")
         identity = bind(sidecar, "bad", taken).headers["Reload-Id"]
-        assert sidecar.outcome(identity)["status"] == "failed"
+        assert load(sidecar, identity)["status"] == "failed"
         shown = record(sidecar, identity)
         assert [(each["author"], each["outcome"]) for each in shown["changes"]] == [("outside", "kept"), (USER[0], "taken_back")]
-        assert (rest := sidecar.outcome(shown["rest_reload_id"]))["status"] == "succeeded", rest
+        assert (rest := load(sidecar, shown["rest_reload_id"]))["status"] == "succeeded", rest
         assert answers(port)
 
 
@@ -207,7 +218,7 @@ def test_an_edit_by_hand_that_fails_can_be_had_again(tmp_path: Path, taken: int)
     with beside(tmp_path) as sidecar:
         edited = edit(sidecar, f"bind 127.0.0.1:{taken}")
         identity = bind(sidecar, "one", port := free_port()).headers["Reload-Id"]
-        assert sidecar.outcome(identity)["status"] == "failed"
+        assert load(sidecar, identity)["status"] == "failed"
         shown = record(sidecar, identity)
         assert outcomes(shown) == ["taken_back", "kept"]
         edit_by_hand = shown["changes"][0]
@@ -216,7 +227,7 @@ def test_an_edit_by_hand_that_fails_can_be_had_again(tmp_path: Path, taken: int)
         assert text in sidecar.log.read_text()
         sent = sidecar.get("/v3/sidecar/events", types="reload", since="1m", end_after="0.1s").text
         assert text in sent and f'"rest_reload_id":"{shown["rest_reload_id"]}"' in sent
-        assert (rest := sidecar.outcome(shown["rest_reload_id"]))["status"] == "succeeded", rest
+        assert (rest := load(sidecar, shown["rest_reload_id"]))["status"] == "succeeded", rest
         assert answers(port)
         assert str(taken) not in sidecar.text()
 
@@ -226,8 +237,8 @@ def test_a_server_that_is_killed_before_the_reload(tmp_path: Path, taken: int) -
         identity, ports = write_three(sidecar, taken)
         sidecar.kill()
         sidecar.start()
-        assert sidecar.outcome(identity)["status"] == "failed"
+        assert load(sidecar, identity)["status"] == "failed"
         shown = record(sidecar, identity)
         assert outcomes(shown) == ["kept", "taken_back", "kept"]
-        assert (rest := sidecar.outcome(shown["rest_reload_id"]))["status"] == "succeeded", rest
+        assert (rest := load(sidecar, shown["rest_reload_id"]))["status"] == "succeeded", rest
         assert binds(sidecar) == ["one", "two"] and all(map(answers, ports))

@@ -82,7 +82,7 @@ class Stage:
         self.web.release.clear()
         with ThreadPoolExecutor() as pool:
             request = pool.submit(httpx2.get, f"http://127.0.0.1:{self.site}/{backend}/slow", timeout=60)
-            assert self.web.held.wait(20)
+            assert self.web.held.wait(60)
             try:
                 yield request
             finally:

@@ -78,7 +78,7 @@ class Stage:
         self.web.release.clear()
         with ThreadPoolExecutor() as pool:
             request = pool.submit(httpx2.get, f"http://127.0.0.1:{self.site}/app/slow", timeout=60)
-            assert self.web.held.wait(20)
+            assert self.web.held.wait(60)
             assert is_live(self.sidecar.put_server("one", {"maintenance": None}))
             try:
                 yield request
@@ -124,7 +124,7 @@ def test_its_checks_are_made(steady: Stage) -> None:
         "backends/app/servers", {"name": "bad", "address": "127.0.0.1", "port": free_port(), **fast}, version=steady.sidecar.version()
     )
     assert is_live(answer), steady.sidecar.why(answer)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while steady.sidecar.stat("bad")["status"] != "DOWN" or steady.sidecar.stat("good")["check_status"] not in ("L4OK", "L7OK"):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -80,7 +80,7 @@ def test_while_haproxy_checks(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
         assert (stored.status_code, slow.done()) == (201, False)
         assert add(sidecar, "other")().status_code == 202
         # The other has taken its version; nobody waits for the rest of the check.
-        assert slow.result(timeout=30).status_code == 409
+        assert slow.result(timeout=60).status_code == 409
 
 
 def reloading(directory: Path) -> str:

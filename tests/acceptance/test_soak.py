@@ -78,7 +78,7 @@ class Work:
         new = file.with_name("by-hand")
         new.write_text(self.sidecar.text() + f"# {self.number}\n")
         new.replace(file)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.sidecar.version() == version:
             assert time.monotonic() < deadline
             time.sleep(0.1)

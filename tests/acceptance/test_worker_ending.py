@@ -49,7 +49,7 @@ class Farm:
         assert self.sidecar.reloaded(answer)["status"] == "succeeded"
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def workers(self) -> list[dict[str, Any]]:
         return list(self.sidecar.get(WORKERS).json())

@@ -30,7 +30,7 @@ class _Clients:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._enough.set()
         for thread in self._threads:
-            thread.join(30)
+            thread.join(60)
 
 
 class Traffic(_Clients):
@@ -55,7 +55,7 @@ class Traffic(_Clients):
 
     def _ask(self, number: int) -> None:
         limits = httpx2.Limits(max_keepalive_connections=1 if number % 2 else 0)
-        with httpx2.Client(base_url=self.url, limits=limits, timeout=20) as client:
+        with httpx2.Client(base_url=self.url, limits=limits, timeout=60) as client:
             asked = number
             while not self._enough.wait(self._pause):
                 self._one(client, self.paths[asked % len(self.paths)])
@@ -95,7 +95,7 @@ class Steady(_Clients):
         while not self._enough.wait(max(0.0, due - time.monotonic())):
             due += self._pause
             try:
-                connection = connection or socket.create_connection(("127.0.0.1", self._port), timeout=20)
+                connection = connection or socket.create_connection(("127.0.0.1", self._port), timeout=60)
                 self._one(connection)
             except OSError as error:
                 self.failures.append(f"{type(error).__name__} {error}")

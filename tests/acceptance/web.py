@@ -58,7 +58,7 @@ class Web:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.release.set()
         self._loop.call_soon_threadsafe(self._ended.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
 
 async def _head(reader: asyncio.StreamReader) -> bytes:

@@ -79,7 +79,7 @@ def test_nothing_is_left_behind(demo: subprocess.Popen[str], end: int) -> None:
     started = children(demo.pid)
     assert len(started) == 2
     demo.send_signal(end)
-    demo.wait(30)
+    demo.wait(60)
     for pid in started:
         while is_alive(pid):
             time.sleep(0.02)

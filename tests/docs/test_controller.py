@@ -46,7 +46,7 @@ def process(tmp_path: Path) -> Iterator[HAProxy]:
             controller = subprocess.Popen(command, stdout=printed, stderr=printed)
         yield haproxy
         controller.terminate()
-        controller.wait(30)
+        controller.wait(60)
 
 
 def want(process: HAProxy, backend: str, text: str) -> None:

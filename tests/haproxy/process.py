@@ -54,7 +54,7 @@ def free_port() -> int:
                 return port
 
 
-def ask(path: Path | str, command: str, timeout: float = 10.0) -> str:
+def ask(path: Path | str, command: str, timeout: float = 60.0) -> str:
     """What a socket answers to one line."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout)
@@ -117,7 +117,7 @@ class HAProxy:
         self.wait_until_it_answers()
         return self
 
-    def wait_until_it_answers(self, seconds: float = 20.0) -> None:
+    def wait_until_it_answers(self, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
         while not self._answers():
             assert self._process and self._process.poll() is None, f"HAProxy ended:\n{self.log.read_text()}"
@@ -150,7 +150,7 @@ class HAProxy:
         """The master's children."""
         return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
 
-    def ask(self, command: str, timeout: float = 10.0) -> str:
+    def ask(self, command: str, timeout: float = 60.0) -> str:
         """The worker's answer, through whichever socket there is."""
         try:
             if self._has_stats:
@@ -161,7 +161,7 @@ class HAProxy:
                 raise
         return ask(self._master(), f"@1 {command}", timeout)
 
-    def ask_master(self, command: str, timeout: float = 10.0) -> str:
+    def ask_master(self, command: str, timeout: float = 60.0) -> str:
         return ask(self._master(), command, timeout)
 
     def worker_pid(self) -> int:

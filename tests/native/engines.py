@@ -60,10 +60,10 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
         "check": CheckSettings(haproxy.binary if haproxy else "true"),
         "watch": False,
     } | changes
-    runtime = Runtime(timeout=5)
+    runtime = Runtime(timeout=60)
     if haproxy:
         # One that runs has answered before.
-        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5 if haproxy.runs else 0, 0.02)
+        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 60 if haproxy.runs else 0, 0.02)
     strategy = MasterSocket(runtime.master) if runtime.master else Unasked()
     records = Records(directory / "reloads")
     engine = Engine(EngineSettings(**settings), runtime, lambda engine: ReloadAgent(strategy, runtime, 3600, records, engine))

@@ -46,5 +46,5 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     asyncio.run(beside(int))
     pid = os.fork()
     if not pid:
-        os._exit(asyncio.run(asyncio.wait_for(beside(int, "7"), 30)))
+        os._exit(asyncio.run(asyncio.wait_for(beside(int, "7"), 60)))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7

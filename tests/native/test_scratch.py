@@ -97,7 +97,7 @@ def test_what_was_started_in_it_is_ended(other: tuple[subprocess.Popen[str], Pat
         process.kill()
         process.wait()
         assert remove_leftovers() == [path]
-        assert left.wait(10) == -signal.SIGKILL and alike.poll() is None
+        assert left.wait(60) == -signal.SIGKILL and alike.poll() is None
         alike.kill()
 
 

@@ -78,7 +78,7 @@ def served(port: int, name: str) -> int:
     """The serial number of the certificate in a handshake."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as plain, context.wrap_socket(plain, server_hostname=name) as secure:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as plain, context.wrap_socket(plain, server_hostname=name) as secure:
         data = secure.getpeercert(binary_form=True)
         assert data
         return x509.load_der_x509_certificate(data).serial_number

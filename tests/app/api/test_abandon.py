@@ -89,7 +89,7 @@ def test_what_others_wait_for_goes_on() -> None:
         go_on = threading.Event()
 
         def compute() -> int:
-            go_on.wait(30)
+            go_on.wait(60)
             check()
             return 7
 

@@ -20,7 +20,7 @@ MEMBERS = {"user": USER[0], "password": USER[1]}
 
 
 def client(**members: str) -> Client:
-    return Client(contexts.Context("", MEMBERS | members), timeout=20)
+    return Client(contexts.Context("", MEMBERS | members), timeout=60)
 
 
 def test_a_refusal_has_status_body_and_message(sidecar: Quick) -> None:

@@ -16,7 +16,7 @@ def listening(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[
     path = str(tmp_path / "notify") if request.param == "path" else f"@dataplane-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(path.replace("@", "\0") if path.startswith("@") else path)
-        heard.settimeout(20)
+        heard.settimeout(60)
         yield path, heard
 
 

@@ -123,7 +123,7 @@ def test_a_request_that_arrives_as_the_server_stops(before: bytes) -> None:
         while listener.socket.fileno() != -1:
             await asyncio.sleep(0.001)
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        answer = await asyncio.wait_for(reader.read(), 20)
+        answer = await asyncio.wait_for(reader.read(), 60)
         writer.close()
         await serving
         return answer
@@ -352,7 +352,7 @@ def test_what_need_not_be_made_without_its_client(caplog: pytest.LogCaptureFixtu
             await asyncio.sleep(0)
             assert said == ["answered"]
             writer.close()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while len(said) < 2:
                     await asyncio.sleep(0.001)
         return said

@@ -113,7 +113,7 @@ class Site:
         for piece in requests:
             writer.write(piece)
         for _ in range(sum(piece.count(b"\r\n\r\n") for piece in requests)):
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
             length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
             assert (b" 304 " not in head) or length is None
             answers += head + await reader.readexactly(int(length[1]) if length else 0)

@@ -90,7 +90,7 @@ def test_a_change_shares_the_reload_that_has_begun_only_if_haproxy_reads_it(tmp_
 
 async def _waits_for(lock: asyncio.Lock, number: int) -> None:
     """Returns when so many wait for the lock."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(lock._waiters or ()) < number:
             await asyncio.sleep(0.01)
 

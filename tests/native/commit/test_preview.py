@@ -88,7 +88,7 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
     def slow(self: Drafts, *given: Any) -> None:
         install(self, *given)
         replaced.set()
-        go.wait(30)
+        go.wait(60)
 
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         haproxy.kill()

@@ -127,7 +127,7 @@ def test_a_real_worker_started_after_its_file_was_written(tmp_path: Path, haprox
 
         async def worker() -> Worker:
             runtime = Runtime()
-            await runtime.connect(str(haproxy.master), [], 5, 0.02)
+            await runtime.connect(str(haproxy.master), [], 60, 0.02)
             return await runtime.worker()
 
         def written() -> float:

@@ -39,7 +39,7 @@ async def confirming(directory: Path, watch: Watch | None = None):
 
 
 async def over(confirmations: Confirmations, id_: str) -> Confirmation:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not confirmations.get(id_).is_over:
             await asyncio.sleep(0.02)
     return confirmations.get(id_)
@@ -440,7 +440,7 @@ def test_a_verdict_without_a_baseline_says_why(tmp_path: Path, monkeypatch: pyte
             monkeypatch.setattr(Journal, "objects", fails)
             async with confirmations.opened(60, Guard(ready=True)) as made:
                 await engine.amend(adding("b"))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while (verdict := confirmations.get(made.id).verdict) is None:
                     await asyncio.sleep(0.02)
             reason = verdict["reasons"][0]

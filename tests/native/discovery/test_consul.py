@@ -173,7 +173,7 @@ def test_an_agent_tells_of_changes(agent: Agent, monkeypatch: pytest.MonkeyPatch
                 lambda: agent.deregister("late"),
             ):
                 await asyncio.to_thread(change)
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     await source.changed(1000)
                 # What one of the two queries has answered, the other may answer too.
                 await source.changed(0.3)

@@ -57,7 +57,7 @@ def test_without_a_known_creator_one_stops_where_there_are_roles(tmp_path: Path)
 
 
 async def states(consuls, identity: str, state: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while consuls.get(identity).get("status", {}).get("state") != state:
             await asyncio.sleep(0.05)
 
@@ -93,7 +93,7 @@ def test_ids_are_given_and_last(tmp_path: Path) -> None:
 def test_an_agent_that_is_away_is_told_until_it_is_disabled(tmp_path: Path) -> None:
     async def work(consuls) -> None:
         made = consuls.create({**OFF, "port": free_port(), "enabled": True, "retry_timeout": 1})
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while "status" not in consuls.get(made["id"]):
                 await asyncio.sleep(0.05)
         status = consuls.get(made["id"])["status"]

@@ -46,7 +46,7 @@ def poller(*answers: Found | Exception, applied: Applied | Exception = Applied()
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not true():
             await asyncio.sleep(0.005)
 

@@ -146,7 +146,7 @@ class TestOthersEdits:
                 (tmp_path / "haproxy.cfg").unlink()
                 await asyncio.sleep(0.05)
                 (tmp_path / "haproxy.cfg").write_text("global\nbackend by-hand\n")
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(60):
                     while not engine.read().find("backend", "by-hand"):
                         await asyncio.sleep(0.01)
                 assert engine.version() == 2

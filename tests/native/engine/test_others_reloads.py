@@ -24,7 +24,7 @@ async def reloaded_by_hand(haproxy: HAProxy) -> None:
     """Until the former worker is gone: before that, it still takes some of the connections."""
     pid = haproxy.worker_pid()
     os.kill(haproxy.pid, signal.SIGUSR2)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while is_alive(pid) or not await other_worker(haproxy, pid):
             await asyncio.sleep(0.02)
 

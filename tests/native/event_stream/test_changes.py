@@ -24,7 +24,7 @@ class Read:
         self._subscription = subscription
 
     async def next(self) -> dict[str, Any]:
-        (event,) = await self._subscription.read(5)
+        (event,) = await self._subscription.read(60)
         return dict(json.loads(event.body))
 
 

@@ -30,7 +30,7 @@ def test_without_a_haproxy_there_are_events_of_changes(tmp_path: Path) -> None:
             assert "servers" not in await sources.present(Wanted({SERVER}))
             with sources.stream.subscription(Wanted()) as subscription:
                 await engine.write(adding("b"), version=1)
-                (event,) = await subscription.read(5)
+                (event,) = await subscription.read(60)
                 assert event.type == CONFIG
         assert subscription.is_closed is False, "it had left before"
 

@@ -18,7 +18,7 @@ def test_another_worker_is_published_once(tmp_path: Path) -> None:
                 former = engine.context.state_file.value.pid
                 with stream.subscription(Wanted({WORKER})) as subscription:
                     await reload(engine)
-                    (event,) = await subscription.read(5)
+                    (event,) = await subscription.read(60)
                     pid = await engine.runtime.worker_pid()
                     assert json.loads(event.body)["data"] == {"pid": pid, "former": former} and pid != former
                     assert await subscription.read(0.6) == [] and calls == [None]

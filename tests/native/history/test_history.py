@@ -56,7 +56,7 @@ def test_an_edit_by_others(tmp_path: Path) -> None:
         async with recorded(tmp_path) as (engine, history):
             (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
             assert await engine.notice()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while not (found := await entries(history)):
                     await asyncio.sleep(0.01)
             assert (found[0].author.name, found[0].outcome, bool(found[0].owner)) == (OUTSIDE, OUTSIDE, True)
@@ -71,7 +71,7 @@ def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
         path = tmp_path / "haproxy.cfg"
         path.write_text(path.read_text() + "# by hand\n")
         async with recorded(tmp_path) as (engine, history):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while len(found := await entries(history)) < 2:
                     await asyncio.sleep(0.01)
             assert found[0].author.name == OUTSIDE
@@ -92,7 +92,7 @@ def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> N
         database.executescript("DELETE FROM effects; DELETE FROM touched")
         database.close()
         async with recorded(tmp_path) as (_, history):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while not await history.ask(Journal.effects, 1):
                     await asyncio.sleep(0.01)
             assert await history.ask(Journal.objects, 1) == ["backend/b"]
@@ -123,7 +123,7 @@ def test_what_was_refused(tmp_path: Path) -> None:
         async with recorded(tmp_path, check=CheckSettings(str(binary))) as (engine, history):
             with pytest.raises(Refused):
                 await engine.write(adding("b"), version=1)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while not (found := await history.ask(lambda journal: list(journal.refusals()))):
                     await asyncio.sleep(0.01)
             assert "no" in found[0].reason and await entries(history) == []
@@ -254,7 +254,7 @@ def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path)
                     await engine.amend(adding(f"b{number}"))
 
             writer = asyncio.create_task(writing())
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 for _ in range(5):
                     await history.settled()
                     assert await entries(history) is not None

@@ -80,7 +80,7 @@ async def test_whose_the_work_is(tmp_path: Path) -> None:
 
 
 async def had(seen: list[Author], number: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(seen) < number:
             await asyncio.sleep(0.005)
 

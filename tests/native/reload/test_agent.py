@@ -90,7 +90,7 @@ def with_agent(haproxy: HAProxy, work: Work, *, strategy: Strategy | None = None
     records = Records(haproxy.directory / "reloads")
 
     async def run() -> None:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         places = {"both": (str(haproxy.master), [str(haproxy.stats)]), "stats": (None, [str(haproxy.stats)]), "none": (None, [])}[through]
         await runtime.connect(*places, 0, 0.02)
         file = File(haproxy.file, running=haproxy.file.read_bytes())

@@ -128,7 +128,7 @@ class Other:
 
     def __init__(self, haproxy: HAProxy, until: str) -> None:
         self.client = socket.socket(socket.AF_UNIX)
-        self.client.settimeout(20)
+        self.client.settimeout(60)
         self.client.connect(str(haproxy.master))
         self.client.sendall(b"reload;quit\n")
         if until == "half":
@@ -143,7 +143,7 @@ def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Pa
     ran = tmp_path / "ran"
 
     async def reloaded(delay: float) -> tuple[Outcome, float]:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5, 0.02)
         strategy = Reloading(runtime, [script(tmp_path, f"touch {ran}")], lambda: None, master_reloads=True)
         other = Other(haproxy, until)

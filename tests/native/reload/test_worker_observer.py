@@ -19,7 +19,7 @@ def look(
     haproxy: HAProxy, through: str, event: Callable[[], object], *, patience: float = 20.0, ok: bool = True, known: bool = True
 ) -> tuple[Verdict, WorkerObserver]:
     async def run() -> tuple[Verdict, WorkerObserver]:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         await runtime.connect(str(haproxy.master) if through == "master" else None, [str(haproxy.stats)], 0, 0.02)
         sight, began = WorkerObserver(runtime, known=known, patience=patience), time.time()
         await sight.before()
@@ -88,7 +88,7 @@ def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
     haproxy.stop()
 
     async def run() -> tuple[Ending, Worker | None]:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         runtime.use(None, [str(haproxy.stats)])
         sight, began = WorkerObserver(runtime), time.time()
         await sight.before()
@@ -103,7 +103,7 @@ def test_haproxy_says_why_it_does_not_start(haproxy: HAProxy) -> None:
     haproxy.write(haproxy.file.read_text() + f"log-forward x\n  bind 127.0.0.1:{free_port()}\n  log ring@nowhere local0\n")
 
     async def run() -> str:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 0, 0.02)
         sight, began = WorkerObserver(runtime, patience=600), time.time()
         await sight.before()

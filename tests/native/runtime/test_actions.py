@@ -12,8 +12,8 @@ from tests.haproxy.process import HAProxy
 
 def run(haproxy: HAProxy, header: str) -> None:
     async def work() -> None:
-        runtime = Runtime(timeout=10)
-        assert await runtime.connect(str(haproxy.master), [], 5, 0.02)
+        runtime = Runtime(timeout=60)
+        assert await runtime.connect(str(haproxy.master), [], 60, 0.02)
         await actions.run(runtime, header)
 
     asyncio.run(work())

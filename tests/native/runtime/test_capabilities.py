@@ -9,7 +9,7 @@ from tests.haproxy.process import HAProxy
 
 def test_of_a_real_worker(haproxy: HAProxy) -> None:
     runtime = Runtime()
-    assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 5, 0.05))
+    assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 60, 0.05))
     can = runtime.capabilities
     assert can.version == haproxy.version
     assert can.sets_servers and can.adds_servers and can.deletes_servers
@@ -24,7 +24,7 @@ def test_a_socket_that_may_only_look(haproxy: HAProxy) -> None:
     haproxy.write(haproxy.file.read_text().replace("level admin", "level user"))
     haproxy.start()
     runtime = Runtime()
-    assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 5, 0.05))
+    assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 60, 0.05))
     assert runtime.capabilities.level == "user" and runtime.capabilities.version == haproxy.version
     assert not runtime.capabilities.sets_servers and not runtime.capabilities.adds_servers
 

@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 async def connected(haproxy: HAProxy, *, master: bool = True) -> Runtime:
-    runtime = Runtime(timeout=10)
-    assert await runtime.connect(str(haproxy.master) if master else None, [str(haproxy.stats)], 5, 0.02)
+    runtime = Runtime(timeout=60)
+    assert await runtime.connect(str(haproxy.master) if master else None, [str(haproxy.stats)], 60, 0.02)
     return runtime
 
 
@@ -47,8 +47,8 @@ def test_a_unix_socket_comes_before_one_of_tcp(haproxy: HAProxy) -> None:
             writer.close()
 
         async with await asyncio.start_server(hold, "127.0.0.1") as server:
-            runtime = Runtime(timeout=10)
-            assert await runtime.connect(None, [f"127.0.0.1:{server.sockets[0].getsockname()[1]}", str(haproxy.stats)], 5, 0.02)
+            runtime = Runtime(timeout=60)
+            assert await runtime.connect(None, [f"127.0.0.1:{server.sockets[0].getsockname()[1]}", str(haproxy.stats)], 60, 0.02)
             return runtime.address
 
     assert asyncio.run(chosen()) == str(haproxy.stats)

@@ -16,8 +16,8 @@ from tests.haproxy.process import HAProxy, ask, free_port
 
 def with_runtime(haproxy: HAProxy, work: Callable[[Runtime], Awaitable[None]]) -> None:
     async def run() -> None:
-        runtime = Runtime(timeout=10)
-        assert await runtime.connect(str(haproxy.master), [], 5, 0.02)
+        runtime = Runtime(timeout=60)
+        assert await runtime.connect(str(haproxy.master), [], 60, 0.02)
         await work(runtime)
 
     asyncio.run(run())

@@ -38,13 +38,13 @@ def test_a_listener_outlives_reloads_and_the_master(tmp_path: Path, caplog: pyte
     async def work() -> None:
         with HAProxy(tmp_path, SMALL, binary=binaries.of((3, 2))) as haproxy:
             runtime = Runtime()
-            await runtime.connect(str(haproxy.master), [], 5, 0.02)
+            await runtime.connect(str(haproxy.master), [], 60, 0.02)
             listener = EventListener(runtime, print, longest_pause=0.2)
             listener.start()
             await heard(haproxy)
             await asyncio.to_thread(haproxy.ask_master, "reload")
             await heard(haproxy)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while "tried again" not in caplog.text:
                 await asyncio.sleep(0.02)
         with HAProxy(tmp_path, SMALL, binary=binaries.of((3, 2))) as haproxy:
@@ -59,7 +59,7 @@ def test_a_listener_outlives_reloads_and_the_master(tmp_path: Path, caplog: pyte
 
 async def heard(haproxy: HAProxy) -> None:
     """The worker has a connection that came through its master."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while "proto=sockpair" not in await asyncio.to_thread(sessions, haproxy):
             await asyncio.sleep(0.02)
 

@@ -82,7 +82,7 @@ def recorded(
         place = haproxy.directory / "proxy.sock"
         async with Recorder(place, haproxy.stats, pause) as recorder:
             runtime = Runtime(timeout=timeout)
-            assert await runtime.connect(None, [str(place)], 5, 0.02)
+            assert await runtime.connect(None, [str(place)], 60, 0.02)
             await work(runtime, recorder)
             return recorder
 

@@ -41,8 +41,8 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def doing(haproxy: HAProxy, work) -> None:
     async def do() -> None:
-        runtime = Runtime(timeout=10)
-        assert await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 10, 0.02)
+        runtime = Runtime(timeout=60)
+        assert await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 60, 0.02)
         await work(runtime, *(str(haproxy.directory / f"{kind}.map") for kind in ("str", "ip", "reg")))
 
     asyncio.run(do())

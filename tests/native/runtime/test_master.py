@@ -13,7 +13,7 @@ from tests.haproxy.process import HAProxy
 
 
 def master_of(haproxy: HAProxy) -> Master:
-    return Master(str(haproxy.master), timeout=20)
+    return Master(str(haproxy.master), timeout=60)
 
 
 def test_a_good_reload_and_a_bad_one(haproxy: HAProxy) -> None:

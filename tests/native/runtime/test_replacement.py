@@ -37,7 +37,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def doing(haproxy: HAProxy, work, *, stats: bool = True) -> None:
     async def do() -> None:
         runtime = Runtime(timeout=60)
-        assert await runtime.connect(str(haproxy.master), [str(haproxy.stats)] if stats else [], 10, 0.02)
+        assert await runtime.connect(str(haproxy.master), [str(haproxy.stats)] if stats else [], 60, 0.02)
         await work(runtime)
 
     asyncio.run(do())

@@ -101,7 +101,7 @@ def test_an_idle_one_ends(haproxy_binary: str, tmp_path: Path, monkeypatch: pyte
         async with kept.of(*document(200)) as one:
             await asyncio.sleep(0.2)
             assert not one.ended
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not one.ended:
                 await asyncio.sleep(0.01)
 
@@ -118,7 +118,7 @@ def test_one_that_makes_room_ends_although_the_caller_leaves(tmp_path: Path, mon
     monkeypatch.setattr(shadows, "start", start)
 
     async def work(kept: Shadows) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             for status in range(shadows.MOST):
                 async with kept.of(*document(status)):
                     pass
@@ -147,7 +147,7 @@ def test_one_that_starts_ends_with_the_last_who_asked(tmp_path: Path, monkeypatc
     monkeypatch.setattr(shadows, "start", start)
 
     async def work(kept: Shadows) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             asks = [asyncio.create_task(kept.of(*document(200)).__aenter__()) for _ in range(2)]
             await starts.wait()
             asks[0].cancel()

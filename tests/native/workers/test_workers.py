@@ -78,7 +78,7 @@ def test_a_former_worker_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
 
 
 async def _until_gone(workers: Workers, pid: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while pid in await workers.former():
             await asyncio.sleep(0.02)
 

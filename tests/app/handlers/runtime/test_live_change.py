@@ -83,5 +83,5 @@ def test_none_waits_for_a_check(tmp_path: Path) -> None:
         assert upload(client, "PUT", f"{RUNTIME}/ssl_certs/{quoted(site.path('plain.pem'))}", NEW.pem).status == 200
         assert not checking.done()
         go.touch()
-        client.runner.run(asyncio.wait_for(checking, 30))
+        client.runner.run(asyncio.wait_for(checking, 60))
         assert site.serial("FILE") == 0x400

@@ -55,7 +55,7 @@ def test_counters_are_the_worker_s(beside: Beside) -> None:
 
     before = seen()["hrsp_2xx"]
     for _ in range(3):
-        with urllib.request.urlopen(f"http://127.0.0.1:{beside.port}/x", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{beside.port}/x", timeout=60) as answer:
             assert answer.status == 200
     assert (seen()["hrsp_2xx"], seen()["intercepted"]) == (before + 3, before + 3)
 
