@@ -13,7 +13,7 @@ QUICK := tests/rules tests/openapi tests/laws/test_samples.py tests/acceptance/t
 	$(addprefix --ignore=tests/,openapi/test_keywords.py native/text/test_words.py)
 # The laws for the kinds of lines whose names hold K, as pytest's -k takes it.
 K ?= server
-# The values that `make soak` tries in the laws; one that failed is tried again with the number that it printed.
+# The values that `make soak` tries in the laws, and the order of `make test ORDER=random`; the number that a run prints repeats it.
 ifndef SEED
 SEED := $(shell od -An -N4 -tu4 /dev/urandom)
 endif
@@ -67,10 +67,10 @@ check: dev ## ruff and mypy
 compiled: dev ## the tests, which pytest compiles by itself; each worker would, at the same time
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || echo "tests cannot be collected" >&2
 
-test: haproxy ## everything: check, then the whole suite against real HAProxy binaries; up to 3 that fail once more, alone
+test: haproxy ## everything: check, then the whole suite against real HAProxy binaries; ORDER=random: in the order of SEED
 	@# A processor for each.
 	$(MAKE) --no-print-directory -j 2 check compiled
-	tests/tools/again $(PYTEST) -rs --durations=20 --durations-min=2
+	$(PYTEST) -rs --durations=20 --durations-min=2 $(if $(filter random,$(ORDER)),--order $(SEED))
 
 quick: dev ## within a minute: the rules, the laws of samples, what needs no process, a few tests beside an HAProxy
 	@$(GET_HAPROXY) 3 > /dev/null

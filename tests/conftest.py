@@ -1,5 +1,6 @@
 """Fixtures for every test: HAProxy binaries by version, and the server beside a running HAProxy."""
 
+import random
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,8 @@ class FilesTogether(LoadScopeScheduling):
         return STORIES if nodeid.startswith(STORIES) else nodeid.partition("::")[0]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
+        if self.config.getoption("order"):
+            return super()._assign_work_unit(node)
         ordered = sorted(self.workqueue.items(), key=lambda unit: next(n for n, start in enumerate(FIRST) if unit[0].startswith(start)))
         self.workqueue = OrderedDict(ordered)
         super()._assign_work_unit(node)
@@ -58,6 +61,27 @@ class FilesTogether(LoadScopeScheduling):
 
 # Before hypothesis looks for the profile that is asked for, as it is configured.
 laws.register()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--order", metavar="SEED", help="run files, and the tests of each, in the random order of this seed")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("order")
+    return f"in random order: --order {seed}" if seed else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffles. pytest then puts tests that share a parameter of a fixture of their file beside one another again."""
+    if seed := config.getoption("order"):
+        chance = random.Random(seed)
+        files = list(dict.fromkeys(item.path for item in items))
+        chance.shuffle(files)
+        chance.shuffle(items)
+        places = {path: place for place, path in enumerate(files)}
+        items.sort(key=lambda item: places[item.path])
 
 
 def pytest_configure(config: pytest.Config) -> None:
