@@ -42,8 +42,10 @@ def is_public_header(name: str) -> bool:
     return bool(_is_one_of("headers")(unquoted(name).lower()))
 
 
-def expression(text: str, _: Siblings, sibling: str = "") -> bool:
-    """A sample expression, one word."""
+def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
+    """A sample expression, one word; a log-format string where `sibling` is an action with such, as set-var-fmt."""
+    if str(siblings.get(sibling, "")).endswith("-fmt"):
+        return template(text, siblings)
     return len(words_of(text)) <= 1 and _calls(unquoted(text))
 
 

@@ -45,12 +45,14 @@ class Alternative:
 class Alias:
     """A member that tells the same as another one; `values` maps its values to those of the target.
 
-    Without `values` it is only written, as its text; what is read is the target.
+    Without `values` it is only written, as its text; what is read is the target. `where` are the values of other members with which it
+    has this meaning.
     """
 
     member: str
     target: str
     values: Mapping[Any, Any] | None
+    where: Mapping[str, Any] = field(default_factory=dict)
 
     def meant(self, value: Any) -> Any:
         """The target's value; None for one that has no meaning there."""
@@ -204,7 +206,13 @@ class LineShape:
             if flat[name] in (None, "", []) or (flat[name] is False and (name, False) in self.silent):
                 del flat[name]
         for alias in self.aliases:
-            if alias.target not in flat and alias.member in flat and (meant := alias.meant(flat[alias.member])) is not None:
+            if alias.member not in flat or not alias.where.items() <= flat.items():
+                continue
+            meant = alias.meant(flat[alias.member])
+            if alias.where and flat.get(alias.target, meant) != meant:
+                detail = f"{alias.member} and {alias.target} in body are two names for one value and differ"
+                raise BadValue(detail, place=Place(member=alias.member))
+            if alias.target not in flat and meant is not None:
                 flat[alias.target] = meant
         for members, meant in addresses:
             flat = {name: value for name, value in flat.items() if name not in members} | meant

@@ -74,9 +74,9 @@ class HttpCheck(Model):
     uri_log_format: StrictStr | None = None
     """URI of the request, a log-format string."""
     var_expr: StrictStr | None = None
-    """Sample expression whose result the variable gets."""
+    """Sample expression whose result the variable gets, or log-format string of set-var-fmt."""
     var_format: StrictStr | None = None
-    """Log-format string whose result the variable gets."""
+    """Another name for var_expr where the type is set-var-fmt."""
     var_name: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     """Name of the variable without its scope; conditions of the assignment may follow with commas."""
     var_scope: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None

@@ -45,7 +45,7 @@ class HttpRequestRule(Model):
     hdr_expr: StrictStr | None = None
     """Sample expression that gives header fields in binary form."""
     hdr_format: StrictStr | None = None
-    """Log-format string that gives the value of the header field."""
+    """Log-format string that gives the value of the header field, or the new query string of set-query."""
     hdr_match: StrictStr | None = None
     """Regular expression for the value of the header field."""
     hdr_method: StrictStr | None = None
@@ -103,7 +103,7 @@ class HttpRequestRule(Model):
     protocol: Literal['ipv4', 'ipv6'] | None = None
     """Address family that is preferred."""
     query_fmt: Annotated[StrictStr | None, Field(alias='query-fmt')] = None
-    """Log-format string whose result is the new query string."""
+    """Another name for hdr_format where the type is set-query."""
     redir_code: Whole[Literal[301, 302, 303, 307, 308]] | None = None
     """HTTP status of the redirection; 302 by default."""
     redir_option: StrictStr | None = None

@@ -25,7 +25,7 @@ class TcpRequestRule(Model):
         StrictStr | None,
         Field(pattern='^(?:[A-Za-z]+\\("([A-Za-z\\s]+)"\\)|[A-Za-z]+)'),
     ] = None
-    """Sample expression that is captured, one word."""
+    """Another name for expr where the action is capture."""
     cond: Literal['if', 'unless'] | None = None
     """Whether the test has to hold (if) or to fail (unless)."""
     cond_test: StrictStr | None = None
@@ -61,7 +61,7 @@ class TcpRequestRule(Model):
     resolve_resolvers: StrictStr | None = None
     """Name of the resolvers section."""
     resolve_var: StrictStr | None = None
-    """Variable with its scope that gets the address."""
+    """Another name for var_name where the action is do-resolve."""
     rst_ttl: StrictInt | None = None
     """Sends a TCP reset with this time to live instead of nothing."""
     sc_idx: StrictStr | None = None
@@ -97,6 +97,6 @@ class TcpRequestRule(Model):
     var_format: StrictStr | None = None
     """Log-format string whose result the variable gets."""
     var_name: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
-    """Name of the variable without its scope; conditions of the assignment may follow with commas."""
+    """Name of the variable without its scope, which do-resolve wants with it; conditions of the assignment may follow with commas."""
     var_scope: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     """Scope of the variable: proc, sess, txn, req, res or check."""
