@@ -8,6 +8,7 @@ from typing import Any
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.metadata import METADATA
 from haproxy_native.grammar.rows import Change, Found, change_rows
 from haproxy_native.grammar.synopsis import Join, Values
 from haproxy_native.text.line import Line
@@ -124,7 +125,8 @@ class Directive:
         if not self.stands(holder):
             gone = lines if self.options or self.join or self.repeat == "merge" or self._counting(lines) else ()
             return Change({place: None for place, line in gone if not self.cancels(line.words)}, [])
-        members = {name: holder[name] for name in self.shape.members if name in holder}
+        own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
+        members = {name: holder[name] for name in own if name in holder}
         if not lines:
             return Change({}, [(None, self.shape.new(members, section.indent, section.newline))])
         if self.repeat == "merge" and len(lines) > 1:

@@ -53,6 +53,7 @@ class Alias:
     target: str
     values: Mapping[Any, Any] | None
     where: Mapping[str, Any] = field(default_factory=dict)
+    write_only: bool = False
 
     def meant(self, value: Any) -> Any:
         """The target's value; None for one that has no meaning there."""
@@ -186,7 +187,8 @@ class LineShape:
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
         """Aliases, nesting, metadata and order, from flat values."""
         for alias in self.aliases:
-            matching = [own for own, target in (alias.values or {}).items() if alias.target in values and values[alias.target] == target]
+            pairs = {} if alias.write_only else alias.values or {}
+            matching = [own for own, target in pairs.items() if alias.target in values and values[alias.target] == target]
             if matching:
                 values[alias.member] = matching[0]
         if self.metadata and line is not None and (metadata := read_metadata(line.comment)):

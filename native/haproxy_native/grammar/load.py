@@ -149,7 +149,7 @@ class Grammar:
             if target and schema.get("type") != "object":
                 pairs = note.get("values") or {value: value for value in schema.get("enum", ())}
                 typed = {(word == "true" if schema.get("type") == "boolean" else word): value for word, value in pairs.items()}
-                aliases.append(Alias(name, target, typed or None, note.get("where", {})))
+                aliases.append(Alias(name, target, typed or None, note.get("where", {}), note.get("write_only", False)))
         return aliases
 
     def _list_aliases(self, properties: Mapping[str, Schema]) -> list[ListAlias]:

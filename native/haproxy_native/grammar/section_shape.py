@@ -141,7 +141,10 @@ class SectionShape:
         lines = reading.lines.get(number, ())
         if not lines:
             return not directive.stands(holder)
-        return canonical(directive.wanted(directive.read(lines))) == canonical(directive.wanted(holder))
+        said = directive.read(lines)
+        if directive.shape.metadata and not directive.rows and (said.get(METADATA) or None) != (holder.get(METADATA) or None):
+            return False
+        return canonical(directive.wanted(said)) == canonical(directive.wanted(holder))
 
     def _changed(
         self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading

@@ -14,7 +14,7 @@ class ConfigStickTable(Model):
     keylen: StrictInt | None = None
     """Characters or bytes that a key has at most."""
     metadata: dict[str, Any] | None = None
-    """Accepted and not kept."""
+    """JSON object that is kept as the comment of the line."""
     nopurge: StrictBool | None = None
     """Whether old entries stay when the table is full."""
     peers: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None

@@ -14,6 +14,6 @@ class Errorfiles(Model):
     )
     """Status codes that are taken over; all without any."""
     metadata: dict[str, Any] | None = None
-    """Accepted and not kept."""
+    """JSON object that is kept as the comment of the line."""
     name: StrictStr | None = None
     """What the http-errors section is called."""

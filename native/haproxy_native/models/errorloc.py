@@ -12,6 +12,6 @@ class Errorloc(Model):
     code: Whole[Literal[200, 400, 401, 403, 404, 405, 407, 408, 410, 413, 425, 429, 500, 501, 502, 503, 504]]
     """Status in whose place it is sent."""
     metadata: dict[str, Any] | None = None
-    """Accepted and not kept."""
+    """JSON object that is kept as the comment of the line."""
     url: StrictStr
     """Where clients are sent."""

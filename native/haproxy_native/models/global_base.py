@@ -115,7 +115,7 @@ class GlobalBase(Model):
     max_threads_per_group: Annotated[StrictInt | None, Field(ge=1)] = None
     """Threads in a group at most."""
     metadata: dict[str, Any] | None = None
-    """Accepted and not kept."""
+    """JSON object that is kept as the comment of the section line."""
     mworker_max_reloads: Annotated[StrictInt | None, Field(ge=0)] = None
     """Reloads that an old worker may survive."""
     nbthread: StrictInt | None = None

@@ -1,0 +1,67 @@
+"""Every member that an object declares is in a line: what a client may send is stored, and what it would lose is not declared."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from haproxy_native.editing.resources import Resource
+from haproxy_native.grammar.directive import Directive
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.schema import Schema
+from haproxy_native.grammar.section_shape import SectionShape
+from tests.laws.language import language
+
+# Accepted as in the reference, and of no use: HAProxy has no place for them.
+UNUSED = {"email_alert.metadata", "http_after_response_rule.capture_len", "spoe_agent.engine-name", "tcp_request_rule.gpt_value"}
+
+SCHEMAS = language().grammar.schemas
+
+
+def held(shape: LineShape) -> set[str]:
+    return {member for each in shape.alternatives for member in (*each.chain.members, *each.fixed)}
+
+
+def lost(name: str, members: set[str], properties: Mapping[str, Schema], elsewhere: Iterable[str] = ()) -> Iterator[str]:
+    """The declared members, at any depth, that no line holds."""
+    first = {member.split(".")[0] for member in members}
+    for own, schema in properties.items():
+        note = SCHEMAS.note(schema)
+        if own in elsewhere or (own == METADATA and not note.get("ignored")) or "alias_of" in note:
+            continue
+        if own not in first:
+            yield f"{name}.{own}"
+        elif inner := {member.partition(".")[2] for member in members if member.startswith(f"{own}.")}:
+            items = schema["items"] if schema.get("type") == "array" else schema
+            yield from lost(f"{name}.{own}", inner, SCHEMAS.properties(items))
+
+
+def lost_in_section(resource: Resource, shape: SectionShape) -> Iterator[str]:
+    children = {member for member, _ in language().resources.children(resource.name)}
+    yield from _lost_below(
+        shape.directives, (), SCHEMAS.properties(SCHEMAS.named(resource.schema)), resource.schema, children, held(shape.header)
+    )
+
+
+def _lost_below(
+    directives: Iterable[Directive],
+    path: tuple[str, ...],
+    properties: Mapping[str, Schema],
+    name: str,
+    children: set[str],
+    members: set[str],
+) -> Iterator[str]:
+    deeper = {each.path[len(path)] for each in directives if each.path[: len(path)] == path and len(each.path) > len(path)}
+    for each in (each for each in directives if each.path == path):
+        members |= {each.rows} if each.rows else held(each.shape)
+        if each.rows and not each.scalar:
+            yield from lost(f"{name}.{each.rows}", held(each.shape), SCHEMAS.properties(properties[each.rows]["items"]))
+    yield from lost(name, members, properties, children | deeper)
+    for inner in deeper & properties.keys():
+        yield from _lost_below(directives, (*path, inner), SCHEMAS.properties(properties[inner]), f"{name}.{inner}", set(), set())
+
+
+def test_no_member_is_lost() -> None:
+    found = {
+        each for resource, shape in language().children() for each in lost(resource.schema, held(shape), language().properties(resource))
+    }
+    found |= {each for resource, shape in language().sections() for each in lost_in_section(resource, shape)}
+    assert {".".join(each.split(".")[-2:]) for each in found} == UNUSED
