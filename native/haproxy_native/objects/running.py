@@ -36,14 +36,14 @@ class StickTable:
         return table_
 
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
-        """All entries, or that of a key. `exp` is in milliseconds; rates are per the period that the table declares."""
-        wanted = f" key {argument(key)}" if key is not None else ""
+        """All entries, or that of a key (BadValue for what is none). `exp` is in milliseconds; rates are per the period that the table declares."""
+        wanted = f" key {argument(await self._held(key))}" if key is not None else ""
         shown = await self._runtime.read(f"show table {argument(self.name)}{wanted}", HEAD)
         return [model(ENTRY).model_construct(**entry) for entry in stick_tables.entries(shown, _data())]  # type: ignore[misc]
 
     async def set(self, key: str, **data: int) -> None:
         """Sets data of a key, such as `gpc0=1`; the entry is made where it is not there. Raises BadValue and NotFound."""
-        stick_tables.check_key((await self.about()).type, key)
+        key = await self._held(key)
         for name, value in data.items():
             if name not in _data():
                 raise BadValue(f"an entry has no {name}; it may have {', '.join(sorted(_data()))}")
@@ -53,8 +53,12 @@ class StickTable:
 
     async def clear(self, key: str) -> None:
         """Deletes the entry of a key; there need not be one."""
-        stick_tables.check_key((await self.about()).type, key)
+        key = await self._held(key)
         await self._runtime.ask(f"clear table {argument(self.name)} key {argument(key)}")
+
+    async def _held(self, key: str) -> str:
+        """Raises BadValue and NotFound."""
+        return stick_tables.held_key((await self.about()).type, key)
 
 
 class StickTables:

@@ -1,6 +1,7 @@
 """Stick tables of the running process and their entries (HAProxy Management Guide, section 9.3, `show table`)."""
 
 import re
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -15,6 +16,7 @@ _DATUM = re.compile(r" (?P<name>[a-z_0-9]+)(?:\(\d+\))?=(?P<value>-?\d+)(?= |$)"
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"e": b"\x1b"}
 MOST = 2**32 - 1
+_MAPPED = bytes(10) + b"\xff\xff"
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,28 @@ def unescaped(text: str) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def check_key(kind: str, key: str) -> None:
-    """Raises BadValue for what is no key of that type of table: some versions take any word for 0.0.0.0, or 0."""
-    if kind == "ip" and not isinstance(_ip(key), IPv4Address):
-        raise BadValue(f"the keys of this table are IPv4 addresses, and {key!r} is none")
-    if kind == "ipv6" and not isinstance(_ip(key), IPv6Address):
-        raise BadValue(f"the keys of this table are IPv6 addresses, and {key!r} is none")
+def held_key(kind: str, key: str) -> str:
+    """The key as that type of table holds it: IPv4 clients are IPv4-mapped addresses in one of IPv6, as HAProxy makes of them.
+
+    Raises BadValue for what is no key: some versions take any word for 0.0.0.0, or 0.
+    """
+    if kind in ("ip", "ipv6"):
+        return _held_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
         raise BadValue(f"the keys of this table are integers from 0 to {MOST}, and {key!r} is none")
+    return key
+
+
+def _held_address(kind: str, key: str) -> str:
+    address = _ip(key)
+    if kind == "ip" and isinstance(address, IPv6Address):
+        address = address.ipv4_mapped
+    if address is None:
+        raise BadValue(f"the keys of this table are {'IPv4' if kind == 'ip' else 'IPv6'} addresses, and {key!r} is none")
+    if kind == "ipv6":
+        mapped = address.packed if isinstance(address, IPv6Address) else _MAPPED + address.packed
+        return socket.inet_ntop(socket.AF_INET6, mapped)
+    return str(address)
 
 
 def check_datum(name: str, value: Any) -> None:
@@ -71,6 +87,6 @@ def check_datum(name: str, value: Any) -> None:
 
 def _ip(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        return ip_address(text)
+        return None if "%" in text else ip_address(text)
     except ValueError:
         return None

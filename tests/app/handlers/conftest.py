@@ -52,6 +52,9 @@ backend arrays from base
 
 backend addresses from base
   stick-table type ip size 1k expire 1h store server_id,gpc0
+
+backend long_addresses from base
+  stick-table type ipv6 size 1k expire 1h store gpc0
 """
 RUNTIME = "/v3/services/haproxy/runtime"
 STATS = "/v3/services/haproxy/stats/native"

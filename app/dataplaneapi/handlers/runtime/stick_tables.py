@@ -18,6 +18,7 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.stick_tables import HEAD, Table
 
+ENTRY = {"$ref": "#/components/schemas/stick_table_entry"}
 BACKENDS, STORED_IN = "backends", ("stick_table", "store")
 _STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
 # Members of an entry that are not data.
@@ -32,18 +33,20 @@ async def read_list(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     name = call.get("name")
     async with asking(call, classed=False) as runtime:
-        table = next((table for table in await _tables(runtime) if table.name == name), None)
+        table = await _table(runtime, name)
     if table is None:
         raise NotFound(f"Stick table {name} not found")
     return json_response(200, _as_dict(call, table))
 
 
 async def read_entries(call: ReadCall) -> Response:
-    key, known = call.get("key"), call.services.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
+    name, key, known = call.get("parent_name"), call.get("key"), call.services.schemas.resolve(ENTRY)["properties"]
     filters = list(_filters(call.get("filter") or ""))
-    ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
     async with asking(call, classed=False) as runtime:
-        shown = await runtime.read(f"show table {argument(call.get('parent_name'))} {ask}".rstrip(), HEAD)
+        if key:
+            key = _held(runtime, await _table(runtime, name), key)
+        ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
+        shown = await runtime.read(f"show table {argument(name)} {ask}".rstrip(), HEAD)
     entries = list(stick_tables.entries(shown, frozenset(known)))
     if key and filters:
         entries = [entry for entry in entries if entry["key"] == key]
@@ -55,15 +58,14 @@ async def create_entry(call: JsonCall) -> Response:
     name, key, data = call.get("parent_name"), *_given(call.body)
 
     async def work(runtime: Runtime) -> None:
-        table = next((table for table in await _tables(runtime) if table.name == name), None)
+        table = await _table(runtime, name)
+        held = _held(runtime, table, key)
         try:
-            if table:
-                stick_tables.check_key(table.type, key)
             for member, value in data.items():
                 stick_tables.check_datum(member, value)
         except BadValue as error:
             raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
-        path = f"{argument(name)} key {argument(key)}"
+        path = f"{argument(name)} key {argument(held)}"
         if table and table.type == "string":
             await _check_length(runtime, path, key)
         await runtime.ask(" ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())]))
@@ -85,6 +87,18 @@ async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = F
 
 async def _tables(runtime: Runtime) -> list[Table]:
     return list(stick_tables.tables(await runtime.read("show table", HEAD)))
+
+
+async def _table(runtime: Runtime, name: str) -> Table | None:
+    return next((table for table in await _tables(runtime) if table.name == name), None)
+
+
+def _held(runtime: Runtime, table: Table | None, key: str) -> str:
+    """The key as the table holds it. Raises BadRequest for what is no key of its type."""
+    try:
+        return stick_tables.held_key(table.type, key) if table else key
+    except BadValue as error:
+        raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
 
 
 def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:

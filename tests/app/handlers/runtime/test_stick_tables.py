@@ -13,7 +13,7 @@ COUNTERS, ADDRESSES = f"{TABLES}/counters/entries", f"{TABLES}/addresses/entries
 
 @pytest.fixture(autouse=True)
 def emptied(beside: Beside) -> None:
-    for table in ("counters", "addresses"):
+    for table in ("counters", "addresses", "long_addresses"):
         beside.haproxy.ask(f"clear table {table}")
 
 
@@ -41,7 +41,7 @@ def test_tables(beside: Beside) -> None:
         {"field": "gpt", "type": "counter", "idx": 3},
         {"field": "gpc_rate", "type": "rate", "idx": 2, "period": 10_000},
     ]
-    assert sorted(table["name"] for table in beside.client.get(TABLES).json) == ["addresses", "arrays", "counters"]
+    assert sorted(table["name"] for table in beside.client.get(TABLES).json) == ["addresses", "arrays", "counters", "long_addresses"]
     absent = beside.client.get(f"{TABLES}/none")
     assert (absent.status, absent.message) == (404, "Stick table none not found")
 
@@ -57,6 +57,26 @@ def test_entries(beside: Beside) -> None:
         {"id": "", "key": "alice", "exp": 0, "gpc0": 2_000_000, "gpt0": 3, "http_req_cnt": 0, "http_req_rate": 0, "conn_cur": 0}
     ]
     assert beside.client.get(f"{TABLES}/counters").json["used"] == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "sent", "held"),
+    [
+        ("long_addresses", "127.0.0.1", "::ffff:127.0.0.1"),
+        ("long_addresses", "::FFFF:7f00:1", "::ffff:127.0.0.1"),
+        ("long_addresses", "2001:DB8:0::1", "2001:db8::1"),
+        ("addresses", "::ffff:10.0.0.9", "10.0.0.9"),
+        ("addresses", "10.0.0.9", "10.0.0.9"),
+    ],
+)
+def test_an_address_is_the_key_that_haproxy_gives_its_client(beside: Beside, table: str, sent: str, held: str) -> None:
+    path = f"{TABLES}/{table}/entries"
+    assert put(beside, path, sent, gpc0=3).status == 204
+    for query in ("", f"key={quote(sent)}", f"key={quote(sent)}&filter=gpc0%20gt%201", f"key={quote(held)}"):
+        assert [entry["key"] for entry in beside.client.get(f"{path}?{query}").json] == [held], query
+    assert beside.client.get(f"{path}?key={quote(sent)}&filter=gpc0%20gt%209").json == []
+    refused = beside.client.get(f"{path}?key=banana")
+    assert (refused.status, "addresses, and 'banana' is none" in refused.message) == (400, True)
 
 
 def test_filters_and_pages(beside: Beside) -> None:
