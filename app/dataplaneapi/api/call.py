@@ -14,12 +14,14 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
+from dataplaneapi.api.place import place_of, present_value
 from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.request_context import author
@@ -83,10 +85,10 @@ async def read_call(request: Request) -> Call:
     scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
     values = parameters.convert(operation.parameters, scope["path_params"], query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
-    parameters.check(operation.parameters, values)
-    _check_conditions(operation, values, scope["headers"])
     within = scope.get("answer_within", _no_deadline)
     call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
+    parameters.check(operation.parameters, values, partial(_names_parent, call))
+    _check_conditions(operation, values, scope["headers"])
     call.caller, call.scope = scope["caller"], scope
     return call
 
@@ -138,9 +140,14 @@ async def json_call(request: Request) -> Call:
     _check_parent(call)
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
-    make = part_of if call.operation.action == PATCH else validated
+    make = part_of if call.operation.action == PATCH else partial(validated, present=partial(_present, call))
     call.body = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return call
+
+
+def _present(call: Call) -> Any:
+    """What a body replaces; None for one that makes something new."""
+    return present_value(call.operation, call.values, call.services) if call.operation.method == "PUT" else None
 
 
 def _embedded(call: Call) -> list[str]:
@@ -169,13 +176,27 @@ def _check_parent(call: Call) -> None:
     """Refuses a missing parent before body and version are checked, where the table says so."""
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
-    if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:
-        parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter or "parent_name", ""))
-        rights = author.get().rights
-        if isinstance(rights, Rights) and not rights.reaches(name_of(Place(parent[0], None, parent[1]))):
-            # Whether it is there is not for this caller: the call is refused as any other.
-            return
+    if operation.action == "create" and resource and "create" in resource.existence_first and (parent := _parent(call)):
         editor.check_parent(call.services.engine.read(call.get("transaction_id")), resource, parent)
+
+
+def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
+    """Whether it is the name, in the path, of a section that is there: HAProxy has loaded it, whatever the pattern of names says."""
+    names = call.operation.names
+    if parameter.place != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
+        return False
+    return call.services.editor.section(call.services.engine.read(call.get("transaction_id")), *parent) is not None
+
+
+def _parent(call: Call) -> tuple[Resource, str] | None:
+    """The section that the call works in; None where whether it is there is not for this caller: the call is refused as any other."""
+    if call.operation.parent is None:
+        return None
+    _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
+    rights = author.get().rights
+    if parent is None or (isinstance(rights, Rights) and not rights.reaches(name_of(Place(parent[0], None, parent[1])))):
+        return None
+    return parent
 
 
 # What a handler takes: a call without a body, or with one of JSON or text.

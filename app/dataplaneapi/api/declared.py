@@ -27,7 +27,7 @@ from haproxy_native.apply.rules import DeclaredFile, Section
 from haproxy_native.beside import beside
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import refuse_masked, refuse_masked_text
-from haproxy_native.errors import BadRequest
+from haproxy_native.errors import BadRequest, Missing
 from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
@@ -193,9 +193,18 @@ def _validated(call: Call, collection: str, body: Any) -> Any:
     resource = call.services.editor.resources[collection]
     try:
         unknown = partial(ignored.members, embedded=(), strict=True, headers=[])
-        return validated(_named(call, resource, body), _reference(resource), call.services.schemas, unknown=unknown)
+        named, present = _named(call, resource, body), partial(_present, call, resource, body)
+        return validated(named, _reference(resource), call.services.schemas, unknown=unknown, present=present)
     except ApiError as error:
         raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {error.message}") from None
+
+
+def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
+    editor, document = call.services.editor, call.services.engine.document
+    try:
+        return editor.get_object(document, resource, None, str(body.get(resource.key) or ""), full=True)
+    except Missing:
+        return None
 
 
 def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:

@@ -95,12 +95,14 @@ def convert(
     return values
 
 
-def check(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> None:
-    """Pattern, enum and minimum of what was sent."""
+def check(
+    parameters: Iterable[Parameter], values: Mapping[str, Any], is_known: Callable[[Parameter], bool] = lambda parameter: False
+) -> None:
+    """Pattern, enum and minimum of what was sent, unless it `is_known`."""
     for parameter in parameters:
         sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
-            if reason := _violation(parameter, value):
+            if (reason := _violation(parameter, value)) and not is_known(parameter):
                 raise ApiError(400, f"{parameter.name} in {parameter.place}: {reason}")
 
 

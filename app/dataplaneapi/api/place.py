@@ -1,12 +1,16 @@
 """Which objects of the configuration, or which stored file, an operation is about, by its parameters."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.services import Services
 from haproxy_native.editing.editor import Editor, Parent
 from haproxy_native.editing.resources import Resource
+from haproxy_native.editing.sites import Sites
+from haproxy_native.errors import NativeError
+
+if TYPE_CHECKING:
+    from dataplaneapi.api.services import Services
 
 
 def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> tuple[Resource, Parent, Any]:
@@ -21,7 +25,34 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
     return resource, parent, key
 
 
-def with_stored_name(operation: Operation, values: Mapping[str, str], services: Services) -> dict[str, str]:
+def present_value(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
+    """What a GET answers of what an operation is about; None if there is nothing."""
+    resource = services.editor.resources.by_name.get(operation.resource or "")
+    try:
+        if resource is None or resource.file:
+            return _in_scope(operation, values, services)
+        one = operation.is_of_one or resource.kind == "singleton"
+        resource, parent, key = place_of(operation, values, services.editor, one=one)
+        document = services.engine.read(values.get("transaction_id"))
+        editor: Any = Sites(services.editor) if resource.kind == "view" else services.editor
+        full = bool(values.get("full_section"))
+        if one:
+            return editor.get_object(document, resource, parent, "" if key is None else key, full=full)
+        return editor.list_objects(document, resource, parent, full=full)
+    except NativeError:
+        return None
+
+
+def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
+    """Of a SPOE file. Raises NativeError."""
+    editor = services.scope_editor
+    if operation.resource not in editor.resources.by_name or "name" not in values:
+        return None
+    document = services.spoe.file(values["parent_name"]).read(values.get("transaction_id"))
+    return editor.get_object(document, values["scope_name"], editor.resources[operation.resource], values["name"])
+
+
+def with_stored_name(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
     """Return the values of a path with the one name that a stored file has, whichever of its names is sent.
 
     Nothing else asks for it by another name: permissions, the audit log, the history, handlers and the store.

@@ -1,4 +1,5 @@
-"""Members that a client sends back as it read them: zeros and `false` that stand in the file; elsewhere they mean absent (normalize.py)."""
+"""Members that a client sends back as it read them: zeros, `false` and "" that stand in the file; elsewhere they mean absent
+(normalize.py)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +7,7 @@ from typing import Any
 
 
 def sent_back(body: Any, sent: Any, now: Any) -> Any:
-    """The body with those members of what was `sent` that are 0 or false and stand so `now`."""
+    """The body with those members of what was `sent` that are 0, false or "" and stand so `now`."""
     if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
         unchanged = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
         return {name: sent_back(element, sent.get(name), now.get(name)) for name, element in body.items()} | unchanged
@@ -17,14 +18,14 @@ def sent_back(body: Any, sent: Any, now: Any) -> Any:
 
 
 def has_zero(sent: Any) -> bool:
-    """Whether there is a 0 or a false anywhere."""
+    """Whether there is a 0, a false or a "" anywhere."""
     if isinstance(sent, (Mapping, list)):
         return any(map(has_zero, sent.values() if isinstance(sent, Mapping) else sent))
-    return isinstance(sent, (int, float)) and not sent
+    return isinstance(sent, (int, float, str)) and not sent
 
 
 def _stands(value: Any, now: Any) -> bool:
-    return isinstance(value, (int, float)) and not value and type(now) is type(value) and now == value
+    return isinstance(value, (int, float, str)) and not value and type(now) is type(value) and now == value
 
 
 def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:

@@ -1,18 +1,24 @@
 """Holds a shaped body against the generated model of its schema and says what is wrong in the API's own texts.
 
 All violations are reported at once, one a line, members in alphabetical order; of a list or map only those of its first wrong element.
+
+The patterns and enums of the document are stricter than HAProxy. They judge what is new: a member that has the value which it has in the
+present object is what HAProxy has loaded, and is no violation.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import Schemas, Shaped
+from dataplaneapi.api.normalize import ABSENT, Schemas, Shaped
 from dataplaneapi.api.parameters import matches
 from dataplaneapi.did_you_mean import nearest
+from haproxy_native.grammar.codecs import CODECS
 from haproxy_native.grammar.reference import name_of
+from haproxy_native.grammar.synopsis import Composed
 from haproxy_native.models import model
 
 # Violations that one answer tells of.
@@ -41,14 +47,15 @@ def validated(
     *,
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
+    present: Callable[[], Any] = lambda: None,
 ) -> Any:
     """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest.
 
-    `unknown`: what is wrong with members that are not known. An object that has no name of its own in the document is checked as a whole:
-    its types are a matter of 422, too.
+    `unknown`: what is wrong with members that are not known; `present`: the value that the body replaces, read where there are violations.
+    An object that has no name of its own in the document is checked as a whole: its types are a matter of 422, too.
     """
     shaped = _shaped(value, schema, schemas)
-    violated = _of_nameless(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas)
+    violated = _of_nameless(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present)
     _refuse([*violated, *shaped.misnamed, *unknown(shaped)], shaped, unwritable)
     return shaped.value
 
@@ -103,21 +110,50 @@ def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
             yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
 
 
-def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas) -> Iterable[str]:
-    """One text for each violation of the model."""
+def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, present: Callable[[], Any] = lambda: None) -> Iterable[str]:
+    """One text for each violation of the model by a value that is not `present`."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
     name = name_of(whole.get("items", {}) if listed else schema)
     if name is None:
         return
+    known = functools.cache(present)
     for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
         prefix = () if place is None else (place,)
-        texts = [
-            _text(prefix + tuple(error["loc"]), error, schema, schemas, shaped) for error in _errors(name, value, schema, schemas, prefix)
-        ]
+        errors = _errors(name, value, schema, schemas, prefix, lambda error: _is_new(error, shaped.value, known, schema, schemas))
+        texts = [_text(tuple(error["loc"]), error, schema, schemas, shaped) for error in errors]
         yield from texts
         if listed and texts:
             return
+
+
+def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: Schemas) -> bool:
+    """Whether the present object has not the same at that place, nor lacks it, too; of a list any element counts."""
+    path = tuple(error["loc"])
+    if _at(value, path) in _present_values(present(), path):
+        return False
+    return error["type"] != "missing" or not _is_in_address(value, path, schema, schemas)
+
+
+def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: Schemas) -> bool:
+    """Whether a port that is missing stands in the address beside it."""
+    *where, member = path
+    declared = list(schemas.at(schema, tuple(where)))[-1].get("properties", {})
+    codecs = [(name, CODECS.get(each.get("x-haproxy", {}).get("codec", ""))) for name, each in declared.items()]
+    addresses = [codec(name) for name, codec in codecs if codec]
+    return any(member in node.meant(_at(value, tuple(where))) for node in addresses if isinstance(node, Composed))
+
+
+def _present_values(present: Any, path: Location) -> list[Any]:
+    """What stands there; what a body drops, such as a 0, is absent as well."""
+    if not path:
+        return [present] if present else [present, ABSENT]
+    step, *rest = path
+    if isinstance(present, list):
+        return [each for element in present for each in _present_values(element, tuple(rest))]
+    if not isinstance(present, dict) or (step not in present and rest):
+        return []
+    return _present_values(present.get(step, ABSENT), tuple(rest))
 
 
 def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
@@ -139,14 +175,18 @@ def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[An
     return own, rest
 
 
-def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+def _errors(
+    name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location, is_new: Callable[[Mapping[str, Any]], bool]
+) -> list[Any]:
+    """Those violations of the model that are new, by their place in the whole body."""
     whole = schemas.resolve(schema)
     own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
-    errors = _model_errors(name, own)
-    for location, element, part in rest:
+    errors: list[Any] = []
+    for location, element, part in [((), name, own), *rest]:
+        located = [{**error, "loc": (*prefix, *location, *error["loc"])} for error in _model_errors(element, part)]
+        errors += filter(is_new, located)
         if len(errors) > MOST:
             break
-        errors += [{**error, "loc": (*location, *error["loc"])} for error in _model_errors(element, part)]
     return _first_of_each_collection(errors, schema, schemas, prefix) if errors else []
 
 
@@ -162,7 +202,7 @@ def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], sche
     first: dict[Location, Any] = {}
     first_errors = []
     for error in errors:
-        path = prefix + tuple(error["loc"])
+        path = tuple(error["loc"])
         passed = list(schemas.at(schema, path))
         collections = [(path[:place], path[place]) for place in range(len(prefix), len(path)) if "properties" not in passed[place]]
         if all(first.setdefault(where, element) == element for where, element in collections):
@@ -193,7 +233,7 @@ def _of_enum(name: str, words: list[str], sent: Any) -> str:
 
 def _at(value: Any, path: Location) -> Any:
     for step in path:
-        value = value[step]
+        value = value[step] if isinstance(value, list) else value.get(step, ABSENT)
     return value
 
 

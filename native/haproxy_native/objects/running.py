@@ -36,7 +36,7 @@ class StickTable:
         return table_
 
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
-        """All entries, or that of a key (BadValue for what is none). `exp` is in milliseconds; rates are per the period that the table declares."""
+        """All entries, or that of a key (BadValue if it is none). `exp` is in milliseconds; rates are per the table's period."""
         wanted = f" key {argument(await self._held(key))}" if key is not None else ""
         shown = await self._runtime.read(f"show table {argument(self.name)}{wanted}", HEAD)
         return [model(ENTRY).model_construct(**entry) for entry in stick_tables.entries(shown, _data())]  # type: ignore[misc]

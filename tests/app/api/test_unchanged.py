@@ -16,7 +16,8 @@ RULES = [{"type": "allow"}, {"type": "deny", "nice": 0}]
         ({"a": 1}, {"a": 1, "nice": 0}, {"a": 1}, {"a": 1}),
         ({"a": 1}, {"a": 1, "nice": 0}, {"a": 1, "nice": 5}, {"a": 1}),
         ({"a": 1}, {"a": 1, "nice": 0}, {"a": 1, "nice": False}, {"a": 1}),
-        ({"a": 1}, {"a": 1, "on": False, "text": ""}, {"a": 1, "on": False, "text": ""}, {"a": 1, "on": False}),
+        ({"a": 1}, {"a": 1, "on": False, "text": ""}, {"a": 1, "on": False, "text": ""}, {"a": 1, "on": False, "text": ""}),
+        ({"a": 1}, {"a": 1, "on": False, "text": ""}, {"a": 1}, {"a": 1}),
         ({"in": {}}, {"in": {"nice": 0}}, {"in": {"nice": 0}}, {"in": {"nice": 0}}),
         ([{"type": "deny"}], [RULES[1]], RULES, [RULES[1]]),
         ([{"type": "new"}, {"type": "deny"}], [{"type": "new"}, RULES[1]], [RULES[1]], [{"type": "new"}, RULES[1]]),
@@ -31,4 +32,5 @@ def test_what_stands_and_is_sent_back_stays(body: Any, sent: Any, now: Any, kept
 def test_a_zero_is_found_wherever_it_is() -> None:
     assert has_zero({"a": [{"b": 0}]})
     assert has_zero([False])
-    assert not has_zero({"a": ["", 1, None, {}, True]})
+    assert has_zero({"a": ""})
+    assert not has_zero({"a": [1, None, {}, True]})

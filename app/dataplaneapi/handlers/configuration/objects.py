@@ -140,7 +140,7 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
     if (resource := services.editor.resources.by_name[call.operation.resource or ""]).section:
         now = merge_patch.without_stale(now, part, services.editor.aliases(resource))
     whole = merge_patch.merged(now, part)
-    shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable)
+    shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable, present=lambda: now)
     return sent_back(shaped, whole, now)
 
 
