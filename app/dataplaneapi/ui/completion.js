@@ -1,6 +1,6 @@
 // What may stand at a place of a configuration: words that the API declares (words.js), and names in the text itself.
 
-const CONDITIONS = new Set(["if", "unless", "or", "||", "and"]);
+const CONDITIONS = new Set(["if", "unless"]);
 const AT_MOST = 200;
 
 /** The words of the place: {from, found, isWhole}. `found` may take the place of what stands between `from` and the caret, which `isWhole` already. */

@@ -5,16 +5,22 @@ from typing import Any
 
 from haproxy_native.errors import Incomplete, Place
 
+# HAProxy compares `or` without regard to case, and every other word of a condition with it.
 OR = ("||", "or")
 UNLESS = "unless"
 CONDITIONS = ("if", UNLESS)
+
+
+def is_or(word: str) -> bool:
+    """Return whether a word of a condition separates two alternatives."""
+    return word.lower() in OR
 
 
 def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
     """What `||` parts of the words behind `if` or `unless`, each as its terms."""
     suite: list[list[str]] = []
     for term in terms(words):
-        if term[0] in OR:
+        if is_or(term[0]):
             yield suite
             suite = []
         else:

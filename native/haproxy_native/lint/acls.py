@@ -69,6 +69,6 @@ def _sign(scope: Scope, given: tuple[str, ...], signs: list[str], ors: list[str]
     """The word that was meant to join tests."""
     for place, word in enumerate(given[1:], 1):
         behind = given[place + 1] if place + 1 < len(given) else ""
-        if word in signs or (word in ors and behind and (behind == given[0] or behind.lstrip("!") in scope.acls)):
+        if word in signs or (word.lower() in ors and behind and (behind == given[0] or behind.lstrip("!") in scope.acls)):
             return word
     return ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from haproxy_native.grammar.conditions import CONDITIONS
+from haproxy_native.grammar.conditions import CONDITIONS, is_or
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
@@ -17,7 +17,7 @@ _CALL = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(([^()]*)\)")
 # What an argument may have around it.
 _AROUND = " \t\"'\\"
 # What ends the patterns of a criterion.
-_ENDS = frozenset(("}", "||", "or", *CONDITIONS))
+_ENDS = frozenset(("}", *CONDITIONS))
 
 
 class Span(NamedTuple):
@@ -124,7 +124,7 @@ class Criterion:
         for word in words:
             if inside and word.value == self._name:
                 yield word.span(0, len(word.value))
-            inside = (inside and word.value not in _ENDS) or self._criterion.fullmatch(word.value) is not None
+            inside = (inside and word.value not in _ENDS and not is_or(word.value)) or self._criterion.fullmatch(word.value) is not None
 
 
 class Condition:

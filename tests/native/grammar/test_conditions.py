@@ -9,5 +9,5 @@ def test_terms_keep_their_signs_and_braces() -> None:
 
 
 def test_suites() -> None:
-    assert list(suites("a b or c".split())) == [[["a"], ["b"]], [["c"]]]
+    assert list(suites("a b or c OR d || e".split())) == [[["a"], ["b"]], [["c"]], [["d"]], [["e"]]]
     assert list(suites([])) == [[]]
