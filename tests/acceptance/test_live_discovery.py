@@ -41,6 +41,21 @@ def test_a_service_comes_without_a_reload(tmp_path: Path, count: int) -> None:
             assert haproxy.worker_pid() == worker
             assert sidecar.get("/v3/services/haproxy/reloads").json() == []
             assert sidecar.get("/v3/sidecar/reload_advice").json()["reloads"] == 0
+            backend_goes_after_its_definition(sidecar)
+
+
+def backend_goes_after_its_definition(sidecar: Quick) -> None:
+    """While the definition is there, it would make the backend again."""
+    (definition,) = sidecar.get(DEFINITIONS).json()
+    (name,) = {line.split()[1] for line in sidecar.text().splitlines() if line.startswith("backend consul-")}
+    user = f"consul definition {definition['id']}"
+    references = sidecar.get("/v3/sidecar/references", object=f"backend/{name}")
+    assert references.json().get("used_by") == [user], references.text
+    refused = sidecar.delete(f"/v3/services/haproxy/configuration/backends/{name}", version=sidecar.version())
+    assert refused.status_code == 409 and user in refused.json()["message"]
+    assert sidecar.delete(f"{DEFINITIONS}/{definition['id']}").status_code == 204
+    assert sidecar.get("/v3/sidecar/references", object=f"backend/{name}").json()["used_by"] == []
+    assert f"its backends stay, and are yours to delete: {name}" in sidecar.log.read_text()
 
 
 def unlike_fresh_ones(haproxy: HAProxy, text: str) -> list[str]:

@@ -3,7 +3,7 @@
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from haproxy_native.discovery.services import Definition
 from haproxy_native.discovery.store import DefinitionStore
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import spelled, within
+from haproxy_native.editing.object_names import parsed, spelled, within
 from haproxy_native.engine import Engine
 from haproxy_native.errors import READ_ONLY, Conflict, Forbidden, NativeError, NotFound
 from haproxy_native.request_context import Author
@@ -110,12 +110,15 @@ class Definitions:
         return definition
 
     async def delete(self, identity: str) -> None:
-        """Its backends stay as they are. Raises NotFound."""
+        """Its backends stay as they are, with their servers; nothing keeps them up to date any more. Raises NotFound."""
         self._there(identity)
+        left = self._reconciler.backends(identity)
         self._keep({name: definition for name, definition in self._all().items() if name != identity})
         await self._stop(identity)
         self._reconciler.forget(identity)
         self._acting.creators.keep(identity, None)
+        if left:
+            log.warning("%s definition %s is deleted; its backends stay, and are yours to delete: %s", self.kind, identity, ", ".join(left))
 
     def refuse_renaming(self, object_: str) -> None:
         """Raises Conflict for an object that a definition brings back, or names."""
@@ -125,6 +128,11 @@ class Definitions:
                 raise Conflict(f"{object_} is of the {place}, which makes it again: delete the definition first, or rename the service")
             if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
                 raise Conflict(f"{object_} is named by the {place}: PUT it without defaults first, and with the new name afterwards")
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """Return the backends that definitions keep up to date, each with its definition."""
+        return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._reconciler.backends(identity)}
 
     def _there(self, identity: str) -> Definition:
         if (definition := self._all().get(identity)) is None:
@@ -185,6 +193,20 @@ class Discovery:
         for kind in self.kinds.values():
             kind.refuse_renaming(object_)
         return []
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """Return the backends that definitions keep up to date, each with its definition. Empty if the definitions cannot be read."""
+        found: dict[str, str] = {}
+        for kind in self.kinds.values():
+            with suppress(NativeError):
+                found |= kind.backends
+        return found
+
+    def uses(self, object_: str) -> list[str]:
+        """Return the definitions that keep a backend up to date."""
+        kind, *names = parsed(object_)
+        return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:

@@ -5,7 +5,7 @@ When in doubt a line refers: at worst that costs a reload, or an answer that nam
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from haproxy_native.text.document import Document
@@ -35,15 +35,51 @@ def references(document: Document, path: str, directory: str = "/") -> list[Refe
 
 
 def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
-    name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     for at, section in enumerate(document.sections):
-        if section.kind == BOUNDARY:
-            continue
-        if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
+        if section.kind != BOUNDARY and may_refer(section.text, path):
             for place, line in enumerate(section.lines):
                 if refers(line, path, bases):
                     number = first_lines(document)[at] + place
                     yield Reference(f"{section.kind} {section.name}".rstrip(), number, line.words[0], line.text.strip())
+
+
+def may_refer(text: str, path: str) -> bool:
+    """Return whether some line of a text may refer to a file: quick, and true for every text with a line that does."""
+    name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
+    return name in text or holder in text or "./" in text or " ." in text or (name.endswith(".lua") and _SCRIPT in text)
+
+
+def unreferenced(document: Document, paths: Sequence[str], directory: str = "/") -> list[str]:
+    """Return the paths that no line refers to, in one pass over the lines. `paths` are normal; `directory` as in `references`."""
+    where, scripts = bases(document, directory), False
+    own = frozenset(posixpath.basename(path) for path in paths)
+    seen, open_words = set[str](), list[str]()
+    for line in (line for section in document.sections if section.kind != BOUNDARY for line in section.lines):
+        if not line.words or line.words[0].endswith(_BASE):
+            continue
+        scripts = scripts or line.words[0].startswith(_SCRIPT)
+        for word in line.words[1:]:
+            if "$" in word:
+                open_words.append(word)
+            if "/" in word or "." in word or not own.isdisjoint(_PARTS.split(unquoted(word))):
+                seen.update(_paths(word, where, own))
+
+    def is_named(path: str) -> bool:
+        is_open = any(posixpath.basename(path) in word for word in open_words)
+        return is_open or (scripts and path.endswith(".lua")) or path in seen or f"{posixpath.dirname(path)}/" in seen
+
+    return [path for path in paths if not is_named(path)]
+
+
+def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
+    """Yield what a word may name: files as paths, and directories as paths that end in a slash."""
+    for part in filter(None, _PARTS.split(unquoted(word))):
+        for base in bases:
+            path = posixpath.normpath(posixpath.join(base, part))
+            if posixpath.basename(path) in own:
+                yield path
+            if part == "." or "/" in part:
+                yield f"{path}/"
 
 
 def bases(document: Document, directory: str) -> list[str]:

@@ -1,6 +1,6 @@
 """What is known of the files that a configuration names; native/haproxy_native/lint/gathering.py looks at them. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,8 +19,13 @@ class File:
 
 @dataclass(frozen=True)
 class Facts:
-    """`files` by path; empty where none was looked at. `directory`: that of the main file, where relative paths begin."""
+    """What a lint knows beyond the document. `directory`: that of the main file, where relative paths begin."""
 
     directory: str = "/"
     now: datetime | None = None
+    # By path; empty if no file was read.
     files: Mapping[str, File] = field(default_factory=dict)
+    # Paths of stored files that nothing names.
+    unused: Sequence[str] = ()
+    # Backends that splits and service discovery use, whether or not a line names them.
+    used_backends: frozenset[str] = frozenset()

@@ -40,6 +40,11 @@ def key_readable(view: View) -> Iterator[Found]:
                 yield Found(named.statement, f"every user of the machine may read the key in {path} (mode {file.mode & 0o777:04o})")
 
 
+def file_unused(view: View) -> Iterator[Found]:
+    for path in view.facts.unused:
+        yield Found(None, f"nothing names {posixpath.basename(path)}", path=path, number=1)
+
+
 def _looked_at(view: View) -> Iterator[NamedFile]:
     """Yields the files that certain lines name; none if no file was read."""
     return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)

@@ -8,12 +8,12 @@ from haproxy_native.lint.view import Statement
 
 @dataclass(frozen=True)
 class Found:
-    """A finding at a statement, or at a line of another file: its path and number, from 1.
+    """A finding at a statement, or at a line of another file: its path and number, from 1. `at` is None for a file that no line names.
 
     `what` describes it. `also`: places of other sections that it names. `line`: a replacement of the line.
     """
 
-    at: Statement
+    at: Statement | None
     what: str
     also: Sequence[int] = ()
     line: str = ""

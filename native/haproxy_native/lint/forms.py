@@ -37,7 +37,8 @@ def _json(value: Any) -> bytes:
 def _line(found: Finding) -> str:
     """Returns a finding as compilers print it, followed by the remedy."""
     new = f"    try: {found.new_line}\n" if found.new_line else ""
-    return f"{found.file}:{found.line}: {found.severity}: {found.what} [{found.id}]\n    {found.text}\n    {found.mend}\n{new}"
+    text = f"    {found.text}\n" if found.text else ""
+    return f"{found.file}:{found.line}: {found.severity}: {found.what} [{found.id}]\n{text}    {found.mend}\n{new}"
 
 
 def as_dict(found: Finding) -> dict[str, Any]:

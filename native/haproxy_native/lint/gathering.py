@@ -11,6 +11,7 @@ from haproxy_native.errors import NativeError
 from haproxy_native.lint.facts import Facts, File
 from haproxy_native.lint.named_files import CERTIFICATE, LIST, MAP, OTHER, named_files
 from haproxy_native.lint.view import View
+from haproxy_native.splits import split_file
 from haproxy_native.storage.certificate import holds_key, read
 from haproxy_native.text.document import Document
 
@@ -32,7 +33,9 @@ def gathered(document: Document, directory: str, quotable: Callable[[str], bool]
             for file in files[path].files:
                 if file not in files:
                     files[file] = _file(file, CERTIFICATE)
-    return Facts(directory, datetime.now(UTC), files)
+    splits = (split_file.read(file.text) for file in files.values() if file.text is not None)
+    used = frozenset(name for split in splits if split for name in split.weights)
+    return Facts(directory, datetime.now(UTC), files, used_backends=used)
 
 
 def _file(path: str, kind: str) -> File:

@@ -1,5 +1,6 @@
 """Runs the checks over a configuration, and leaves out what comments switch off. Pure."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,9 +34,13 @@ def findings(document: Document, facts: Facts | None = None, origin: Origin | No
     shown = _Shown(view, origin or Origin())
     findings_ = [(check, finding) for check in wanted or checks().values() for finding in function_of(check)(view)]
     left = [(check, finding) for check, finding in findings_ if not ignored.is_off(check.id, finding.at)]
-    return [
-        shown.finding(check, finding) for check, finding in sorted(left, key=lambda row: (row[1].at.place, row[1].at.number, row[0].id))
-    ]
+    return [shown.finding(check, finding) for check, finding in sorted(left, key=_order)]
+
+
+def _order(row: tuple[Check, Found]) -> tuple[float, int, str]:
+    """That of the file; what is at no line of it comes last."""
+    check, found = row
+    return (found.at.place, found.at.number, check.id) if found.at else (math.inf, 0, check.id)
 
 
 def function_of(check: Check) -> Callable[[View], Iterator[Found]]:
@@ -52,20 +57,22 @@ class _Shown:
         self._first = first_lines(view.document)
 
     def finding(self, check: Check, found: Found) -> Finding:
-        section = self._view.document.sections[found.at.place]
         others = [self._object(place) for place in found.also]
-        file, line = section.file or self._origin.main, self._first[found.at.place] + found.at.number
-        object_ = self._object(found.at.place)
+        object_, file, line, title, text = "", "", 0, "", ""
+        if found.at:
+            object_, section = self._object(found.at.place), self._view.document.sections[found.at.place]
+            file, line = section.file or self._origin.main, self._first[found.at.place] + found.at.number
+            title, text = self._view.by_place[found.at.place].title, masked_lines(found.at.text.strip())
         if found.path:
-            others, object_ = [*others, object_], self._origin.stored(found.path) or "file"
-            file, line = found.path, found.number
+            others += [object_] if found.at else []
+            object_, file, line = self._origin.stored(found.path) or "file", found.path, found.number
         return Finding(
             check.id,
             check.severity,
             file,
             line,
-            self._view.by_place[found.at.place].title,
-            masked_lines(found.at.text.strip()),
+            title,
+            text,
             masked_text(found.what),
             check.reason,
             check.mend,
@@ -91,8 +98,8 @@ class _Ignored:
                 self._sections[place] = _ids([section.lead, section.header.comment or ""])
                 self._lines |= _by_line(place, [line.comment for line in section.lines], [line.is_comment for line in section.lines])
 
-    def is_off(self, id_: str, at: Statement) -> bool:
-        known = (self._everywhere, self._sections.get(at.place, ()), self._lines.get((at.place, at.number), ()))
+    def is_off(self, id_: str, at: Statement | None) -> bool:
+        known = [self._everywhere, *((self._sections.get(at.place, ()), self._lines.get((at.place, at.number), ())) if at else ())]
         return any(id_ in ids or _ALL in ids for ids in known)
 
 

@@ -2,14 +2,17 @@
 
 import os
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from haproxy_native.beside import beside
+from haproxy_native.editing.file_references import unreferenced
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
-from haproxy_native.lint.facts import File
+from haproxy_native.errors import Unusable
+from haproxy_native.lint.facts import Facts, File
 from haproxy_native.lint.finding import Finding
 from haproxy_native.lint.gathering import gathered
 from haproxy_native.lint.lint import Origin, findings
@@ -17,10 +20,10 @@ from haproxy_native.text.document import Document
 
 
 class Linting:
-    """Lints the configuration of one engine."""
+    """Lints the configuration of one engine. `used`: names of backends that service discovery keeps up to date."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, used: Iterable[str] = ()) -> None:
+        self._engine, self._used = engine, frozenset(used)
 
     async def findings(self, transaction_id: str | None = None, may_read: Callable[[str], bool] | None = None) -> list[Finding]:
         """Returns the findings of which the caller may read every named object. Raises NoTransaction."""
@@ -35,7 +38,18 @@ class Linting:
         # A configuration may name any file: values of those that no client could read are not quoted.
         facts = gathered(document, posixpath.dirname(main), lambda path: bool(self._object_of(path)))
         coming = {path: File(is_there) for path, is_there in staged.items()}
-        return findings(document, replace(facts, files={**facts.files, **coming}), Origin(main, self._object_of))
+        unused = self._unused(document, facts, posixpath.dirname(main))
+        facts = replace(facts, files={**facts.files, **coming}, unused=unused, used_backends=self._used | facts.used_backends)
+        return findings(document, facts, Origin(main, self._object_of))
+
+    def _unused(self, document: Document, facts: Facts, directory: str) -> list[str]:
+        """Return the stored files that neither a line nor a list of certificates names."""
+        paths = list[str]()
+        for store in self._engine.stores.values():
+            with suppress(Unusable):
+                paths += [str(path) for path in store.files()]
+        listed = {path for file in facts.files.values() for path in file.files}
+        return [path for path in unreferenced(document, sorted(set(paths)), directory) if path not in listed]
 
     def _object_of(self, path: str) -> str:
         store = self._engine.stores.of(Path(path))

@@ -87,7 +87,7 @@ def backend_unused(view: View) -> Iterator[Found]:
     table = words()["names"]
     if any(scope.own(*table["others"]) for scope in view.scopes):
         return
-    used = set[str]()
+    used = set(view.facts.used_backends)
     for scope in view.scopes:
         for statement in scope.statements:
             names = _made(view, statement) if statement.begins(words()["rules"]["routing"]) else ()

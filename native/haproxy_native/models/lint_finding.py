@@ -19,10 +19,10 @@ class LintFinding(Model):
     """Path of the file."""
     line: Annotated[StrictInt, Field(ge=1)]
     """Line of the file, from 1."""
-    section: StrictStr
-    """Kind and name of the section."""
-    text: StrictStr
-    """The line of the configuration, without secrets."""
+    section: StrictStr | None = None
+    """Kind and name of the section. Absent for a stored file that no line names."""
+    text: StrictStr | None = None
+    """The line of the configuration, without secrets. Absent for a stored file that no line names."""
     what: StrictStr
     """What is the matter with it."""
     reason: StrictStr

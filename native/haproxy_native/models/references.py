@@ -1,6 +1,7 @@
 # Generated from openapi/ by `make generate`; do not edit.
 
 from haproxy_native.models import Model
+from pydantic import StrictStr
 
 from . import reference
 
@@ -12,3 +13,5 @@ class References(Model):
     """Those of the configuration in its order, then those of stored files."""
     not_followed: list[reference.Reference]
     """What may name it and cannot be followed: names that are made when a request comes, Lua, SPOE files."""
+    used_by: list[StrictStr]
+    """Splits and definitions of service discovery that use the object by its name."""

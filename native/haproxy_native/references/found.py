@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from haproxy_native.editing.file_references import bases, named, refers
+from haproxy_native.editing.file_references import bases, may_refer, named, refers
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, Place
 from haproxy_native.references.kinds import kinds
@@ -50,9 +50,8 @@ def to_object(document: Document, wanted: Target, directory: str, read: Read) ->
 def to_file(document: Document, path: str, directory: str) -> References:
     """References of the configuration to a file."""
     spots, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
-    name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     for place, section in enumerate(document.sections):
-        if section.kind == BOUNDARY or not (name in section.text or holder in section.text or path.endswith(".lua")):
+        if section.kind == BOUNDARY or not may_refer(section.text, path):
             continue
         for number, line in enumerate(section.lines):
             if refers(line, path, where):

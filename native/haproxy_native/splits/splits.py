@@ -11,6 +11,7 @@ from pathlib import Path
 from haproxy_native.commit.change import Edit, Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.file_references import references
+from haproxy_native.editing.object_names import parsed
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
 from haproxy_native.rehearsal import several
@@ -57,6 +58,18 @@ class Splits:
             with suppress(NotFound):
                 statuses.append(await self.status(path.stem.removeprefix(PREFIX)))
         return statuses
+
+    async def uses(self, object_: str) -> list[str]:
+        """Return the splits that send requests to a backend, or would with other shares."""
+        kind, *names = parsed(object_)
+        if kind != "backend" or len(names) != 1:
+            return []
+        splits = await asyncio.to_thread(self._splits)
+        return [f"split {path.stem.removeprefix(PREFIX)}" for path, split in splits if names[0] in split.weights]
+
+    def _splits(self) -> list[tuple[Path, Split]]:
+        read = [(path, split_file.read(self._maps.content(path).decode("utf-8", "surrogateescape"))) for path in sorted(self._files())]
+        return [(path, split) for path, split in read if split]
 
     async def status(self, name: str) -> SplitStatus:
         """Raises NotFound."""

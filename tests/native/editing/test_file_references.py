@@ -1,9 +1,12 @@
 """Which lines mention a stored file."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
-from haproxy_native.editing.file_references import references
+from haproxy_native.editing.file_references import references, unreferenced
 from haproxy_native.text.document import Document
+from tests.laws.settings import law
 
 PATH = "/etc/haproxy/maps/hosts.map"
 
@@ -59,3 +62,19 @@ def test_a_directory_stands_for_its_files() -> None:
 
 def test_a_script_may_load_another() -> None:
     assert lines("global\n  lua-load /etc/haproxy/main.lua\n", "/etc/haproxy/lib.lua") == [2]
+
+
+PATHS = [f"/d{number}/{name}" for number in (1, 2) for name in ("a.map", "b.map", "x.pem", "s.lua", "c")]
+WORDS = [
+    *("/d1/a.map", "d1/a.map", "/d1", "/d2/", "'/d1/c'", "map(/d2/b.map,x)", "opt@/d1/b.map", "c", "a.map", "./a.map", ".", "..", "./"),
+    *("./../d2/", '"$X/x.pem"', "crt:/d2/x.pem", "b.map", "/d1/../d2/c", '"$Y"'),
+]
+LINES = some.tuples(some.sampled_from(["ca-base", "lua-load", "x"]), some.lists(some.sampled_from(WORDS), max_size=2))
+
+
+@law(300)
+@given(some.lists(LINES, max_size=3))
+def test_no_line_refers_to_what_is_unreferenced(lines: list[tuple[str, list[str]]]) -> None:
+    text = "\n  ".join(["global", *(" ".join([keyword, *words]) for keyword, words in lines)])
+    document = Document.parse(text.encode())
+    assert unreferenced(document, PATHS, "/d1") == [path for path in PATHS if not references(document, path, "/d1")]

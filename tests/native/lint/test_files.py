@@ -8,5 +8,5 @@ from tests.native.lint.seeds import seeds
 
 def test_without_facts_nothing_is_known_of_files() -> None:
     for id_, check in checks().items():
-        if check.module == "files" or id_ == "map-value-undefined":
+        if id_ in seeds() and (check.module == "files" or id_ == "map-value-undefined"):
             assert findings(Document.parse(seeds()[id_]), wanted=[check]) == []

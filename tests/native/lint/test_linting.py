@@ -63,3 +63,23 @@ def test_findings_have_the_path_of_the_file_and_what_the_caller_may_read(tmp_pat
             assert await Linting(engine).findings(may_read=lambda object_: object_ != "backend/b") == []
 
     run(linted())
+
+
+def test_stored_files_that_nothing_names(tmp_path: Path) -> None:
+    """A directory that is served, a list of certificates and a variable name files, too."""
+    for name in ("maps", "general", "lists"):
+        (tmp_path / name).mkdir()
+    for name in ("maps/used.map", "maps/left.map", "general/used.http", "general/left.http", "general/open.http"):
+        (tmp_path / name).write_text("a b\n")
+    lines = f"http-request set-header X %[path,map({tmp_path}/maps/used.map)]\n  errorfile 503 {tmp_path}/general/used.http"
+
+    async def linted() -> None:
+        (tmp_path / "haproxy.cfg").write_text(f'frontend f\n  bind :80\n  {lines}\n  errorfile 500 "$DIR/open.http"\n')
+        stores = {"maps": Directory(tmp_path / "maps", "maps_dir"), "general": Directory(tmp_path / "general", "general_storage_dir")}
+        async with running_engine(tmp_path, directories=stores) as engine:
+            found = {each.object: each for each in await Linting(engine).findings() if each.id == "file-unused"}
+            assert set(found) == {"map/left.map", "general/left.http"}
+            assert found["map/left.map"].file == str(tmp_path / "maps/left.map")
+            assert await Linting(engine).findings(may_read=lambda object_: False) == []
+
+    run(linted())

@@ -41,7 +41,8 @@ def renaming(found: dict[str, Any]) -> str:
 def places(found: dict[str, Any]) -> str:
     """One line for each place, with what cannot be followed at the end."""
     lines = [(word, row) for name, word in LISTS.items() for row in found.get(name, ())]
-    return "".join(f"{word}{row['file']}:{row['line']}: {row.get('text') or ''}{_why(row)}\n" for word, row in lines)
+    texts = [f"{word}{row['file']}:{row['line']}: {row.get('text') or ''}{_why(row)}" for word, row in lines]
+    return "".join(f"{line}\n" for line in [*texts, *(f"used by {user}" for user in found.get("used_by", ()))])
 
 
 def _why(row: dict[str, object]) -> str:

@@ -5,7 +5,8 @@ from contextlib import suppress
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.place import place_of
-from haproxy_native.errors import BadRequest, Missing, NoParent, NotFound, Refused
+from dataplaneapi.api.services import Services
+from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound, Refused
 from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.naming import Naming
@@ -40,6 +41,18 @@ def _condition_of(call: Call) -> str:
         kind = kinds().get("/".join(name.split("/")[::2]))
         return name if kind and kind.conditions else ""
     return ""
+
+
+async def uses(services: Services, object_: str) -> list[str]:
+    """Return the splits and definitions of service discovery that use an object by its name."""
+    return [*await services.splits.uses(object_), *services.discovery.uses(object_)] if object_ else []
+
+
+async def refuse_used(call: Call) -> None:
+    """Raises InUse for the DELETE of an object that a split or service discovery uses."""
+    object_ = object_of(call)
+    if users := await uses(call.services, object_):
+        raise InUse(f"{object_} is used by {', '.join(users)}: take it out there, or delete that, first")
 
 
 async def with_places(call: Call, error: Refused) -> Refused:

@@ -185,6 +185,7 @@ async def delete_one(call: JsonCall) -> Response:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_delete")
+    await naming.refuse_used(call)
     try:
         return await change(call, asked.delete, 204)
     except Refused as error:

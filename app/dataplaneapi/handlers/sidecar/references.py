@@ -7,6 +7,7 @@ from typing import Any
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
+from dataplaneapi.handlers.configuration.naming import uses
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside
@@ -22,7 +23,8 @@ async def read(call: ReadCall) -> Response:
     if isinstance(rights, Rights):
         rights.require(READ, object_)
     named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
-    shown = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
+    shown: dict[str, Any] = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
+    shown["used_by"] = await uses(call.services, object_)
     return await beside(json_response, 200, shown)
 
 

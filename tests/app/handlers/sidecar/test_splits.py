@@ -28,3 +28,22 @@ def test_bodies_that_are_none(beside: Beside) -> None:
     ):
         assert beside.client.put(PATH, body).status in (400, 422), body
     assert beside.client.put("/v3/sidecar/splits/a%20b", {"by": "random", "weights": {"app": 1}}).status == 400
+
+
+def test_the_idle_side_is_in_use(beside: Beside) -> None:
+    """A backend of a split that gets no requests now is wanted by the next switch."""
+    client, backends = beside.client, "/v3/services/haproxy/configuration/backends"
+    used, unused = {"app", "empty"}, {"app", "empty", "other"}
+    version = client.get("/v3/services/haproxy/configuration/version").json
+    assert client.post(f"{backends}?version={version}", {"name": "other"}).status in (201, 202)
+    assert client.put(f"{PATH}?frontend=web", {"by": "random", "weights": {"app": 1, "empty": 0}}).status == 202
+    assert {name for name in unused if client.get(f"/v3/sidecar/references?object=backend/{name}").json["used_by"]} == used
+    found = {each["object"] for each in client.get("/v3/sidecar/lint").json if each["id"] == "backend-unused"}
+    assert found & {f"backend/{name}" for name in unused} == {"backend/other"}
+    version = client.get("/v3/services/haproxy/configuration/version").json
+    refused = client.delete(f"{backends}/empty?version={version}")
+    assert refused.status == 409 and "split canary" in refused.json["message"]
+    assert client.delete(f"{backends}/other?version={version}").status in (202, 204)
+    assert client.delete(PATH).status in (202, 204)
+    version = client.get("/v3/services/haproxy/configuration/version").json
+    assert client.delete(f"{backends}/empty?version={version}").status in (202, 204)
