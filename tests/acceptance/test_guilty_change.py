@@ -133,6 +133,8 @@ def test_three_clients_of_which_one_brings_a_line_that_fails(tmp_path: Path, tak
         assert shown["restored_version"] == sidecar.version() == 5
         loaded, failed = (rest["id"], "succeeded", None), (identity, "failed", "taken_back")
         until(lambda: in_the_history(sidecar, shown) == [loaded, failed, loaded])
+        made = [sidecar.get(f"/v3/sidecar/history/{each['entry']}").json()["outcome"] for each in shown["changes"]]
+        assert made == ["reloaded", "taken_back", "reloaded"], "not `scheduled` any more"
 
 
 def test_haproxy_2_6_says_nothing_and_everything_goes_back(tmp_path: Path, taken: int) -> None:

@@ -234,7 +234,7 @@ COLUMNS = {
     "bind": "name address port ssl ssl_certificate",
     "acl": "acl_name criterion value",
     "runtime server": "name address port operational_state admin_state weight",
-    "history": "id time author outcome version objects",
+    "history": "id time author outcome version summary",
     "worker": "pid current started version connections sessions memory",
     "override": "object member value former source since author",
 }

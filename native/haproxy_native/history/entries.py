@@ -1,8 +1,10 @@
 """Entries of the history as values, and what becomes one. Pure."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any
 
 from haproxy_native.commit.change import AnyChange, Content, Member, ObjectChange, Outcome
 from haproxy_native.commit.file_change import FileChange
@@ -15,6 +17,8 @@ from haproxy_native.text.section import BOUNDARY, Section
 
 # What an entry is about.
 CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
+# Of a summary: the members that it names, and the characters of a value.
+MOST_MEMBERS, LONGEST_VALUE = 3, 40
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,37 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
         objects.append(change.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
     return Record(entry, contents, outcome.members, sorted(set(objects)))
+
+
+def summary(effects: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line about what a change did, as in `weight 10 → 20 on backend/shop/server/web1`; empty without effects.
+
+    The effects are as the API shows them, without secrets.
+    """
+    if not effects:
+        return ""
+    object_ = effects[0]["object"]
+    own = [effect for effect in effects if effect["object"] == object_]
+    others = len({effect["object"] for effect in effects}) - 1
+    more = f" and {others} more" if others else ""
+    if any(effect["member"] for effect in own):
+        members = [_of_member(effect) for effect in own if effect["member"]]
+        rest = f" and {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""
+        return f"{', '.join(members[:MOST_MEMBERS])}{rest} on {object_}{more}"
+    verb = "create" if own[0]["old"] is None else "delete" if own[0]["new"] is None else "change"
+    return f"{verb} {object_}{more}"
+
+
+def _of_member(effect: Mapping[str, Any]) -> str:
+    member, old, new = effect["member"], effect["old"], effect["new"]
+    if new is None:
+        return f"{member} removed"
+    return f"{member} set to {_value(new)}" if old is None else f"{member} {_value(old)} → {_value(new)}"
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
 def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:

@@ -30,6 +30,7 @@ from haproxy_native.disk import room
 from haproxy_native.disk.ownership import REMEDIES, failed, owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import Missing, Unrecorded, Unusable
 from haproxy_native.history import entries, versions
 from haproxy_native.history.contents import on_disk
@@ -307,7 +308,9 @@ class History:
                 touched = await beside(lambda: of.effects)
             else:
                 touched = await beside(effects, self._editor, *(await self._kept(id_))[0])
-            await self._asked(Journal.add_effects, id_, [touch.as_dict() for touch in touched], [touch.object for touch in touched])
+            effects_ = [touch.as_dict() for touch in touched]
+            summary = await beside(lambda: entries.summary(masked_object(effects_, "effect")))
+            await self._asked(Journal.add_effects, id_, effects_, [touch.object for touch in touched], summary)
         except UNREADABLE as error:
             log.warning("the effects of entry %d are not known: %s", id_, error)
 

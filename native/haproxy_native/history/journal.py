@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS file (
     entry INTEGER NOT NULL, object TEXT NOT NULL, path TEXT NOT NULL, secret INTEGER NOT NULL, is_kept INTEGER NOT NULL,
     PRIMARY KEY (entry, path)
 );
-CREATE TABLE IF NOT EXISTS effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL, summary TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS touched (object TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (object, entry)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reload (
     id TEXT PRIMARY KEY, time REAL NOT NULL, status TEXT NOT NULL, changes TEXT NOT NULL, rest TEXT NOT NULL
@@ -129,10 +129,10 @@ class Journal:
                     self.keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
                     contents.hold(self.keys, FIRST, first.path, first.before, first.after)
 
-    def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str]) -> None:
+    def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str], summary: str) -> None:
         """On disk with the next entry: they can be computed again."""
         with _transaction(self._main, is_synced=False):
-            self._main.execute("INSERT OR IGNORE INTO effects VALUES (?, ?)", (entry, _packed(effects)))
+            self._main.execute("INSERT OR IGNORE INTO effects VALUES (?, ?, ?)", (entry, _packed(effects), summary))
             self._touch(entry, objects)
 
     def _touch(self, entry: int, objects: Sequence[str]) -> None:
@@ -209,6 +209,11 @@ class Journal:
         """Returns an entry's effects; None if they have not been computed yet."""
         row = self._main.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
         return _unpacked(row[0]) if row else None
+
+    def summary(self, entry: int) -> str:
+        """Return the summary of an entry's effects; empty if they have not been computed yet, or if there are none."""
+        row = self._main.execute("SELECT summary FROM effects WHERE entry = ?", (entry,)).fetchone()
+        return row[0] if row else ""
 
     def without_effects(self, kind: str) -> list[int]:
         rows = self._main.execute("SELECT id FROM entry WHERE kind = ? AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (kind,))

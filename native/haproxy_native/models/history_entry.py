@@ -21,8 +21,10 @@ class HistoryEntry(Model):
     """That of the configuration afterwards."""
     kind: Literal['configuration', 'file', 'runtime'] | None = None
     """What was changed."""
-    outcome: Literal['live', 'scheduled', 'reloaded', 'written', 'runtime', 'outside', 'refused']
-    """How it was made."""
+    outcome: Literal['live', 'scheduled', 'reloaded', 'taken_back', 'written', 'runtime', 'outside', 'refused']
+    """How it was made, and what became of its reload: scheduled waits for one, reloaded is loaded, taken_back was rolled back after a failed one."""
+    summary: StrictStr | None = None
+    """What was changed."""
     reload_id: StrictStr | None = None
     """Id of the reload that it needed."""
     reload: history_reload.HistoryReload | None = None

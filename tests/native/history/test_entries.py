@@ -1,10 +1,12 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from haproxy_native.commit.change import Change, Content, Member, ObjectChange, Outcome, Texts
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.editor import Editor
-from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, object_of, record, sections
+from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, object_of, record, sections, summary
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
@@ -48,3 +50,20 @@ def test_the_process_alone() -> None:
 
 def test_sections_that_differ() -> None:
     assert sections(Editor(), OLD, OLD) == [] and sections(Editor(), OLD, Document.parse("global\n")) == ["backend/b", "global"]
+
+
+@pytest.mark.parametrize(
+    ("effects", "text"),
+    [
+        ([], ""),
+        ([("backend/b", "", None, {"name": "b"})], "create backend/b"),
+        ([("backend/b", "", {"name": "b"}, None), ("backend/b/server/s", "", {}, None)], "delete backend/b and 1 more"),
+        ([("backend/b/server/s", "weight", 10, 20)], "weight 10 → 20 on backend/b/server/s"),
+        ([("b", "a", None, "x"), ("b", "c", 1, None), ("b", "d", {"e": 1}, {"e": 2})], 'a set to x, c removed, d {"e": 1} → {"e": 2} on b'),
+        ([("b", name, 1, 2) for name in "acde"], "a 1 → 2, c 1 → 2, d 1 → 2 and 1 more on b"),
+        ([("b", "a", "x" * 50, "y")], f"a {'x' * 39}… → y on b"),
+        ([("map/m", "", "", "")], "change map/m"),
+    ],
+)
+def test_a_summary(effects: list[tuple[str, str, object, object]], text: str) -> None:
+    assert summary([dict(zip(("object", "member", "old", "new"), effect, strict=True)) for effect in effects]) == text

@@ -45,8 +45,10 @@ def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
             (content,) = await history.ask(Journal.contents, entry.id)
             assert content.before == TEXT.encode() and content.after == (tmp_path / "haproxy.cfg").read_bytes()
             assert await history.ask(Journal.objects, entry.id) == ["backend/b"]
-            await history.settled()
-            assert [each["object"] for each in await history.ask(Journal.effects, entry.id)] == ["backend/b"]
+            while (effects := await history.ask(Journal.effects, entry.id)) is None:
+                await history.settled()
+            assert [each["object"] for each in effects] == ["backend/b"]
+            assert await history.ask(Journal.summary, entry.id) == "create backend/b"
 
     run(work())
 

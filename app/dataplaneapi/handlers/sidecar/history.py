@@ -10,15 +10,17 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
 from haproxy_native.editing.secrets import masked_object
-from haproxy_native.history import reading
+from haproxy_native.history import entries, reading
 from haproxy_native.history.blame import Blamed
 from haproxy_native.history.entries import Entry, Refusal, ReloadOutcome
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned
 from haproxy_native.planning.touches import changed
+from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
 from haproxy_native.request_context import author
 
 MOST = 1_000
+SCHEDULED = "scheduled"
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -29,8 +31,8 @@ async def read_list(call: ReadCall) -> Response:
     limit, since, until = min(call.get("limit") or MOST, MOST), moment(call, "since"), moment(call, "until")
 
     def find(journal: Journal) -> list[dict[str, Any]]:
-        entries = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
-        return [_entry(journal, entry) for entry in islice(entries, limit + 1)]
+        found = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
+        return [_entry(journal, entry) for entry in islice(found, limit + 1)]
 
     await history.settled()
     return page(call, await history.ask(find))
@@ -106,7 +108,8 @@ def _entry(journal: Journal, entry: Entry) -> dict[str, Any]:
             "time": timestamp(entry.time),
             "version": entry.version,
             "kind": entry.kind,
-            "outcome": entry.outcome,
+            "outcome": _outcome(entry, outcome),
+            "summary": journal.summary(entry.id) or entries.summary(masked_object(list(map(vars, journal.members(entry.id))), "effect")),
             "reload_id": entry.reload_id,
             "reload": outcome and _reload(outcome, entry),
             "author": by.name,
@@ -118,6 +121,15 @@ def _entry(journal: Journal, entry: Entry) -> dict[str, Any]:
             "objects": journal.objects(entry.id),
         }
     )
+
+
+def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
+    """What has become of the change by now: `scheduled` is one whose reload is not over, or has failed and is made once more."""
+    if entry.outcome != SCHEDULED or reload is None:
+        return entry.outcome
+    if reload.status == SUCCEEDED:
+        return "reloaded"
+    return TAKEN_BACK if reload.changes.get(entry.id) == TAKEN_BACK else entry.outcome
 
 
 def _reload(outcome: ReloadOutcome, entry: Entry) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import { go, hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 
 const MANY = 50;
-export const OUTCOMES = { live: ["live", "Live"], reloaded: ["reload", "By reload"], scheduled: ["reload", "Reload due"], written: ["", "Written"], runtime: ["live", "In the process"], outside: ["warn", "From outside"], refused: ["bad", "Refused"] };
+export const OUTCOMES = { live: ["live", "Live"], reloaded: ["reload", "By reload"], taken_back: ["bad", "Rolled back"], scheduled: ["reload", "Reload due"], written: ["", "Written"], runtime: ["live", "In the process"], outside: ["warn", "From outside"], refused: ["bad", "Refused"] };
 
 export function HistoryView({ route }) {
   useStore("changes", "caller");
@@ -43,10 +43,10 @@ export function HistoryView({ route }) {
 function Line({ entry, chosen, query }) {
   const [tone, word] = OUTCOMES[entry.outcome] ?? ["", entry.outcome];
   const objects = innermost(entry.objects ?? []);
-  const body = html`<span class="entry-what">${objects.length ? short(objects[0]) : "the text"}${objects.length > 1 ? html` <span class="quiet">and ${objects.length - 1} more</span>` : ""}</span>
+  const body = html`<span class="entry-what">${entry.summary ? entry.summary : objects.length ? short(objects[0]) : "the text"}${!entry.summary && objects.length > 1 ? html` <span class="quiet">and ${objects.length - 1} more</span>` : ""}</span>
     <span class="entry-when"><${Ago} time=${entry.time} /></span>
     <span class="entry-who">${entry.author ?? "unknown"}${entry.message ? html`: ${entry.message}` : ""}${entry.cause ? html` <span class="quiet">(${entry.cause})</span>` : ""}${entry.reason ? html`: ${entry.reason}` : ""}</span>
-    <span class="entry-how"><${Badge} tone=${tone}>${word}<//>${entry.reload?.status === "failed" ? html` <${Badge} tone="bad">${entry.reload.outcome === "kept" ? "Kept" : "Taken back"}<//>` : ""}</span>`;
+    <span class="entry-how"><${Badge} tone=${tone}>${word}<//>${entry.reload?.outcome === "kept" ? html` <${Badge} tone="bad">Kept<//>` : ""}</span>`;
   return html`<li>${entry.outcome === "refused" ? html`<div class="entry">${body}</div>` : html`<a class="entry" href=${hrefOf("history", [entry.id], query)} aria-current=${chosen ? "true" : undefined}>${body}</a>`}</li>`;
 }
 

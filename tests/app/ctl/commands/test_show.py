@@ -9,9 +9,9 @@ from tests.app.ctl.calls import Ctl
 def test_the_history_and_one_entry_of_it(ctl: Ctl, sidecar: Quick) -> None:
     sidecar.put_server("web1", {"weight": 33}, "shop")
     lines = ctl.output("history", "--object", "backend/shop", "--limit", "1").splitlines()
-    assert lines[0].split() == ["ID", "TIME", "AUTHOR", "OUTCOME", "VERSION", "OBJECTS"]
+    assert lines[0].split() == ["ID", "TIME", "AUTHOR", "OUTCOME", "VERSION", "SUMMARY"]
     number, _, author, outcome, *_ = lines[1].split()
-    assert (author, outcome, len(lines)) == ("admin", "live", 2) and "backend/shop/server/web1" in lines[1]
+    assert (author, outcome, len(lines)) == ("admin", "live", 2) and lines[1].endswith("weight 10 → 33 on backend/shop/server/web1")
     entry = ctl.output("history", number)
     assert "+    server web1 127.0.0.1:1 weight 33\n" in entry and "member=weight old=10 new=33" in entry
     assert "weight 33" in ctl.output("history", number, "--diff", str(int(number) - 1))

@@ -48,6 +48,7 @@ def test_an_entry(client: Client) -> None:
         "author": "admin",
         "message": "lighter today",
         "objects": ["backend/app", "backend/app/server/app1"],
+        "summary": "weight set to 7 on backend/app/server/app1",
     }
     shown = client.get(f"{HISTORY}/1").json
     assert shown["effects"] == [{"object": "backend/app/server/app1", "member": "weight", "new": 7}]
