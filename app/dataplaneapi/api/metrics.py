@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.host.packages import EXTRAS
 from dataplaneapi.telemetry.counters import SECONDS, Durations
 from dataplaneapi.version import VERSION
 from haproxy_native.discovery.definitions import STATUS
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from dataplaneapi.api.services import Services
 
-MISSING = "the metrics need the package prometheus-client: install dataplane-sidecar[metrics]"
+MISSING = f"the metrics need the package prometheus-client: {EXTRAS['metrics'].remedy}"
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
 

@@ -4,7 +4,6 @@ Nothing is changed, and no running server is needed. `check` asks only whether s
 """
 
 import asyncio
-import importlib.util
 import json
 import os
 import pwd
@@ -24,6 +23,7 @@ from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.doctor.programs import programs
 from dataplaneapi.host import credentials, mounts
+from dataplaneapi.host.packages import EXTRAS
 from dataplaneapi.open_engine import config_files, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.audit import read_audit
@@ -44,7 +44,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 
 UNIT_USER = "dataplaneapi"
-EXTRAS = {"metrics": "prometheus_client", "aws": "botocore", "acme": "dns"}
+OFTEN_WANTED = ("metrics", "aws", "acme")
 
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
@@ -385,7 +385,6 @@ def _of_audit(settings: Settings) -> Iterator[Finding]:
 
 
 def _of_extras() -> Iterator[Finding]:
-    missing = [name for name, package in EXTRAS.items() if importlib.util.find_spec(package) is None]
-    if missing:
-        remedy = f"pip install 'dataplane-sidecar[{','.join(missing)}]'"
-        yield Finding(NOTE, "extras", f"not installed: {', '.join(missing)}", remedy)
+    for name in OFTEN_WANTED:
+        if EXTRAS[name].is_missing:
+            yield Finding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)

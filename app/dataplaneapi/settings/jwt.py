@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from dataplaneapi.host.packages import EXTRAS
 from dataplaneapi.settings.roles import CLAIMS
 
 DEFAULTS = {"issuer": "", "audience": "", "jwks": "", "claim": "groups", "name": "sub", "ca_file": ""}
@@ -64,7 +65,7 @@ def _check_library() -> None:
         installed = ""
     if _numbers(installed) < _numbers(OLDEST):
         instead = f", not {installed}" if installed else ""
-        raise ValueError(f"this needs PyJWT {OLDEST} or newer{instead}: install dataplane-sidecar[oidc]")
+        raise ValueError(f"this needs PyJWT {OLDEST} or newer{instead}: {EXTRAS['oidc'].remedy}")
 
 
 def _numbers(text: str) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from dataplaneapi.host.packages import EXTRAS
 from dataplaneapi.version import VERSION
 from haproxy_native.commit.events import ChangedLive, Edited, Event, Forced
 
@@ -26,7 +27,7 @@ def from_environment(environ: Mapping[str, str]) -> "Traces | None":
     try:
         return Traces()
     except ModuleNotFoundError as error:
-        logger.warning("no traces are sent: %s is missing; install dataplane-sidecar[otlp]", error.name)
+        logger.warning("no traces are sent: %s is missing; %s", error.name, EXTRAS["otlp"].remedy)
         return None
 
 
