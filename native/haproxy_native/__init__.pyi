@@ -1,7 +1,10 @@
 from haproxy_native.editing.editor import Editor as Editor
 from haproxy_native.engine import Engine as Engine
 from haproxy_native.engine_settings import EngineSettings as EngineSettings
+from haproxy_native.errors import Conflict as Conflict
 from haproxy_native.errors import NativeError as NativeError
+from haproxy_native.errors import Refused as Refused
+from haproxy_native.errors import ReloadFailed as ReloadFailed
 from haproxy_native.objects.configuration import Configuration as Configuration
 from haproxy_native.objects.configuration import parse as parse
 from haproxy_native.objects.haproxy import Change as Change
@@ -14,6 +17,7 @@ from haproxy_native.text.document import Document as Document
 __all__ = [
     "Change",
     "Configuration",
+    "Conflict",
     "Document",
     "Editor",
     "Engine",
@@ -21,6 +25,8 @@ __all__ = [
     "HAProxy",
     "NativeError",
     "Process",
+    "Refused",
+    "ReloadFailed",
     "open",
     "opened",
     "parse",

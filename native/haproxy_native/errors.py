@@ -61,7 +61,10 @@ Each carries `detail`, the protocol text of its class (`label`), and a place whe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from haproxy_native.check.messages import Message
 
 
 @dataclass(frozen=True)
@@ -296,7 +299,7 @@ class Refused(NativeError):
 
     label = "validation error"
 
-    def __init__(self, detail: str = "", *, place: Place | None = None, alerts: Sequence[object] = ()) -> None:
+    def __init__(self, detail: str = "", *, place: Place | None = None, alerts: Sequence["Message"] = ()) -> None:
         super().__init__(detail, place=place)
         self.alerts = tuple(alerts)
 

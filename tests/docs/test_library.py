@@ -28,6 +28,25 @@ backend app from base
 ALONE = "import sys; sys.modules.update(dataplaneapi=None, fastapi=None)\n"
 
 
+def test_the_page_is_typed(tmp_path: Path) -> None:
+    for number, (code, _) in enumerate(BLOCKS.findall(PAGE.read_text())):
+        (tmp_path / f"block{number}.py").write_text(code)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        "",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        "--follow-imports",
+        "silent",
+    ]
+    done = subprocess.run([*command, *sorted(map(str, tmp_path.glob("*.py")))], capture_output=True, text=True, check=False, cwd=CHECKOUT)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_page_is_true(tmp_path: Path) -> None:
     blocks = BLOCKS.findall(PAGE.read_text())
     assert len(blocks) == PAGE.read_text().count("```python")

@@ -232,10 +232,13 @@ class Rows(Collection, MutableSequence[T]):
     def __len__(self) -> int:
         return len(self._all())
 
-    def insert(self, index: int, members: Any) -> None:
+    def append(self, value: T | Mapping[str, Any]) -> None:
+        self.insert(len(self), value)
+
+    def insert(self, index: int, value: T | Mapping[str, Any]) -> None:
         """A new row before the one at `index`. Raises UnknownMember and BadValue."""
         index = slice(index, None).indices(len(self))[0]
-        values = self._values(members, self._where(index))
+        values = self._values(value, self._where(index))
         self._home.flush()
         place = self._place(index)
         self._edit(self._home.editor.create(self._home.text, self._resource, self._parent, values, index=place))
