@@ -61,10 +61,7 @@ Each carries `detail`, the protocol text of its class (`label`), and a place whe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from haproxy_native.check.messages import Message
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -294,12 +291,27 @@ class ShareExceeded(NativeError):
     """Its detail is the whole text."""
 
 
+class Alert(Protocol):
+    """One thing that HAProxy said: `line` counts from 1 in `file`, `section` is the header above it, `source` the line itself."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def file(self) -> str | None: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def section(self) -> str | None: ...
+    @property
+    def source(self) -> str | None: ...
+
+
 class Refused(NativeError):
     """`alerts`: what HAProxy said, one by one, with line and section where they are known (native/haproxy_native/check/messages.py)."""
 
     label = "validation error"
 
-    def __init__(self, detail: str = "", *, place: Place | None = None, alerts: Sequence["Message"] = ()) -> None:
+    def __init__(self, detail: str = "", *, place: Place | None = None, alerts: Sequence[Alert] = ()) -> None:
         super().__init__(detail, place=place)
         self.alerts = tuple(alerts)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.host.packages import EXTRAS
+from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.telemetry.counters import SECONDS, Durations
 from dataplaneapi.version import VERSION
 from haproxy_native.discovery.definitions import STATUS

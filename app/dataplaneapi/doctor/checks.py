@@ -23,12 +23,12 @@ from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.doctor.programs import programs
 from dataplaneapi.host import credentials, mounts
-from dataplaneapi.host.packages import EXTRAS
 from dataplaneapi.open_engine import config_files, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.directories import directories, unusable
 from dataplaneapi.settings.jwt import read_jwt
+from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from dataplaneapi.host.packages import EXTRAS
+from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.roles import CLAIMS
 
 DEFAULTS = {"issuer": "", "audience": "", "jwks": "", "claim": "groups", "name": "sub", "ca_file": ""}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from dataplaneapi.host.packages import EXTRAS
+from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.version import VERSION
 from haproxy_native.commit.events import ChangedLive, Edited, Event, Forced
 
