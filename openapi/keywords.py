@@ -107,10 +107,12 @@ def heads(elements: Sequence[Node | Options], depth: int = DEEP) -> Iterator[Wor
         return
     first, *rest = elements
     if isinstance(first, Options):
+        is_needed = any(group.required for group in first.groups)
         for group in first.groups:
-            for alternative in group.alternatives:
+            for alternative in group.alternatives if not (is_needed and group.is_condition) else ():
                 yield from heads(alternative.nodes, depth)
-        yield from heads(rest, depth)
+        if not is_needed:
+            yield from heads(rest, depth)
         return
     own = list(_starts(first))
     if not own:

@@ -49,9 +49,7 @@ def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
 
 
 def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]:
-    groups = [
-        group for node in alternative.chain.nodes if isinstance(node, Options) for group in map(list, map(_group, node.groups)) if group
-    ]
+    groups = _optional(alternative.chain)
     needed = [_completed(values, groups, shape) for values in _required(alternative.chain)]
     yield from needed
     for variants in groups:
@@ -62,7 +60,9 @@ def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]
 
 def _required(chain: Chain) -> Iterator[Values]:
     """What the chain needs, each of its values in turn."""
+    required = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups if group.required]
     nodes = [list(node_samples(node)) for node in chain.nodes if not isinstance(node, Options)]
+    nodes += [list(_group(group)) for group in required]
     first: Values = {name: value for variants in nodes for name, value in variants[0].items()}
     yield first
     for variants in nodes:
@@ -70,10 +70,16 @@ def _required(chain: Chain) -> Iterator[Values]:
         yield from (others | values for values in variants[1:])
 
 
+def _optional(chain: Chain) -> list[list[Values]]:
+    """What each optional group of a chain can say."""
+    groups = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups if not group.required]
+    return [found for found in map(list, map(_group, groups)) if found]
+
+
 def _group(group: Group) -> Iterator[Values]:
     """What one optional group can say; a repeated one says it once and twice."""
     for chain in group.alternatives:
-        inner = [group for node in chain.nodes if isinstance(node, Options) for group in map(list, map(_group, node.groups)) if group]
+        inner = _optional(chain)
         values_of_rows = [*_required(chain), *({**next(_required(chain)), **values} for variants in inner for values in variants)]
         if group.join:
             chunks = [values[group.rows] for values in values_of_rows]

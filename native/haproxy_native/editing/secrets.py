@@ -160,7 +160,7 @@ def _hidden(words: Sequence[str]) -> set[int]:
 def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, Reading]]:
     """What a line may be, in whatever section it stands."""
     for size in range(min(_longest(), len(words)), 0, -1):
-        for shape in shapes().get(tuple(words[:size]), ()):
+        for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
             if reading := shape.take(words):
                 yield shape, reading
 
@@ -191,10 +191,8 @@ def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[Part], offset: i
             yield node, offset + part.start, offset + part.end
             continue
         own = words[offset + part.start : offset + part.end]
-        for inner in node.groups[part.key[1]].alternatives:
-            if (match := inner.match(own, 0)) and match[0] == len(own):
-                yield from _pieces(inner, words, inner.parts(own) or (), offset + part.start)
-                break
+        if isinstance(part.by, Chain):
+            yield from _pieces(part.by, words, part.by.parts(own) or (), offset + part.start)
 
 
 @functools.cache

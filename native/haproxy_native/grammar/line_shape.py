@@ -92,7 +92,6 @@ class LineShape:
         *,
         chosen_by: Sequence[str] = (),
         aliases: Sequence[Alias] = (),
-        free: bool = False,
         metadata: bool = False,
         needed: Sequence[str] = (),
         together: Sequence[Sequence[str]] = (),
@@ -105,7 +104,7 @@ class LineShape:
     ) -> None:
         self.secrets = secrets or {}
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
-        self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
+        self.aliases, self.metadata = tuple(aliases), metadata
         self.needed = tuple(name for name in needed if name in self.order)
         self.together = tuple(tuple(group) for group in together)
         self.exclusive, self.unsaid, self.implied = tuple(tuple(group) for group in exclusive), unsaid or {}, implied or {}
@@ -220,8 +219,10 @@ class LineShape:
             flat = {name: value for name, value in flat.items() if name not in members} | meant
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
-    def choose(self, values: Values) -> Alternative:
-        """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
+    def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
+        """The alternative that carries most of the values, of several the one that the line has; raises BadValue naming what is missing or
+        not known.
+        """
         self._check_needed(values)
         self._check_together(values)
         fitting = [alternative for alternative in self.alternatives if all(values.get(k) == v for k, v in alternative.fixed.items())]
@@ -235,7 +236,7 @@ class LineShape:
             member = fitting[0].lacking(values) or ""
             refuse_half([member.removesuffix("_test")], values)
             raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
-        chosen = max(whole, key=lambda alternative: sum(member in values for member in alternative.chain.members))
+        chosen = max(whole, key=lambda each: (sum(member in values for member in each.chain.members), each is present))
         for other in fitting:
             left = next((member for member in other.chain.members if member in values and member not in chosen.chain.members), None)
             if left and (lacking := other.lacking(values)):
@@ -308,12 +309,13 @@ class LineShape:
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
         """The old line saying the new values, every word that need not change unchanged."""
         flat = self.given(values)
-        reading, alternative = self.take(line.words), self.choose(flat)
+        reading = self.take(line.words)
+        alternative = self.choose(flat, reading.alternative if reading else None)
         asked = self.written(alternative, flat, reading)
         written = self._unimplied(line, reading, asked)
         old = line.split
         if reading is not None and reading.alternative is alternative:
-            pieces = onto(old, reading.parts, written, alternative.chain, free=self.free)
+            pieces = onto(old, reading.parts, written, alternative.chain)
         else:
             gaps = itertools.chain(old.gaps, itertools.repeat(" "))
             pieces = [(key, [(next(gaps), word) for word in words]) for key, words, _ in written]

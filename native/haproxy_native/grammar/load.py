@@ -101,7 +101,6 @@ class Grammar:
             list(properties),
             chosen_by=chosen_by,
             aliases=self._aliases(properties),
-            free=note.get("order") == "free",
             metadata=METADATA in properties and not self.schemas.note(properties[METADATA]).get("ignored"),
             needed=needed,
             together=note.get("together", ()),
@@ -202,7 +201,7 @@ class Grammar:
                 shape,
                 note.get("repeat", "last"),
                 unwritten=silent,
-                options=shape.free and not shape.required(),
+                options=note.get("repeat") == "merge" and not shape.required(),
                 ahead_of=note.get("ahead_of", ()),
             )
         unwritten = {note["toggle"]: (None, False)} if "toggle" in note else None

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 
-from haproxy_native.grammar.synopsis import Chain, Group, Options, Part, Rest, Values
-from haproxy_native.text.words import Split, words_of
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.synopsis import Chain, NoValue, Options, Part, Values, group_of
+from haproxy_native.text.line_diff import changes
+from haproxy_native.text.words import Split, split, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
 Piece = tuple[tuple[int, ...] | None, list[tuple[str, str]]]
 """What a part is matched by, None for unknown words, and its gaps and words."""
 
 
-def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain, *, free: bool) -> list[Piece]:
-    """The old line with the parts that `written` asks for; `free` puts new options last instead of in declared order."""
+def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain) -> list[Piece]:
+    """The old line with the parts that `written` asks for; new options go last."""
     new = {key: (words, values) for key, words, values in written}
-    last = {identity(part, chain): part for part in parts if part.key is not None}
+    last: dict[tuple[int, ...], Part] = {}
+    said: dict[tuple[int, ...], Values] = {}
+    for part in parts:
+        if part.key is not None:
+            key = identity(part, chain)
+            last[key], said[key] = part, said.get(key, {}) | part.values
     pieces: list[Piece] = []
     for part in parts:
         own = list(zip(old.gaps[part.start : part.end], old.words[part.start : part.end], strict=True))
@@ -21,19 +28,39 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if part.key is not None and not (part.hidden and key not in new):
             if key not in new:
                 continue
-            if last[key] is part and new[key][1] != part.values and not _is_same(own, new[key][0]):
-                own = regapped(own, new[key][0])
+            if last[key] is part and new[key][1] != said[key]:
+                own = edited(own, part, *new[key])
         pieces.append((part.key and key, own))
     present = {key for key, _ in pieces}
     for key, (words, _) in new.items():
         if key not in present:
-            pieces.insert(_place(key, [piece for piece, _ in pieces], chain, free=free), (key, regapped([], words)))
+            pieces.insert(_place(key, [piece for piece, _ in pieces], chain), (key, regapped([], words)))
     return pieces
 
 
-def _is_same(old: Sequence[tuple[str, str]], words: Sequence[str]) -> bool:
-    """Whether new words, which may hold blanks of their own, are the old ones."""
-    return [word for _, word in old] == [part for word in words for part in words_of(word)]
+def edited(own: Sequence[tuple[str, str]], part: Part, words: Sequence[str], values: Values) -> list[tuple[str, str]]:
+    """The words of a part for other values, by the synonym that stands there; those that say the same stay as they are."""
+    by = part.by
+    if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
+        words = by.write(values)
+    after = spaced(words)
+    try:
+        before = [word for _, word in spaced(by.write(part.values) if by else ())]
+    except (NoValue, BadValue):
+        before = []
+    if len(before) != len(own):
+        return regapped(own, [word for _, word in after])
+    result, at = list[tuple[str, str]](), 0
+    for (start, end), (there, until) in changes(before, [word for _, word in after]):
+        result += own[at:start]
+        result += [(own[start + i][0] if start + i < end else gap, word) for i, (gap, word) in enumerate(after[there:until])]
+        at = end
+    return [*result, *own[at:]]
+
+
+def spaced(words: Iterable[str]) -> list[tuple[str, str]]:
+    """The words of texts, each with the gap before it."""
+    return [(gap or " ", word) for text in words for gap, word in zip(*split(text)[:2], strict=True)]
 
 
 def joined(pieces: Iterable[Piece], tail: str) -> Split:
@@ -41,13 +68,28 @@ def joined(pieces: Iterable[Piece], tail: str) -> Split:
     return Split(tuple(gap for gap, _ in flat), tuple(word for _, word in flat), tail)
 
 
-def misread(pieces: Iterable[Piece], parts: Sequence[Part], chain: Chain) -> Piece | None:
-    """The first piece that is not read as what it was written for."""
-    matched = [(part.key and identity(part, chain), part.end - part.start) for part in parts if part.end > part.start]
-    for i, (key, own) in enumerate(piece for piece in pieces if piece[1]):
-        if i == len(matched) or matched[i] != (key, sum(len(words_of(word)) for _, word in own)):
-            return key, own
+def misread(pieces: Sequence[Piece], parts: Sequence[Part], chain: Chain) -> Piece | None:
+    """The first piece that is not read as what it was written for; pieces of a text that stand together are read as one."""
+    sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
+    wanted = _united(sizes, chain)
+    found = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
+    for place, (key, size) in enumerate(wanted):
+        if place == len(found) or found[place] != (key, size):
+            return next(piece for piece in pieces if piece[0] == key or (piece[0] and key and piece[0][:2] == key))
     return None
+
+
+def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -> list[tuple[tuple[int, ...] | None, int]]:
+    """How many words each part has."""
+    united: list[tuple[tuple[int, ...] | None, int]] = []
+    for key, size in sizes:
+        group = group_of(key, chain.nodes[key[0]]) if key else None
+        if key and group and group.join and group.starts() is None:
+            key = key[:2]
+            size += united.pop()[1] if united and united[-1][0] == key else 0
+        if size:
+            united.append((key, size))
+    return united
 
 
 def identity(part: Part, chain: Chain) -> tuple[int, ...]:
@@ -64,23 +106,15 @@ def regapped(old: Sequence[tuple[str, str]], words: Sequence[str]) -> list[tuple
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
 
 
-def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None], chain: Chain, *, free: bool) -> int:
+def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None], chain: Chain) -> int:
+    """Where a new option goes: behind all that may stand before it, but for a condition, which ends the line."""
     place = 0
     for i, other in enumerate(keys):
-        if other is None:
-            place = i + 1 if free or _closes(key, chain) else place
-        elif other < key or (free and other[0] == key[0] and not _closes(other, chain)):
+        if other is None or other < key or (other[0] == key[0] and not _is_condition(other, chain)):
             place = i + 1
     return place
 
 
-def _closes(key: tuple[int, ...], chain: Chain) -> bool:
-    """Whether the group takes all that is left of the line, like a condition."""
-    owner = chain.nodes[key[0]]
-    return isinstance(owner, Options) and len(key) > 1 and _is_endless(owner.groups[key[1]])
-
-
-def _is_endless(group: Group) -> bool:
-    nodes = [node for alternative in group.alternatives for node in alternative.nodes]
-    inner = [group for node in nodes if isinstance(node, Options) for group in node.groups]
-    return any(isinstance(node, Rest) for node in nodes) or any(map(_is_endless, inner))
+def _is_condition(key: tuple[int, ...], chain: Chain) -> bool:
+    group = group_of(key, chain.nodes[key[0]])
+    return group is not None and group.is_condition

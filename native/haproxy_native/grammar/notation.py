@@ -10,6 +10,7 @@ from haproxy_native.grammar.synopsis import Chain, Glued, Group, Join, Node, Opt
 from haproxy_native.grammar.values import Choice, type_of
 
 _TOKEN = re.compile(r"\]\*|[\[\]]|[^\s\[\]]+")
+_BEGINS, _ENDS = ("[", "("), ("]", "]*", ")")
 _PLACE = re.compile(r"<([^<>]+)>")
 CONDITION = "[ <cond> <cond_test...> ]"
 
@@ -44,10 +45,13 @@ class Compiler:
                 elements.append(Options(list(groups)))
                 groups.clear()
 
-        while at < len(tokens) and tokens[at] not in ("]", "]*"):
-            if tokens[at] == "[":
-                inner, at = self._elements(tokens, at + 1, stops=stops)
-                groups.append(self._group(inner, repeated=tokens[at] == "]*"))
+        while at < len(tokens) and tokens[at] not in (*_ENDS, "|"):
+            if tokens[at] in _BEGINS:
+                required, inner = tokens[at] == "(", list[list[Node | Options]]()
+                while tokens[at] not in _ENDS:
+                    alternative, at = self._elements(tokens, at + 1, stops=stops)
+                    inner.append(alternative)
+                groups.append(self._group(inner, repeated=tokens[at] == "]*", required=required))
             elif (params := self._params(tokens[at], tokens)) is not None:
                 groups.extend(params)
             else:
@@ -57,14 +61,16 @@ class Compiler:
         close()
         return elements, at
 
-    def _group(self, nodes: list[Node | Options], *, repeated: bool) -> Group:
-        if nodes and isinstance(nodes[0], Placeholder) and isinstance(nodes[0].type, Choice):
-            nodes[0].type.strict = True
-        chain = Chain(nodes)
-        rows = ""
-        if repeated:
-            rows = next((m.split(".")[0] for m in chain.members if self.properties[m.split(".")[0]].get("type") == "array"), "")
-        return Group([chain], rows=rows, repeated=repeated)
+    def _group(self, alternatives: Sequence[list[Node | Options]], *, repeated: bool, required: bool) -> Group:
+        for nodes in alternatives:
+            if nodes and isinstance(nodes[0], Placeholder) and isinstance(nodes[0].type, Choice):
+                nodes[0].type.strict = True
+        chains = [Chain(nodes) for nodes in alternatives]
+        if not repeated:
+            return Group(chains, required=required)
+        members = [member.split(".")[0] for member in chains[0].members]
+        rows = next((member for member in members if self.properties[member].get("type") == "array"), "")
+        return Group(chains, rows, repeated) if rows else Group(chains, members[0], repeated, Join(" "))
 
     def _params(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
         name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""

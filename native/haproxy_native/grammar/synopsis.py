@@ -1,7 +1,8 @@
-"""The five signs of the notation, as nodes that match words and write them.
+"""The signs of the notation, as nodes that match words and write them.
 
-`word` literal, `<property>` one word, `<property...>` the rest, `[ ... ]` optional, `[ ... ]*` repeated; a placeholder may be glued
-to its word. Neighbouring optional groups come in any order. Values travel flat, keyed by dotted member path.
+`word` literal, `<property>` one word, `<property...>` the rest, `[ ... ]` optional, `[ ... ]*` repeated, `( ... )` required, `|` between
+synonyms in a group; a placeholder may be glued to its word. Neighbouring groups come in any order, as HAProxy loops over its options.
+Words are compared as HAProxy hears them, without their quotes. Values travel flat, keyed by dotted member path.
 """
 
 import re
@@ -13,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.conditions import CONDITIONS, refuse_half
 from haproxy_native.grammar.values import Choice, Unknowable, ValueType, many_words
-from haproxy_native.text.words import is_word, words_of
+from haproxy_native.text.words import is_word, unquoted, words_of
 
 Values = dict[str, Any]
 
@@ -46,13 +47,19 @@ class Composed(Node, Protocol):
         """Its members among the values, as they will be read; raises BadValue where they contradict each other."""
 
 
+def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
+    """Whether the words from `at` on are these, whatever their quotes."""
+    taken = tuple(words[at : at + len(own)])
+    return own in (taken, tuple(map(unquoted, taken)))
+
+
 @dataclass
 class Word:
     text: str
     members: tuple[str, ...] = ()
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        return (at + 1, {}) if at < len(words) and words[at] == self.text else None
+        return (at + 1, {}) if at < len(words) and self.text in (words[at], unquoted(words[at])) else None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         return [self.text]
@@ -73,7 +80,7 @@ class Toggle:
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         for value, own in self.words.items():
-            if own and tuple(words[at : at + len(own)]) == own:
+            if own and begins(words, own, at):
                 return at + len(own), {self.member: value}
         return None
 
@@ -136,7 +143,7 @@ class Glued:
         self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        matched = self.pattern.fullmatch(words[at]) if at < len(words) else None
+        matched = (self.pattern.fullmatch(words[at]) or self.pattern.fullmatch(unquoted(words[at]))) if at < len(words) else None
         if not matched:
             return None
         values: Values = {}
@@ -198,24 +205,33 @@ def condition_at(words: Sequence[str], at: int) -> int:
     """The index of the first `if` or `unless` outside braces, or the number of words."""
     depth = 0
     for i in range(at, len(words)):
-        if words[i] in ("{", "!{"):
+        word = unquoted(words[i])
+        if word in ("{", "!{"):
             depth += 1
-        elif words[i] == "}":
+        elif word == "}":
             depth -= 1
-        elif depth == 0 and words[i] in CONDITIONS:
+        elif depth == 0 and word in CONDITIONS:
             return i
     return len(words)
 
 
 @dataclass
 class Part:
-    """What one node of a line, or one optional group, took: `words[start:end]`. Opaque parts have the key None."""
+    """What one node of a line, or one group, took: `words[start:end]`. Opaque parts have the key None.
+
+    `by` read the words, and can write others in their place.
+    """
 
     key: tuple[int, ...] | None
     start: int
     end: int
     values: Values
-    hidden: bool = False
+    by: "Node | Chain | None" = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it has members whose values only HAProxy knows."""
+        return self.by is not None and bool(self.by.members) and not self.values
 
 
 @dataclass
@@ -230,7 +246,7 @@ class Chain:
 
     def required(self) -> tuple[str, ...]:
         """Members without which nothing can be written; a node may hold more (`needs` tells which it insists on)."""
-        return tuple(member for node in self.nodes if not isinstance(node, Options) for member in getattr(node, "needs", node.members))
+        return tuple(member for node in self.nodes for member in getattr(node, "needs", node.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         values: Values = {}
@@ -248,12 +264,16 @@ class Chain:
         at = 0
         for number, node in enumerate(self.nodes):
             if isinstance(node, Options):
-                at = node.take(words, at, number, parts, swallow=number == len(self.nodes) - 1)
+                own = node.take(words, at, number, swallow=number == len(self.nodes) - 1)
+                if own is None:
+                    return None
+                parts += own
+                at = own[-1].end if own else at
                 continue
             match = node.match(words, at)
             if match is None:
                 return None
-            parts.append(Part((number,), at, match[0], match[1], bool(node.members) and not match[1]))
+            parts.append(Part((number,), at, *match, node))
             at = match[0]
         parts += [Part(None, i, i + 1, {}) for i in range(at, len(words))]
         return parts
@@ -317,21 +337,39 @@ class Join:
 
 @dataclass
 class Group:
-    """One optional group: alternatives of it, tried in order; `rows` is the member that repeated ones fill, a list unless they `join`."""
+    """One group: alternatives of it, tried in order, of which the first is written. `required` tells that a line lacks no such group.
+
+    `rows` is the member that repeated ones fill, a list unless they `join`.
+    """
 
     alternatives: Sequence[Chain]
     rows: str = ""
     repeated: bool = False
     join: Join | None = None
+    required: bool = False
 
     @cached_property
     def members(self) -> tuple[str, ...]:
         return (self.rows,) if self.rows else tuple(dict.fromkeys(m for alternative in self.alternatives for m in alternative.members))
 
-    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        return self.alternatives[0].required() if self.required else ()
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether it takes words up to the next option; a condition takes all that is left."""
+        return not self.is_condition and any(isinstance(node, Rest) for alternative in self.alternatives for node in alternative.nodes)
+
+    @cached_property
+    def is_condition(self) -> bool:
+        return set(self.starts() or ("",)) <= set(CONDITIONS)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[Chain, int, Values] | None:
+        """(what took them, index behind, values read), or None."""
         for alternative in self.alternatives:
             if matched := alternative.match(words, at):
-                return matched
+                return alternative, *matched
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
@@ -352,11 +390,12 @@ class Group:
 
 
 class Options:
-    """Optional groups in any order."""
+    """Groups in any order."""
 
     def __init__(self, groups: Sequence[Group]) -> None:
         self.groups = groups
         self.members: tuple[str, ...] = tuple(member for group in groups for member in group.members)
+        self.needs: tuple[str, ...] = tuple(member for group in groups for member in group.needs)
         self.keyed: dict[str, list[int]] = {}
         self.loose: list[int] = []
         # Any word may begin them, so that a second one is no repetition.
@@ -378,38 +417,46 @@ class Options:
         return None
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        parts: list[Part] = []
-        at = self.take(words, at, 0, parts, swallow=False)
-        return at, merged(parts, self)
+        parts = self.take(words, at, 0, swallow=False)
+        return None if parts is None else (parts[-1].end if parts else at, merged(parts, self))
 
-    def take(self, words: Sequence[str], at: int, number: int, parts: list[Part], *, swallow: bool) -> int:
-        """Take as many groups as there are from `at` on; append their parts; the index behind them."""
+    def take(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[Part] | None:
+        """The parts of as many groups as there are from `at` on; None where a required one is missing."""
+        parts: list[Part] = []
         used: dict[int, int] = {}
         while at < len(words):
             if option := self._next(words, at, used):
-                group, end, values = option
+                group, by, end, values = option
                 used[group] = used.get(group, -1) + 1
-                hidden = bool(self.groups[group].members) and not values
-                parts.append(Part((number, group, used[group]), at, end, values, hidden))
+                parts.append(Part((number, group, used[group]), at, end, values, by))
                 at = end
             elif swallow:
                 parts.append(Part(None, at, at + 1, {}))
                 at += 1
             else:
                 break
-        return at
+        return parts if all(not group.required or place in used for place, group in enumerate(self.groups)) else None
 
-    def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, int, Values] | None:
-        """(group, index behind it, its values): the first group that reads a value, else the first that matches."""
-        hidden: tuple[int, int, Values] | None = None
-        for group in [*self.keyed.get(words[at], ()), *self.loose]:
-            if group in used and group in self.unmarked and not self.groups[group].repeated:
+    def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
+        """(group, what took it, index behind it, its values): the first group that reads a value, else the first that matches."""
+        hidden: tuple[int, Chain, int, Values] | None = None
+        for number in [*self._keyed(words[at]), *self.loose]:
+            group = self.groups[number]
+            if number in self.unmarked and number in used and not group.repeated:
                 continue
-            if match := self.groups[group].match(words, at):
-                if match[1] or not self.groups[group].members:
-                    return group, *match
-                hidden = hidden or (group, *match)
+            if match := group.match(words[: self._end(words, at, number)] if group.is_open else words, at):
+                if match[2] or not group.members:
+                    return number, *match
+                hidden = hidden or (number, *match)
         return hidden
+
+    def _keyed(self, word: str) -> Sequence[int]:
+        """The groups that begin with a word."""
+        return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
+
+    def _end(self, words: Sequence[str], at: int, number: int) -> int:
+        """Where an open group at `at` ends at the latest: at the first word that begins another."""
+        return next((i for i in range(at + 1, len(words)) if self._keyed(words[i]) not in ((), [number])), len(words))
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         return [word for _, words, _ in self.written(values, 0) for word in words]
@@ -436,11 +483,15 @@ def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Seque
     for part in parts:
         if part.key is None:
             continue
-        owner = options or (nodes[part.key[0]] if isinstance(nodes[part.key[0]], Options) else None)
-        group = owner.groups[part.key[1]] if isinstance(owner, Options) and len(part.key) > 1 else None
+        group = group_of(part.key, options or nodes[part.key[0]])
         if group is not None and group.rows:
             row = {name.removeprefix(group.rows + "."): value for name, value in part.values.items()}
             values.setdefault(group.rows, []).append(row[group.rows] if list(row) == [group.rows] else row)
         else:
             values |= part.values
     return values
+
+
+def group_of(key: tuple[int, ...], node: "Node | Options") -> Group | None:
+    """The group of a part that a node took."""
+    return node.groups[key[1]] if isinstance(node, Options) and len(key) > 1 else None
