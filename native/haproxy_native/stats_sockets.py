@@ -7,14 +7,15 @@ from haproxy_native.errors import Unreadable
 from haproxy_native.grammar.load import grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.text.document import Document
+from haproxy_native.text.words import unquoted
 
 GLOBAL, SOCKETS = "global", "runtime_apis"
 
 
 def addresses(document: Document) -> list[str]:
-    """Returns the addresses as the file writes them."""
+    """Returns the addresses as the file writes them, without quotes."""
     sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in _shape().read(section).get(SOCKETS, ()))
-    return [socket["address"] for socket in sockets if socket.get("address")]
+    return [unquoted(socket["address"]) for socket in sockets if socket.get("address")]
 
 
 @functools.cache

@@ -54,7 +54,7 @@ def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Se
         for place, words in editor.unreadable(section, resource):
             line = f", in {section.lines[place].text.strip()[:200]!r}" if words != section.lines[place].text.strip() else ""
             raise BadRequest(f"{resource.title} {name}: the API has no member for {words[:100]!r}{line}, so that nobody can own it")
-        if conditions := section.open_conditionals() or [line for line in section.lines if line.words and line.words[0].startswith(".")]:
+        if conditions := section.open_conditionals() or [line for line in section.lines if line.args and line.args[0].startswith(".")]:
             raise BadRequest(f"{resource.title} {name}: a condition, as {conditions[0].text.strip()[:100]!r}, cannot be owned")
         key = name if resource.kind == "section" else ""
         declared[resource.name, key] = editor.get_object(document, resource, None, key, full=True)

@@ -14,9 +14,9 @@ DEFAULTS = "defaults"
 
 def named_defaults(section: Section) -> str | None:
     """The defaults section that the header names."""
-    words = section.header.words
+    words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
-    return words[at + 1] if len(words) > at + 1 and words[at] == "from" else None
+    return words[at + 1] if len(words) > at + 1 and args[at] == "from" else None
 
 
 def implicit_defaults(document: Document, section: Section) -> str | None:

@@ -82,7 +82,7 @@ class ChildEditor:
         later = {place for child in after for place in self.children(section, child).places}
         sooner = {place for child in before for place in self.children(section, child).places}
         places = [
-            place for place, line in enumerate(section.lines) if line.words and place not in later and not line.words[0].startswith(".")
+            place for place, line in enumerate(section.lines) if line.words and place not in later and not line.args[0].startswith(".")
         ]
         end = min(later, default=len(section.lines))
         return [place for place in places if place < end] if max(sooner, default=0) < end else places
@@ -181,14 +181,14 @@ def _by_first_word(section: Section) -> dict[str, list[int]]:
         by_word, hidden = {}, section.snippets
         for place, line in enumerate(section.lines):
             if place and line.words and place not in hidden:
-                by_word.setdefault(line.words[0], []).append(place)
+                by_word.setdefault(line.args[0], []).append(place)
         # Only now: other threads read the section as well.
         section.cache[_FIRST_WORDS] = by_word
     return by_word
 
 
 def _begins(line: Line, prefix: tuple[str, ...]) -> bool:
-    return line.words[: len(prefix)] == prefix
+    return line.args[: len(prefix)] == prefix
 
 
 def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:

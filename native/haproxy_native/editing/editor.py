@@ -249,7 +249,7 @@ class Editor:
         shape = self.shape(resource)
         known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
-        directives = ((place, line.words) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
+        directives = ((place, line.args) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
         return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
 
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
@@ -350,7 +350,7 @@ class Editor:
 
 def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:
     """The body without a `from` that only repeats what the place in the file says already."""
-    if bound is not None and body.get("from") == bound and "from" not in old.header.words[2:]:
+    if bound is not None and body.get("from") == bound and "from" not in old.header.args[2:]:
         return {name: value for name, value in body.items() if name != "from"}
     return body
 

@@ -40,7 +40,7 @@ def _found(document: Document, path: str, bases: list[str]) -> Iterator[Referenc
             for place, line in enumerate(section.lines):
                 if refers(line, path, bases):
                     number = first_lines(document)[at] + place
-                    yield Reference(f"{section.kind} {section.name}".rstrip(), number, line.words[0], line.text.strip())
+                    yield Reference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip())
 
 
 def may_refer(text: str, path: str) -> bool:
@@ -85,17 +85,16 @@ def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
 def bases(document: Document, directory: str) -> list[str]:
     """The directories where relative paths may begin."""
     lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
-    return [directory, *(unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0].endswith(_BASE))]
+    return [directory, *(line.args[1] for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE))]
 
 
 def refers(line: Line, path: str, bases: list[str]) -> bool:
     """Whether a line refers to a file, of which `path` is normal."""
-    words = line.words
-    if not words or words[0].endswith(_BASE):
+    if not line.args or line.args[0].endswith(_BASE):
         return False
-    if words[0].startswith(_SCRIPT) and path.endswith(".lua"):
+    if line.args[0].startswith(_SCRIPT) and path.endswith(".lua"):
         return True
-    return any(_names(word, path, bases) for word in words[1:])
+    return any(_names(word, path, bases) for word in line.words[1:])
 
 
 def _names(word: str, path: str, bases: list[str]) -> bool:

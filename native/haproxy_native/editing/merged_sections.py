@@ -44,7 +44,7 @@ def without(document: Document, old: Section) -> Document:
 
 
 def is_mark(section: Section, line: Line) -> bool:
-    return line.words[:1] == (section.kind,)
+    return line.args[:1] == (section.kind,)
 
 
 def _apart(section: Section) -> list[list[Line]]:

@@ -178,7 +178,7 @@ def _secrets(shape: LineShape, reading: Reading, words: Sequence[str]) -> Iterat
             prefix = member.rpartition(".")[0]
             if kind and member in seen and not is_shown(kind, " ".join(words[start:end]), seen, prefix and f"{prefix}."):
                 starts = () if isinstance(node, Placeholder | Rest) else node.starts() or ()
-                yield from (at for at in range(start, end) if at > start or words[at] not in starts)
+                yield from (at for at in range(start, end) if at > start or unquoted(words[at]) not in starts)
 
 
 def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[Part], offset: int = 0) -> Iterator[tuple[Node, int, int]]:

@@ -3,13 +3,12 @@
 The words of its lines stand here alone, until userlists are declared like every other section.
 """
 
-import itertools
 from pathlib import Path
 from typing import NamedTuple
 
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import unquoted
 
 SECTION = "userlist"
 _USER, _CLEAR, _HASHED = "user", "insecure-password", "password"
@@ -35,13 +34,14 @@ def find_in_file(path: str, name: str) -> Section | None:
 def users(section: Section | None) -> list[User]:
     """Returns the users in file order; those without a password are left out."""
     lines = section.lines[1:] if section is not None else ()
-    return [user for line in lines if (user := _user(line.words)) is not None]
+    return [user for line in lines if (user := _user(line)) is not None]
 
 
-def _user(words: tuple[str, ...]) -> User | None:
-    if len(words) < 4 or words[0] != _USER:
+def _user(line: Line) -> User | None:
+    if len(line.args) < 4 or line.args[0] != _USER:
         return None
-    for kind, value in itertools.pairwise(words[2:]):
+    for place, kind in enumerate(line.args[2:-1], 2):
         if kind in (_CLEAR, _HASHED):
-            return User(unquoted(words[1]), value if value.startswith('"${') else unquoted(value), kind == _CLEAR)
+            value, plain = line.words[place + 1], line.args[place + 1]
+            return User(line.args[1], value if value.startswith('"${') else plain, kind == _CLEAR)
     return None

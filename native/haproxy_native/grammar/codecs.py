@@ -135,11 +135,12 @@ class Payload:
         self.needs = (self.format,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        if at >= len(words) or words[at] not in PAYLOADS:
+        kind = unquoted(words[at]) if at < len(words) else ""
+        if kind not in PAYLOADS:
             return None
-        if words[at] == self.ALONE:
+        if kind == self.ALONE:
             return at + 1, {self.format: self.ALONE}
-        return (at + 2, {self.format: words[at], self.content: words[at + 1]}) if at + 1 < len(words) else None
+        return (at + 2, {self.format: kind, self.content: words[at + 1]}) if at + 1 < len(words) else None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if values[self.format] == self.ALONE:
@@ -169,9 +170,9 @@ class ClientSource:
         self.needs = ()
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        if len(words) < at + 2 or words[at] != "usesrc":
+        if len(words) < at + 2 or unquoted(words[at]) != "usesrc":
             return None
-        word = words[at + 1]
+        word = unquoted(words[at + 1])
         if header := self._HEADER.fullmatch(word):
             parts = {name: text for name, text in zip(("hdr", "occ"), header.groups(), strict=True) if text}
             return at + 2, {self.kind: "hdr_ip", **parts}

@@ -64,22 +64,22 @@ class Directive:
         """Return the line that counts: the last one, or none where a line behind it cancels it."""
         counting: Found = ()
         for place, line in lines:
-            if not self.cancels(line.words):
+            if not self.cancels(line):
                 counting = [(place, line)]
             elif counting and self._is_cancelled(counting[0][1], line):
                 counting = ()
         return counting
 
-    def cancels(self, words: Sequence[str]) -> bool:
+    def cancels(self, line: Line) -> bool:
         """Return whether a line only takes back what others say: `no option httpclose`, `default option abortonclose`."""
-        if self.repeat != "last" or self.rows or words[0] not in CANCELLING:
+        if self.repeat != "last" or self.rows or line.args[0] not in CANCELLING:
             return False
-        return self.shape.take(words) is None and self.shape.take(words[1:]) is not None
+        return self.shape.take(line.words) is None and self.shape.take(line.words[1:]) is not None
 
     def _is_cancelled(self, line: Line, by: Line) -> bool:
         """Return whether one line takes back what the other says; a `no` only takes back the same value."""
         said, cancelled = self.shape.take(line.words), self.shape.take(by.words[1:])
-        if by.words[0] == "default" or said is None or cancelled is None:
+        if by.args[0] == "default" or said is None or cancelled is None:
             return True
         return cancelled.values.items() <= said.values.items()
 
@@ -124,7 +124,7 @@ class Directive:
             return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
             gone = lines if self.options or self.join or self.repeat == "merge" or self._counting(lines) else ()
-            return Change({place: None for place, line in gone if not self.cancels(line.words)}, [])
+            return Change({place: None for place, line in gone if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
         members = {name: holder[name] for name in own if name in holder}
         if not lines:

@@ -14,7 +14,7 @@ from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node, NoValue, Options, Part, Toggle, Values, Word, merged
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import BLANKS, Split, words_of
+from haproxy_native.text.words import BLANKS, Split, unquoted, words_of
 
 
 @dataclass
@@ -145,7 +145,7 @@ class LineShape:
     def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
         if len(self.alternatives) == 1:
             return self.alternatives
-        word = words[self._depth] if len(words) > self._depth else ""
+        word = unquoted(words[self._depth]) if len(words) > self._depth else ""
         keyed = [*self._index.get(word, ()), *(self._index.get(word[: word.index("(") + 1], ()) if "(" in word else ())]
         return [*keyed, *self._index.get("", ())] if word else self._index.get("", ())
 

@@ -64,16 +64,16 @@ class SectionShape:
 
     def directive_of(self, line: Line) -> int | None:
         """The number of the directive that a line belongs to."""
-        number = self._directive_of(line.words)
-        if number is None and len(line.words) > 1 and line.words[0] in CANCELLING:
-            number = self._directive_of(line.words[1:])
-            return number if number is not None and self.directives[number].cancels(line.words) else None
+        number = self._directive_of(line.words, line.args)
+        if number is None and len(line.args) > 1 and line.args[0] in CANCELLING:
+            number = self._directive_of(line.words[1:], line.args[1:])
+            return number if number is not None and self.directives[number].cancels(line) else None
         return number
 
-    def _directive_of(self, words: tuple[str, ...]) -> int | None:
+    def _directive_of(self, words: tuple[str, ...], args: tuple[str, ...]) -> int | None:
         fallback = None
         for size in range(min(self._longest, len(words)), 0, -1):
-            for number in self._index.get(words[:size], ()):
+            for number in self._index.get(args[:size], ()):
                 reading = self.directives[number].shape.take(words)
                 if reading is None:
                     continue
@@ -159,8 +159,8 @@ class SectionShape:
 
     def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
         """The line behind which a new one goes: the last of its first word, else the last of the section's own, else the header."""
-        kin = [place for place in own if section.lines[place].words[:1] == line.words[:1]]
-        end = next((place for place, other in enumerate(section.lines) if other.words and other.words[0] in ahead_of), len(section.lines))
+        kin = [place for place in own if section.lines[place].args[:1] == line.args[:1]]
+        end = next((place for place, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
         return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:

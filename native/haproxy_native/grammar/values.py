@@ -14,7 +14,6 @@ from haproxy_native.text.words import Split, is_word, quoted, split, unquoted, w
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
-_VARIABLE = re.compile(r'.*\$.*|".*"', re.DOTALL)
 _TIME_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
@@ -36,6 +35,13 @@ class ValueType:
 
     def samples(self) -> list[Any]:
         return ["value"]
+
+
+def _matched(pattern: re.Pattern[str], word: str) -> re.Match[str]:
+    """What a pattern finds in a word without its quotes. Raises Unknowable for a variable of the environment, else ValueError."""
+    if match := pattern.fullmatch(word) or pattern.fullmatch(unquoted(word)):
+        return match
+    raise Unknowable if "$" in word else ValueError(word)
 
 
 def one_word(text: str) -> str:
@@ -63,9 +69,7 @@ class Text(ValueType):
 
 class Integer(ValueType):
     def read(self, word: str) -> int:
-        if _INTEGER.fullmatch(word):
-            return int(word)
-        raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+        return int(_matched(_INTEGER, word)[0])
 
     def samples(self) -> list[Any]:
         return [7, 100]
@@ -99,9 +103,7 @@ class Digits(ValueType):
     """A number that the API holds as text."""
 
     def read(self, word: str) -> str:
-        if _INTEGER.fullmatch(word):
-            return word
-        raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+        return _matched(_INTEGER, word)[0]
 
     def write(self, value: Any) -> str:
         if not _INTEGER.fullmatch(str(value)):
@@ -120,9 +122,7 @@ class Duration(ValueType):
     suffix: str = "nearest"
 
     def read(self, word: str) -> int:
-        match = _NUMBER_AND_UNIT.fullmatch(word)
-        if not match:
-            raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+        match = _matched(_NUMBER_AND_UNIT, word)
         number, unit = int(match[1]), match[2] or self.unit
         if unit == "us":
             return max(number // 1000, 1) if number else 0
@@ -152,9 +152,9 @@ class Size(ValueType):
     unit: int = 1
 
     def read(self, word: str) -> int:
-        match = _NUMBER_AND_UNIT.fullmatch(word)
-        if not match or match[2].lower() not in _SIZE_UNITS:
-            raise Unknowable if _VARIABLE.fullmatch(word) and not match else ValueError(word)
+        match = _matched(_NUMBER_AND_UNIT, word)
+        if match[2].lower() not in _SIZE_UNITS:
+            raise ValueError(word)
         return int(match[1]) * (_SIZE_UNITS[match[2].lower()] if match[2] else self.unit) // self.unit
 
     def write(self, value: Any) -> str:
@@ -180,8 +180,9 @@ class Choice(ValueType):
         self.by_word = {word: value for value, word in self.words.items()}
 
     def read(self, word: str) -> Any:
-        if word in self.by_word:
-            return self.by_word[word]
+        for said in (word, unquoted(word)):
+            if said in self.by_word:
+                return self.by_word[said]
         if self.strict or any(not isinstance(value, str) for value in self.words):
             raise ValueError(word)
         return word

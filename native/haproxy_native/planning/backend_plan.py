@@ -92,7 +92,7 @@ class Sources:
     @functools.cached_property
     def _inherited(self) -> frozenset[str | None] | None:
         """The defaults sections that others inherit from; None where HAProxy forgets none."""
-        if not any(line.words[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
+        if not any(line.args[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
             return None
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit(self.running)))
 
@@ -132,7 +132,7 @@ def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ..
 def _is_inheritable(line: Line, language: Grammar) -> bool:
     """True if a defaults section may hold the line."""
     shape, prefixes = _defaults(language)
-    return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.words[:1], line.words[:2]))
+    return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.args[:1], line.args[:2]))
 
 
 @functools.cache

@@ -13,7 +13,6 @@ from haproxy_native.planning.section_order import has_conditionals
 from haproxy_native.planning.servers import ancestors
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import unquoted
 
 SERVED = ("backend", "listen")
 # A name that a variable is part of.
@@ -41,7 +40,7 @@ def _targets(document: Document, frontend: Section) -> Iterator[str]:
     """HAProxy counts names that are written out, no others."""
     for words in _words(document, frontend):
         if words[0] in _computed()[1]["behind"] and len(words) > 1:
-            yield UNKNOWN if "$" in words[1] else unquoted(words[1])
+            yield UNKNOWN if "$" in words[1] else words[1]
 
 
 def is_limited(document: Document, section: Section) -> bool:
@@ -53,6 +52,6 @@ def is_limited(document: Document, section: Section) -> bool:
 
 
 def _words(document: Document, section: Section) -> Iterator[tuple[str, ...]]:
-    """Yields the words of all lines with a meaning, inherited ones included."""
+    """Yields the words of all lines with a meaning, without their quotes, inherited ones included."""
     for section_ in (section, *ancestors(document, section)):
-        yield from (line.words for line in section_.lines if line.words)
+        yield from (line.args for line in section_.lines if line.args)

@@ -69,7 +69,7 @@ class _Lines:
         """A line of a kind of section."""
         servers = resources()[SERVERS].schema
         shape = self._grammar.line(servers)
-        if line.words[:1] in shape.prefixes():
+        if line.args[:1] in shape.prefixes():
             return self._said(line, shape.take(line.words), servers)
         resource = next((resource for resource in resources().by_name.values() if resource.section == kind), None)
         if resource is None:

@@ -63,7 +63,7 @@ class FilePlan:
 
 def reason_at(document: Document, section: Section, place: int, why: str, remedy: str = "") -> Reason:
     """Returns the reason with the number of the line in its file."""
-    words = section.lines[place].words if section.kind != BOUNDARY else ()
+    words = section.lines[place].args if section.kind != BOUNDARY else ()
     title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
     return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "", remedy)
 

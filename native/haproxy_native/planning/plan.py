@@ -123,7 +123,7 @@ class _Planner:
             self._reason(next(moved, sections_of(self.new)[-1]), 0, "sections stand in another order")
 
     def _reason(self, section: Section, place: int, why: str, remedy: str = "") -> None:
-        if not remedy and section.lines[place].words[:1] in self._switching:
+        if not remedy and section.lines[place].args[:1] in self._switching:
             remedy = BY_MAP
         self.result.reasons.append(reason_at(self.new, section, place, why, remedy))
 

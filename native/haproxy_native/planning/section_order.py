@@ -68,4 +68,4 @@ def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
 
 
 def has_conditionals(section: Section) -> bool:
-    return any(line.words and line.words[0] in CONDITIONALS for line in section.lines)
+    return any(line.args and line.args[0] in CONDITIONALS for line in section.lines)

@@ -50,10 +50,10 @@ class Servers:
         self._taken: dict[tuple[str, ...], Reading | None] = {}
 
     def is_server(self, line: Line) -> bool:
-        return line.words[:1] in self.server.prefixes()
+        return line.args[:1] in self.server.prefixes()
 
     def is_default(self, line: Line) -> bool:
-        return line.words[:1] in self.default.prefixes()
+        return line.args[:1] in self.default.prefixes()
 
     def of(self, document: Document, section: Section) -> SectionServers | None:
         """Returns a section's servers; None if a line cannot be read as a server."""
@@ -66,7 +66,7 @@ class Servers:
                 inherited, opaque = self.default.added(inherited, values), (*opaque, *words)
                 continue
             is_server = self.is_server(line)
-            if not is_server and line.words[:1] not in self.template.prefixes():
+            if not is_server and line.args[:1] not in self.template.prefixes():
                 continue
             reading = self._taken_apart(self.server if is_server else self.template, line)
             if reading is None:
@@ -111,7 +111,7 @@ class Servers:
 def mode_of(chain: Iterable[Section]) -> str | None:
     """The mode that the first of these sections gives; None where none gives any, and USUAL_MODE holds."""
     for section in chain:
-        given = [line.words[1] for line in section.lines if line.words[:1] == (MODE,) and len(line.words) > 1]
+        given = [line.words[1] for line in section.lines if line.args[:1] == (MODE,) and len(line.words) > 1]
         if given:
             return unquoted(given[-1])
     return None

@@ -120,7 +120,7 @@ def _of_table(document: Document, name: str) -> tuple[str, ...]:
 
 def _has_table(kind: Kind, section: Section) -> bool:
     words = {kind_.holds for kind_ in kinds_of(kind)} - {""}
-    return any(line.words and line.words[0] in words for line in section.lines)
+    return any(line.args and line.args[0] in words for line in section.lines)
 
 
 def kinds_of(kind: Kind) -> list[Kind]:

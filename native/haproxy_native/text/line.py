@@ -2,20 +2,21 @@
 
 from typing import Any
 
-from haproxy_native.text.words import BLANKS, Split, split, words_of
+from haproxy_native.text.words import BLANKS, Split, has_quotes, split, unquoted, words_of
 
 
 class Line:
-    """An immutable line with its line end; `words` and `split` are computed once.
+    """An immutable line with its line end; `words`, `args` and `split` are computed once.
 
     `meaning` is kept for those who read it: by what it was read, and as what.
     """
 
-    __slots__ = ("_split", "_words", "meaning", "text")
+    __slots__ = ("_args", "_split", "_words", "meaning", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._words: tuple[str, ...] | None = None
+        self._args: tuple[str, ...] | None = None
         self._split: Split | None = None
         self.meaning: tuple[Any, Any] | None = None
 
@@ -24,6 +25,13 @@ class Line:
         if self._words is None:
             self._words = words_of(self.text)
         return self._words
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The words as HAProxy compares them with its keywords: without quotes and escapes."""
+        if self._args is None:
+            self._args = tuple(map(unquoted, self.words)) if has_quotes(self.text) else self.words
+        return self._args
 
     @property
     def split(self) -> Split:

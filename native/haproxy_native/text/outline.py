@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import finditer
-from haproxy_native.text.words import BLANKS, unquoted
+from haproxy_native.text.words import BLANKS
 
 SCOPE = "scope"
 """The kind of a line in brackets; its name has them."""
@@ -34,9 +34,10 @@ class Outline:
         if self._scopes and (scope := _SCOPE_NAME.match(text, start)):
             return start, SCOPE, scope[1]
         end = text.find("\n", start)
-        words = Line(text[start : len(text) if end < 0 else end]).words
-        kind = words[0] if words and words[0] in self.kinds else unquoted(words[0]) if words else ""
+        line = Line(text[start : len(text) if end < 0 else end])
+        words, args = line.words, line.args
+        kind = args[0] if args else ""
         if kind not in self.kinds:
             return None
-        nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and words[1] == "from")
+        nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and args[1] == "from")
         return start, kind, "" if nameless else words[1]

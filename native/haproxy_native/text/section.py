@@ -68,7 +68,7 @@ class Section:
     @property
     def own_indent(self) -> str | None:
         """The indent that its lines use; None where there are none yet."""
-        return next((line.indent for line in self.lines[1:] if line.words and not line.words[0].startswith(".")), None)
+        return next((line.indent for line in self.lines[1:] if line.args and not line.args[0].startswith(".")), None)
 
     @property
     def indent(self) -> str:
@@ -141,7 +141,7 @@ class Section:
             place += 1
         depth = [0] * (len(self.lines) + 1)
         for i, line in enumerate(self.lines):
-            word = line.words[0] if line.words else ""
+            word = line.args[0] if line.args else ""
             depth[i + 1] = depth[i] + (word == ".if") - (word == ".endif" and depth[i] > 0)
         end = place
         while end + 1 < len(self.lines) and depth[end + 1] > 0:
@@ -186,7 +186,7 @@ class Section:
         open_: list[Line] = []
         blocks: list[list[Line]] = []
         for line in self.lines:
-            word = line.words[0] if line.words else ""
+            word = line.args[0] if line.args else ""
             if word == ".if":
                 blocks.append([line])
             elif word in CONDITIONALS and blocks:
@@ -204,6 +204,6 @@ class Section:
 def depth_behind(lines: Iterable[Line], depth: int) -> int:
     """In how many blocks of conditionals one is behind the lines, after so many before them."""
     for line in lines:
-        word = line.words[0] if line.words else ""
+        word = line.args[0] if line.args else ""
         depth = max(depth + (word == ".if") - (word == ".endif"), 0)
     return depth

@@ -124,9 +124,14 @@ def _escaped(match: re.Match[str]) -> str:
     return text if text.startswith("${") and text.endswith("}") else _SIGN.sub(r"\\\g<0>", text)
 
 
+def has_quotes(text: str) -> bool:
+    """Whether a quote or a backslash stands anywhere in a text."""
+    return _QUOTES.search(text) is not None
+
+
 def unquoted(word: str) -> str:
     """What HAProxy makes of a word, environment variables aside."""
-    if not _QUOTES.search(word):
+    if not has_quotes(word):
         return word
     out, at, quote = [], 0, ""
     while at < len(word):
