@@ -42,9 +42,10 @@ class AddressPort:
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        address, port = split_address(words[at])
+        word = _plain(words[at])
+        address, port = split_address(word)
         if port is None or not _PORT.fullmatch(port):
-            return at + 1, {self.member: _shown(words[at])}
+            return at + 1, {self.member: _shown(word)}
         return at + 1, {self.member: _shown(address), self.port: int(port)}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
@@ -55,6 +56,12 @@ class AddressPort:
 
     def starts(self) -> list[str] | None:
         return None
+
+
+def _plain(word: str) -> str:
+    """A word without quotes that it does not need."""
+    plain = unquoted(word)
+    return plain if is_word(plain) and unquoted(plain) == plain else word
 
 
 def _shown(address: str) -> str:
@@ -107,9 +114,10 @@ class BindAddress(AddressPort):
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        ports = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
+        word = _plain(words[at])
+        ports = None if word.startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(word)
         if not ports:
-            return at + 1, {self.member: _shown(words[at])}
+            return at + 1, {self.member: _shown(word)}
         numbers = {name: int(text) for name, text in zip((self.port, self.end), ports.groups()[1:], strict=True) if text}
         return at + 1, ({self.member: _shown(ports[1])} if ports[1] else {}) | numbers
 

@@ -1,6 +1,5 @@
 """One object that stands on one line: reads it, writes it anew, and prints it onto an old line."""
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +7,7 @@ from typing import Any
 
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
 from haproxy_native.grammar.conditions import refuse_half
-from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped
+from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped, respelled
 from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node, NoValue, Options, Part, Toggle, Values, Word, merged
@@ -317,8 +316,7 @@ class LineShape:
         if reading is not None and reading.alternative is alternative:
             pieces = onto(old, reading.parts, written, alternative.chain)
         else:
-            gaps = itertools.chain(old.gaps, itertools.repeat(" "))
-            pieces = [(key, [(next(gaps), word) for word in words]) for key, words, _ in written]
+            pieces = respelled(old, reading.parts if reading else (), written)
         new = self._proven(alternative, pieces, old.tail, asked)
         tail = self._tail(line, values) if self.metadata else new.tail
         text = Split(new.gaps, new.words, tail).join()

@@ -1,6 +1,7 @@
 """Writes values onto an existing line: only words whose value changed are replaced."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.synopsis import Chain, NoValue, Options, Part, Values, group_of
@@ -8,8 +9,10 @@ from haproxy_native.text.line_diff import changes
 from haproxy_native.text.words import Split, split, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
-Piece = tuple[tuple[int, ...] | None, list[tuple[str, str]]]
-"""What a part is matched by, None for unknown words, and its gaps and words."""
+Pair = tuple[str, str]
+"""A word behind the gap before it."""
+Piece = tuple[tuple[int, ...] | None, list[Pair]]
+"""What a part is matched by, None for unknown words, and its words."""
 
 
 def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain) -> list[Piece]:
@@ -21,9 +24,9 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if part.key is not None:
             key = identity(part, chain)
             last[key], said[key] = part, said.get(key, {}) | part.values
-    pieces: list[Piece] = []
+    pairs, pieces = pairs_of(old), list[Piece]()
     for part in parts:
-        own = list(zip(old.gaps[part.start : part.end], old.words[part.start : part.end], strict=True))
+        own = pairs[part.start : part.end]
         key = identity(part, chain)
         if part.key is not None and not (part.hidden and key not in new):
             if key not in new:
@@ -38,19 +41,39 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
     return pieces
 
 
-def edited(own: Sequence[tuple[str, str]], part: Part, words: Sequence[str], values: Values) -> list[tuple[str, str]]:
+def respelled(old: Split, parts: Sequence[Part], written: Iterable[Written]) -> list[Piece]:
+    """The old line by another synopsis; words that both have stay as they are."""
+    own = pairs_of(old)
+    new = [(key, spaced(words)) for key, words, _ in written]
+    flat = retained(
+        own, [word for part in parts for word in usual(part, own[part.start : part.end])], [pair for _, own_ in new for pair in own_]
+    )
+    # The first gap is the indent, whatever word stands behind it.
+    flat = [(old.gaps[0] if place == 0 else " " if pair is own[0] else pair[0], pair[1]) for place, pair in enumerate(flat)]
+    words = iter(flat)
+    return [(key, list(islice(words, len(own_)))) for key, own_ in new]
+
+
+def edited(own: Sequence[Pair], part: Part, words: Sequence[str], values: Values) -> list[Pair]:
     """The words of a part for other values, by the synonym that stands there; those that say the same stay as they are."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
-    after = spaced(words)
+    return retained(own, usual(part, own), spaced(words))
+
+
+def usual(part: Part, own: Sequence[Pair]) -> list[str]:
+    """The words of a part as they would be written, one for each that stands there; those, where that cannot be told."""
     try:
-        before = [word for _, word in spaced(by.write(part.values) if by else ())]
+        words = [word for _, word in spaced(part.by.write(part.values) if part.by else ())]
     except (NoValue, BadValue):
-        before = []
-    if len(before) != len(own):
-        return regapped(own, [word for _, word in after])
-    result, at = list[tuple[str, str]](), 0
+        words = []
+    return words if len(words) == len(own) else [word for _, word in own]
+
+
+def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
+    """New words; those that are among the old ones, of which `before` is the usual spelling, as these are."""
+    result, at = list[Pair](), 0
     for (start, end), (there, until) in changes(before, [word for _, word in after]):
         result += own[at:start]
         result += [(own[start + i][0] if start + i < end else gap, word) for i, (gap, word) in enumerate(after[there:until])]
@@ -58,7 +81,11 @@ def edited(own: Sequence[tuple[str, str]], part: Part, words: Sequence[str], val
     return [*result, *own[at:]]
 
 
-def spaced(words: Iterable[str]) -> list[tuple[str, str]]:
+def pairs_of(line: Split) -> list[Pair]:
+    return list(zip(line.gaps, line.words, strict=True))
+
+
+def spaced(words: Iterable[str]) -> list[Pair]:
     """The words of texts, each with the gap before it."""
     return [(gap or " ", word) for text in words for gap, word in zip(*split(text)[:2], strict=True)]
 
@@ -101,7 +128,7 @@ def identity(part: Part, chain: Chain) -> tuple[int, ...]:
     return part.key if is_row else (*part.key[:2], 0)
 
 
-def regapped(old: Sequence[tuple[str, str]], words: Sequence[str]) -> list[tuple[str, str]]:
+def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
     """New words in the gaps of the old ones; one blank where there was none."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
 
