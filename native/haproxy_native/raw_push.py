@@ -30,7 +30,7 @@ async def raw_push(
     def pushed(current: Document) -> Document:
         if instead_of:
             instead_of(current)
-        return patches.sharing(parts.with_parts(current, {name: document}), current, read=True)
+        return patches.sharing(parts.with_parts(current, {name: document}), current)
 
     return Change(
         edit=pushed,

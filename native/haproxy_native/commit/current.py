@@ -180,7 +180,7 @@ class Current:
             self._turn += 1
 
     def _parsed(self, data: bytes) -> Document:
-        return patches.sharing(Document.parse(data, outline=self._outline), self.document, read=True)
+        return patches.sharing(Document.parse(data, outline=self._outline), self.document)
 
     def _look(self) -> tuple[Seen | SeenAll | None, bool]:
         """The file's stamp, and whether a later write must change it: the kernel's clock for files advances every 10 ms at most."""

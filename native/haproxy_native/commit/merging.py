@@ -49,7 +49,7 @@ async def text_of(context: CommitContext, change: Change) -> Document:
         if published.version == version:
             return published.after
     if context.text_of and (data := await context.text_of(version)) is not None:
-        return await beside(lambda: patches.sharing(Document.parse(data), current.document, read=True))
+        return await beside(lambda: patches.sharing(Document.parse(data), current.document))
     try:
         return await beside(_backup, context, version)
     except (Missing, Unreadable):

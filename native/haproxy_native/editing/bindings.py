@@ -52,16 +52,6 @@ def all_sources(document: Document) -> list[str | None]:
     return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit(document), strict=True)]
 
 
-def shown_source(document: Document, section: Section) -> str | None:
-    """`implicit_defaults` of a section that was read; one that an edit made shows what it was given, as in the reference."""
-    return None if section.made else implicit_defaults(document, section)
-
-
-def shown_sources(document: Document) -> list[str | None]:
-    """`shown_source` of every section, in one pass."""
-    return [None if section.made else source for section, source in zip(document.sections, all_implicit(document), strict=True)]
-
-
 def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
     """Raise BadValue when `from` names no defaults section, or when defaults would inherit from themselves."""
     seen = {name} if kind == DEFAULTS else set()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.abandonment import check
-from haproxy_native.editing.bindings import check_from, shown_source, shown_sources, with_named_source
+from haproxy_native.editing.bindings import all_implicit, check_from, implicit_defaults, with_named_source
 from haproxy_native.editing.children import ChildEditor, meant
 from haproxy_native.editing.lookup_errors import (
     ORPHANS,
@@ -81,7 +81,7 @@ class Editor:
             if section is None and not lists_orphans(resource):
                 raise absent_parent(resource, parent, "orphan_list")
             return [] if section is None else [dict(object_) for object_ in self.lines.children(section, resource).readable]
-        implicit = shown_sources(document)
+        implicit = all_implicit(document)
         return [
             self.as_object(section, resource, name, bound, full=full)
             for name, section, bound in zip(document.names(), document.sections, implicit, strict=True)
@@ -99,7 +99,7 @@ class Editor:
         section_found = self.section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
-        return self.as_object(section_found, resource, name, shown_source(document, section_found), full=full)
+        return self.as_object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         """Indices of a collection's lines that cannot be expressed as objects."""
@@ -107,7 +107,7 @@ class Editor:
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """A section that stands in a document as its object; `bound` is its `shown_source` there. Raises Abandoned."""
+        """A section that stands in a document as its object; `bound` is its `implicit_defaults` there. Raises Abandoned."""
         check()
         own = self._own(section, resource, name, bound)
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
@@ -237,7 +237,7 @@ class Editor:
         wanted = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, wanted.get("from"))
         unshown = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
-        values = {**unshown, **_without_implied(wanted, old, shown_source(document, old))}
+        values = {**unshown, **_without_implied(wanted, old, implicit_defaults(document, old))}
         document = with_named_source(document, values.get("from"))
         new = self.shape(resource).onto(at_home(document, old), values, whole=full)
         if full:

@@ -43,12 +43,9 @@ def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURA
     return sharing(Document.parse(text, outline=outline), base)
 
 
-def sharing(document: Document, base: Document, *, read: bool = False) -> Document:
-    """The same document with the base's sections where they are equal, each once, so that a thousand of them cost little more than one.
-
-    `read`: the text was read, so that no section of it is one that an edit has made.
-    """
-    known = {(section.lead, section.text, section.file): section for section in base.sections if not (read and section.made)}
+def sharing(document: Document, base: Document) -> Document:
+    """The same document with the base's sections where they are equal, each once, so that a thousand of them cost little more than one."""
+    known = {(section.lead, section.text, section.file): section for section in base.sections}
     return Document(document.preamble, [_known(section, known) for section in document.sections])
 
 

@@ -166,7 +166,7 @@ class SectionShape:
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """A new section with the object's own lines."""
         name = str(values.get("name") or "")
-        bare = Section(self.kind, name, lines=[self.header.new(values, "", newline)], usual_indent=indent, made=True)
+        bare = Section(self.kind, name, lines=[self.header.new(values, "", newline)], usual_indent=indent)
         wanted = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [bare.header]
         for directive in self.directives:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from haproxy_native.abandonment import check
-from haproxy_native.editing.bindings import DEFAULTS, shown_source, shown_sources
+from haproxy_native.editing.bindings import DEFAULTS, all_implicit, implicit_defaults
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.resources import Resource
@@ -116,15 +116,15 @@ class _Comparison:
         """The proxies that other defaults sections stand above than before."""
         if self._before.keys() == self._new.keys():
             return set()
-        old, new = (dict(zip(document.keys(), shown_sources(document), strict=True)) for document in (self._before, self._new))
+        old, new = (dict(zip(document.keys(), all_implicit(document), strict=True)) for document in (self._before, self._new))
         return {key for key, source in old.items() if key in new and new[key] != source}
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         check()
         old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
         # A proxy without `from` has that of its place.
-        was = shown_source(self._before, old) if old else None
-        now = shown_source(self._new, new) if new else None
+        was = implicit_defaults(self._before, old) if old else None
+        now = implicit_defaults(self._new, new) if new else None
         if was == now and (old is new or (old and new and old.text == new.text)):
             return
         place = Place(resource, None, name)

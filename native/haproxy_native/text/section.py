@@ -19,12 +19,9 @@ BOUNDARY = ""
 
 
 class Section:
-    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file.
+    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file."""
 
-    `made`: the section has come into being by an edit, and was not read from a text.
-    """
-
-    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "made", "name", "usual_indent")
+    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 
     def __init__(
         self,
@@ -36,10 +33,9 @@ class Section:
         lead: str = "",
         file: str | None = None,
         usual_indent: str = "  ",
-        made: bool = False,
     ) -> None:
         self.kind, self.name, self.lead, self.file, self.usual_indent = kind, name, lead, file, usual_indent
-        self.made, self._text = made, text
+        self._text = text
         self._lines = tuple(lines) if lines is not None else None
         self.cache: dict[Any, Any] = {}
 
@@ -105,7 +101,7 @@ class Section:
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
-        own = {"name": self.name, "lead": self.lead, "file": self.file, "usual_indent": self.usual_indent, "made": self.made}
+        own = {"name": self.name, "lead": self.lead, "file": self.file, "usual_indent": self.usual_indent}
         return Section(self.kind, **({"text": self.text} if "text" not in changed else {}) | own | changed)
 
     @property

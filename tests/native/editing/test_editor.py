@@ -126,8 +126,8 @@ def test_a_new_section_with_all_its_children() -> None:
     body: dict[str, Any] = {"name": "new", "mode": "tcp", "acl_list": [ACL], "servers": {"s3": SERVER}}
     after = EDITOR.create(document(), BACKENDS, None, body, full=True)
     assert after.text == TEXT + "\nbackend new\n    mode tcp\n    server s3 192.0.2.3:80\n    acl new path /x\n"
-    assert EDITOR.get_object(after, BACKENDS, None, "new", full=True) == body, "it shows what it was given"
-    assert EDITOR.get_object(document(after.text), BACKENDS, None, "new", full=True) == {**body, "from": "base"}, "until the file is read"
+    assert EDITOR.get_object(after, BACKENDS, None, "new", full=True) == {**body, "from": "base"}, "bound by its place in the file"
+    assert EDITOR.get_object(document(after.text), BACKENDS, None, "new", full=True) == {**body, "from": "base"}
     assert EDITOR.create(document(), BACKENDS, None, body).text == TEXT + "\nbackend new\n    mode tcp\n"
 
 

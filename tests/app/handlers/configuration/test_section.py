@@ -90,14 +90,13 @@ def test_what_clients_of_the_reference_cannot_name_outlives_their_put(client: Cl
     assert "trimming" not in text
 
 
-def test_the_source_of_a_new_section_is_shown_once_the_file_is_read(client: Client) -> None:
-    """By a hand edit, say; before that it shows what it was given."""
+def test_the_source_of_a_section_is_shown_whoever_made_it(client: Client) -> None:
     client.post(f"{CONFIG}/backends?version=1", {"name": "new"})
-    assert client.get(f"{CONFIG}/backends/new").json == {"name": "new"}
-    client.put(f"{CONFIG}/backends/new?version=2", {"name": "new", "mode": "http"})
-    assert client.get(f"{CONFIG}/backends/new").json == {"mode": "http", "name": "new"}
-    client.file.write_text(client.file.read_text() + "  timeout server 5s\n")
-    assert client.post("/v3/services/haproxy/transactions?version=3").status in (201, 409)
-    assert client.get(f"{CONFIG}/backends/new").json["from"] == "base"
-    client.post(f"{CONFIG}/backends?version={client.get(f'{CONFIG}/version').json}", {"name": "named", "from": "base"})
-    assert client.get(f"{CONFIG}/backends/named").json == {"from": "base", "name": "named"}
+    shown = {"from": "base", "name": "new"}
+    assert client.get(f"{CONFIG}/backends/new").json == shown
+    client.file.write_text(client.file.read_text() + "  # by hand\n")
+    assert client.post("/v3/services/haproxy/transactions?version=2").status in (201, 409)
+    assert client.get(f"{CONFIG}/backends/new").json == shown
+    version = client.get(f"{CONFIG}/version").json
+    assert client.put(f"{CONFIG}/backends/new?version={version}", shown).status in (200, 202)
+    assert "backend new\n" in client.file.read_text(), "the word is written only where a client wants another one"
