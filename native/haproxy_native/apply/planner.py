@@ -16,7 +16,7 @@ from haproxy_native.apply.rules import Conflict, Declaration, Rules, Section
 from haproxy_native.editing.bindings import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Missing, NativeError
+from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import Effect, effects, object_section
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section as TextSection
@@ -170,10 +170,9 @@ class _Planner:
         return Wanted(resource, name, theirs, wanted)
 
     def _there(self, resource: Resource, name: str) -> Object | None:
-        try:
-            return self.editor.get_object(self.before, resource, None, name, full=True)
-        except Missing:
+        if self.editor.section(self.before, resource, name) is None:
             return None
+        return self.editor.get_object(self.before, resource, None, name, full=True)
 
     def _parts(self, resource: Resource, object_: Object | None) -> Parts | None:
         return None if object_ is None else parts_of(self.editor, resource, object_)

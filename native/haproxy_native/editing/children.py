@@ -149,8 +149,6 @@ class ChildEditor:
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
         """All children with names. They have no order of their own: those that stay keep their places, new ones go behind, by name."""
-        if not bodies:
-            return self.replace_all(section, parent, resource, [])
         wanted = {meant(body.get(resource.key)): body for _, body in sorted(bodies.items())}
         there, change = self._by_name(section, resource), Change({}, [])
         for name, places in there.items():
@@ -161,10 +159,8 @@ class ChildEditor:
         return changed(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
-        """The whole list; lines that cannot be read stay, unless the list is emptied."""
+        """The whole list; lines that cannot be read stay: nobody can have seen them."""
         children = self.children(section, resource)
-        if not bodies:
-            return changed(section, Change(dict.fromkeys(children.places), []))
         lines: Found = [
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None
         ]

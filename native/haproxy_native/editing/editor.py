@@ -96,7 +96,7 @@ class Editor:
                 raise absent_child(resource, parent, key)
             return dict(object_)
         name = str(key) if resource.kind == "section" else ""
-        section_found = self.section(document, resource, name)
+        section_found = self.section_or_implied(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
         return self.as_object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
@@ -144,6 +144,11 @@ class Editor:
         return embedded
 
     # -- sections
+
+    def section_or_implied(self, document: Document, resource: Resource, name: str) -> Section | None:
+        """The section; where the file does not have one that every configuration has, an empty one."""
+        section = self.section(document, resource, name)
+        return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
     def section(self, document: Document, resource: Resource, name: str) -> Section | None:
         return document.find(resource.section, name) if resource.kind == "section" else united(document, resource.section)
@@ -229,7 +234,8 @@ class Editor:
         if full and old is not None and body == self.get_object(document, resource, None, name, full=True):
             return document
         if old is None and resource.kind == "singleton":
-            return self.create(document, resource, None, body, full=full)
+            made = self.create(document, resource, None, body, full=full)
+            return document if resource.is_implied and not self._says_anything(made, resource) else made
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
         if resource.kind == "section":
@@ -241,8 +247,12 @@ class Editor:
         document = with_named_source(document, values.get("from"))
         new = self.shape(resource).onto(at_home(document, old), values, whole=full)
         if full:
-            new = self._with_embedded(self._without_unknown(new, resource), resource, body)
+            new = self._with_embedded(new, resource, body)
         return behind_its_defaults(with_edited(document, old, new), new)
+
+    def _says_anything(self, document: Document, resource: Resource) -> bool:
+        section = self.section(document, resource, "")
+        return section is not None and any(line.words for line in section.lines[1:])
 
     def unknown(self, section: Section, resource: Resource) -> list[int]:
         """The places of the directives that no object can express."""
@@ -265,11 +275,6 @@ class Editor:
             if words := line.words if reading is None else opaque_words(line, reading):
                 yield place, " ".join(words)
 
-    def _without_unknown(self, section: Section, resource: Resource) -> Section:
-        """Returns the section without these lines and without snippets; comments and conditionals stay."""
-        unknown = {*self.unknown(section, resource), *section.snippets}
-        return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
-
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
         """Returns the document without an object; one that stands in branches of an `.if` goes from all of them."""
         if parent is not None:
@@ -285,15 +290,21 @@ class Editor:
 
     # -- children
 
-    def _parent(self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> Section:
+    def _with_parent(
+        self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan"
+    ) -> tuple[Document, Section]:
+        """The section that children go into, and the document with it: one that every configuration has is written when it is needed."""
         section = self.section(document, *parent)
+        if section is None and parent[0].is_implied:
+            document = self.create(document, parent[0], None, {})
+            section = self.section(document, *parent)
         if section is None:
             raise absent_parent(resource, parent, situation)
-        return section
+        return document, section
 
     def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
         """Raises what the creation of a child there would."""
-        self._parent(document, resource, parent, "orphan_create")
+        self._with_parent(document, resource, parent, "orphan_create")
 
     def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
         """Raises what an edit (absent_replace, absent_delete) of an object that does not exist would."""
@@ -305,7 +316,7 @@ class Editor:
     def _child(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent"
     ) -> tuple[Section, int]:
-        section = self.section(document, *parent)
+        section = self.section_or_implied(document, *parent)
         objects = self.lines.children(section, resource).objects if section else []
         if resource.kind == "indexed":
             index = int(key) if section and 0 <= int(key) < len(objects) else None
@@ -320,7 +331,7 @@ class Editor:
     def _create_child(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], body: Mapping[str, Any], index: int | None
     ) -> Document:
-        section = self._parent(document, resource, parent, "orphan_create")
+        document, section = self._with_parent(document, resource, parent, "orphan_create")
         objects = self.lines.children(section, resource).objects
         if resource.kind == "named":
             self._refuse_taken(section, resource, parent, None, body)
@@ -344,7 +355,9 @@ class Editor:
     ) -> Document:
         """Returns the document with a whole list of children replaced."""
         refuse_line_breaks(bodies, (), self._escaped(resource))
-        section = self._parent(document, resource, parent)
+        if not bodies and parent[0].is_implied and self.section(document, *parent) is None:
+            return document
+        document, section = self._with_parent(document, resource, parent)
         return with_edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
 
 

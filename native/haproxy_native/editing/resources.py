@@ -17,7 +17,7 @@ class Resource:
     `parent_needed`: the actions that are refused for a missing parent; else its list is empty, and one object of it is missing.
     `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
     body. `write_only`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
-    the backend for whatever no rule sends elsewhere.
+    the backend for whatever no rule sends elsewhere. `verbs`: the actions, where they are not all those of the kind.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Resource:
     full_section: bool = False
     silent: bool = False
     write_only: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
     existence_first: tuple[str, ...] = ()
     parent_needed: tuple[str, ...] = ()
     fallback: str = ""
@@ -42,6 +43,11 @@ class Resource:
     def member_of(self, parent: str) -> str:
         """The member of a parent's object that embeds this collection; empty where none does."""
         return self.member.get(parent, "") if isinstance(self.member, Mapping) else self.member
+
+    @property
+    def is_implied(self) -> bool:
+        """Whether HAProxy has the section, with nothing in it, where the file does not: nobody can create it."""
+        return self.kind == "singleton" and bool(self.verbs) and "create" not in self.verbs
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -80,6 +86,7 @@ def _resource(name: str, row: Mapping[str, Any]) -> Resource:
         list_schema=row.get("list", ""),
         parents=tuple(row.get("parents", ())),
         write_only=tuple(row.get("write_only", ())),
+        verbs=tuple(row.get("verbs", ())),
         existence_first=tuple(row.get("existence_first", ())),
         parent_needed=tuple(row.get("parent_needed", ())),
         **known,

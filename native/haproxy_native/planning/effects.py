@@ -121,7 +121,7 @@ class _Comparison:
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         check()
-        old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
+        old, new = (self._editor.section_or_implied(document, resource, name) for document in (self._before, self._new))
         # A proxy without `from` has that of its place.
         was = implicit_defaults(self._before, old) if old else None
         now = implicit_defaults(self._new, new) if new else None

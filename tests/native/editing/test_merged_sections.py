@@ -42,7 +42,7 @@ def test_they_are_read_as_one() -> None:
         (
             {"performance_options": {"maxconn": 20}, "log_target_list": [{"address": "192.0.2.1:514", "facility": "local0"}]},
             True,
-            "  zork 1\n  log 192.0.2.2:514 local0\n",
+            "  log 192.0.2.2:514 local0\n",
             "",
         ),
     ],

@@ -1,0 +1,124 @@
+"""A patch of a section changes the lines that it names: what it does not name stays as it is, and so does what no object can express."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import NativeError
+from haproxy_native.grammar.directive import Directive
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+from tests.samples import directive_samples, line_samples
+
+EDITOR = standard_editor()
+KINDS = [each for each in EDITOR.resources.by_name.values() if each.kind in ("section", "singleton") and each.section and not each.file]
+ROUNDS = 25
+# The reduced cases: lines that HAProxy knows and no member has.
+UNREAD = ("redirect location /x", "http-check expect !status 200", "max-session-srv-conns 7", "zork 1 # theirs", "# a person's", "")
+
+
+@pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.name)
+def test_what_a_patch_does_not_name_stays(resource: Resource) -> None:
+    chance, done = random.Random(resource.name), 0
+    for _ in range(ROUNDS):
+        text = _text(resource, chance)
+        document = Document.parse(text)
+        name = "s" if resource.kind == "section" else ""
+        section = EDITOR.section(document, resource, name)
+        assert section
+        whole = EDITOR.get_object(document, resource, None, name, full=True)
+        part = _part(resource, whole, chance)
+        try:
+            after = EDITOR.section(EDITOR.replace(document, resource, None, name, _merged(whole, part), full=True), resource, name)
+        except NativeError:
+            continue
+        assert after
+        done += 1
+        _stays(resource, section, after, part)
+    assert done > ROUNDS / 4, "hardly any patch is one that the section takes"
+
+
+def _stays(resource: Resource, section: Section, after: Section, part: Mapping[str, Any]) -> None:
+    named = _named(resource, section, part)
+    staying = [line.text for place, line in enumerate(section.lines) if place not in named]
+    left = [line.text for line in after.lines]
+    assert not (gone := Counter(staying) - Counter(left)), f"{part} took {list(gone)} from\n{section.text}"
+    # An ACL may move above a line that names it, and a comment with the line below it.
+    lines, moving = iter(left), ("acl", "#")
+    assert all(text in lines for text in staying if not text.lstrip().startswith(moving)), f"{part} moved lines of\n{section.text}"
+
+
+def _named(resource: Resource, section: Section, part: Mapping[str, Any]) -> set[int]:
+    """The places of the lines that say what a patch is about."""
+    shape = EDITOR.shape(resource)
+    members = set(part) | {alias.target for alias in shape.list_aliases if alias.member in part}
+    places = {0} if members & {"from", "metadata", *shape.header.members} else set()
+    for number, lines in shape.reading(section).lines.items():
+        if members & _members(shape.directives[number]):
+            places |= {place for place, _ in lines}
+    for member, child in EDITOR.resources.children(resource.name):
+        children = EDITOR.lines.children(section, child)
+        for place, object_ in zip(children.places, children.objects, strict=True):
+            if object_ is not None and member in part and (child.kind == "indexed" or object_[child.key] in part[member]):
+                places.add(place)
+    return places
+
+
+def _members(directive: Directive) -> set[str]:
+    return {directive.path[0]} if directive.path else {directive.rows, *directive.shape.members}
+
+
+def _part(resource: Resource, whole: Mapping[str, Any], chance: random.Random) -> dict[str, Any]:
+    """A merge patch: members that get another value, come, or go, and children by name."""
+    children = dict(EDITOR.resources.children(resource.name))
+    own = [member for member in whole if member not in (resource.key, *children)]
+    part: dict[str, Any] = dict.fromkeys(chance.sample(own, min(len(own), chance.randrange(2))))
+    directives = EDITOR.shape(resource).directives
+    for directive in chance.sample(directives, min(len(directives), chance.randrange(3))):
+        part |= chance.choice(list(directive_samples(directive)) or [{}])
+    for member, child in children.items():
+        if chance.random() < 0.3:
+            rows = list(_rows(child, chance))
+            part[member] = rows if child.kind == "indexed" else {row[child.key]: row for row in rows}
+            if child.kind == "named" and whole.get(member):
+                part[member][chance.choice(list(whole[member]))] = None
+    return part
+
+
+def _merged(whole: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(whole)
+    for member, value in part.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(member), Mapping):
+            value = _merged(merged[member], value)
+        merged[member] = value
+    return {member: value for member, value in merged.items() if value is not None}
+
+
+def _text(resource: Resource, chance: random.Random) -> str:
+    """A section with lines of any kind, in any order, among others that are not known."""
+    shape = EDITOR.shape(resource)
+    lines = list(UNREAD)
+    for directive in chance.sample(shape.directives, min(len(shape.directives), 6)):
+        for row in chance.sample(samples := line_samples(directive.shape), min(len(samples), 2 if directive.rows else 1)):
+            lines.append(_spelled(directive.shape.new(row).text))
+    for _, child in EDITOR.resources.children(resource.name):
+        lines += [_spelled(EDITOR.lines.shape(child).new(row).text) for row in _rows(child, chance)]
+        lines += [" ".join((*prefix, "zork")) for prefix in EDITOR.lines.shape(child).prefixes()]
+    chance.shuffle(lines)
+    header = f"{resource.section} s" if resource.kind == "section" else resource.section
+    return f"{header}   # theirs\n" + "".join(f"\t{line}\n" for line in lines)
+
+
+def _rows(child: Resource, chance: random.Random) -> Iterator[Mapping[str, Any]]:
+    samples = line_samples(EDITOR.lines.shape(child))
+    for number, row in enumerate(chance.sample(samples, min(len(samples), 2))):
+        yield {**row, child.key: f"n{number}{chance.randrange(9)}"} if child.kind == "named" and child.key in row else row
+
+
+def _spelled(text: str) -> str:
+    return "   ".join(text.strip().split(" "))
