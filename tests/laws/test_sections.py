@@ -40,7 +40,7 @@ def test_what_a_patch_does_not_name_stays(resource: Resource) -> None:
         assert after
         done += 1
         _stays(resource, section, after, part)
-    assert done > ROUNDS / 4, "hardly any patch is one that the section takes"
+    assert done > 4, "hardly any patch is one that the section takes"
 
 
 def _stays(resource: Resource, section: Section, after: Section, part: Mapping[str, Any]) -> None:

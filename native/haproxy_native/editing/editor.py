@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.abandonment import check
+from haproxy_native.editing.acl_order import with_acls_above
 from haproxy_native.editing.bindings import all_implicit, check_from, implicit_defaults, with_named_source
 from haproxy_native.editing.children import ChildEditor, meant
 from haproxy_native.editing.lookup_errors import (
@@ -101,6 +102,13 @@ class Editor:
             raise absent_section(resource, name, full=full)
         return self.as_object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
 
+    def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
+        """The object that a creation has added to a collection, wherever that is."""
+        sections = (self.section(document, *parent) for document in (before, after))
+        old, new = (self.lines.children(section, resource).objects if section else [] for section in sections)
+        index = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one is not other), len(old))
+        return dict(new[index] or {})
+
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         """Indices of a collection's lines that cannot be expressed as objects."""
         section = self.section(document, *parent) if parent else None
@@ -177,7 +185,7 @@ class Editor:
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
         newline = document.sections[0].newline if document.sections else "\n"
         section = self.shape(resource).new(body, usual_indent(document, resource.section), newline)
-        return self._with_embedded(section, resource, body) if full else section
+        return with_acls_above(self._with_embedded(section, resource, body), None) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
         """Returns the document with complete new sections of one kind, one after the other if they have the same `from`.
@@ -228,7 +236,7 @@ class Editor:
             if resource.kind == "named" and self.lines.has_name(section, resource, index):
                 _refuse_other_name(resource, key, body)
             self._refuse_taken(section, resource, parent, key, body)
-            return with_edited(document, section, self.lines.replace(section, resource, index, body))
+            return _edited(document, section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
         old = self.section(document, resource, name)
         if full and old is not None and body == self.get_object(document, resource, None, name, full=True):
@@ -248,6 +256,7 @@ class Editor:
         new = self.shape(resource).onto(at_home(document, old), values, whole=full)
         if full:
             new = self._with_embedded(new, resource, body)
+        new = with_acls_above(new, old)
         return behind_its_defaults(with_edited(document, old, new), new)
 
     def _says_anything(self, document: Document, resource: Resource) -> bool:
@@ -279,7 +288,7 @@ class Editor:
         """Returns the document without an object; one that stands in branches of an `.if` goes from all of them."""
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
-            return with_edited(document, section, self.lines.delete(section, resource, index))
+            return _edited(document, section, self.lines.delete(section, resource, index))
         name = str(key) if resource.kind == "section" else ""
         section_found = self.section(document, resource, name)
         if section_found is None:
@@ -338,7 +347,7 @@ class Editor:
         place = len(objects) if index is None or index < 0 else index
         if place > len(objects):
             raise IndexOutOfRange(f"Object with id {index} in {inside(parent)} out of range")
-        return with_edited(document, section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
+        return _edited(document, section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
 
     def _refuse_taken(
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
@@ -358,7 +367,12 @@ class Editor:
         if not bodies and parent[0].is_implied and self.section(document, *parent) is None:
             return document
         document, section = self._with_parent(document, resource, parent)
-        return with_edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
+        return _edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
+
+
+def _edited(document: Document, old: Section, new: Section) -> Document:
+    """The document with a section edited, in which ACLs stand above the lines that name them."""
+    return with_edited(document, old, with_acls_above(new, old))
 
 
 def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:

@@ -1,7 +1,5 @@
 """Children with a position inside a section, such as rules, ACLs and log targets."""
 
-from typing import Any
-
 from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.responses import Response
 from dataplaneapi.handlers.configuration.objects import (
@@ -28,10 +26,14 @@ async def append(call: JsonCall) -> Response:
 
 
 async def _added(call: Call, asked: Target) -> Response:
-    def stored(document: Document) -> Any:
-        return asked.objects(document)[-1] if asked.key is None or asked.key < 0 else asked.object(document)
+    before: list[Document] = []
 
-    return await change(call, lambda document: asked.create(document, call.body), 201, stored)
+    def create(document: Document) -> Document:
+        before[:] = [document]
+        return asked.create(document, call.body)
+
+    # An ACL may be placed above the position that was asked for.
+    return await change(call, create, 201, lambda document: asked.added_object(before[0], document))
 
 
 ACTIONS = {

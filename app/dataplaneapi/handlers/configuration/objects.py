@@ -59,6 +59,11 @@ class Target:
     def create(self, document: Document, body: Any) -> Document:
         return self.editor.create(document, self.resource, self.parent, body, index=self.key, full=self.full)
 
+    def added_object(self, before: Document, after: Document) -> dict[str, Any]:
+        assert self.parent is not None
+        assert isinstance(self.editor, Editor)
+        return self.editor.added_object(before, after, self.resource, self.parent)
+
     def replace_all(self, document: Document, bodies: Any) -> Document:
         assert self.parent is not None
         assert isinstance(self.editor, Editor)

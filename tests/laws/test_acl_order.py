@@ -1,0 +1,154 @@
+"""An ACL stands above the lines that name it, by whichever edits they have come: HAProxy is the judge."""
+
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haproxy_native.editing.editor import standard_editor
+from haproxy_native.text.document import Document
+from tests.haproxy import binaries
+
+EDITOR = standard_editor()
+Object = dict[str, Any]
+Road = Callable[[Document, tuple[Any, str], str, Object, str], Document]
+
+# Rules stand before ACLs; `late` is named by the last rule alone, and one line names an ACL that has no member.
+TEXT = """\
+defaults base
+  mode http
+  timeout connect 1s
+  timeout client 1s
+  timeout server 1s
+frontend web from base
+  bind 127.0.0.1:18080
+  monitor-uri /x
+  acl known src 192.0.2.1
+  tcp-request content reject if { src 192.0.2.2 }
+  redirect location /y if known
+  # the first
+  http-request deny if { path /a }
+  http-response deny if known
+  http-after-response set-header a b if known
+  use_backend app if known
+  # by a person
+  acl late src 192.0.2.3
+  use_backend app if late
+  default_backend app
+backend app from base
+  stick-table type ip size 1k
+  force-persist if { src 192.0.2.4 }
+  tcp-request content accept if { src 192.0.2.4 }
+  tcp-response content accept if { src 192.0.2.4 }
+  stick on src if { src 192.0.2.4 }
+  use-server s if { src 192.0.2.4 }
+  acl known src 192.0.2.1
+  acl late src 192.0.2.3
+  http-request deny if late
+  server s 127.0.0.1:18081
+"""
+# What can name an ACL: the section, its member, and the row that does.
+NAMING: Mapping[str, tuple[str, str, Object]] = {
+    "tcp request": ("frontends", "tcp_request_rule_list", {"type": "content", "action": "accept"}),
+    "http request": ("frontends", "http_request_rule_list", {"type": "deny"}),
+    "http response": ("frontends", "http_response_rule_list", {"type": "deny"}),
+    "http after response": ("frontends", "http_after_response_rule_list", {"type": "del-header", "hdr_name": "a"}),
+    "switching": ("frontends", "backend_switching_rule_list", {"name": "app"}),
+    "monitor fail": ("frontends", "monitor_fail", {}),
+    "stick": ("backends", "stick_rule_list", {"type": "match", "pattern": "src"}),
+    "use server": ("backends", "server_switching_rule_list", {"target_server": "s"}),
+    "tcp response": ("backends", "tcp_response_rule_list", {"type": "content", "action": "accept"}),
+    "request of a backend": ("backends", "http_request_rule_list", {"type": "deny"}),
+    "persistence": ("backends", "ignore_persist_list", {}),
+}
+
+
+def _acl(name: str) -> Object:
+    return {"acl_name": name, "criterion": "src", "value": "192.0.2.9"}
+
+
+def _whole(document: Document, section: tuple[Any, str], **changed: Any) -> Document:
+    """PUT and PATCH of the section."""
+    resource, name = section
+    body = {**EDITOR.get_object(document, resource, None, name, full=True), **changed}
+    return EDITOR.replace(document, resource, None, name, body, full=True)
+
+
+def _with_row(document: Document, section: tuple[Any, str], member: str, row: Object, *, index: int | None) -> Document:
+    child = dict(EDITOR.resources.children(section[0].name)).get(member)
+    if child is not None:
+        return EDITOR.create(document, child, section, row, index=index)
+    body = EDITOR.get_object(document, section[0], None, section[1])
+    return EDITOR.replace(document, section[0], None, section[1], {**body, **_own(body, member, row)})
+
+
+def _own(body: Object, member: str, row: Object) -> Object:
+    return {member: [*body.get(member, []), row] if member.endswith("_list") else row}
+
+
+def _one_by_one(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    document = EDITOR.create(document, EDITOR.resources["acls"], section, _acl(acl))
+    return _with_row(document, section, member, row, index=0)
+
+
+def _at_the_end(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    document = EDITOR.create(document, EDITOR.resources["acls"], section, _acl(acl), index=2)
+    return _with_row(document, section, member, row, index=None)
+
+
+def _by_a_list(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    acls = EDITOR.resources["acls"]
+    document = EDITOR.replace_all(document, acls, section, [*EDITOR.list_objects(document, acls, section), _acl(acl)])
+    return _with_row(document, section, member, row, index=0)
+
+
+def _at_once(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    body = EDITOR.get_object(document, section[0], None, section[1], full=True)
+    rows = {member: [row, *body.get(member, [])]} if member.endswith("_list") else {member: row}
+    return _whole(document, section, acl_list=[*body["acl_list"], _acl(acl)], **rows)
+
+
+def _another_section(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    resource, name = section
+    body = EDITOR.get_object(document, resource, None, name, full=True) | {"name": f"{name}-{acl}", "acl_list": [_acl(acl)], "binds": {}}
+    body = {member_: value for member_, value in body.items() if member_ == "acl_list" or not member_.endswith("_list")}
+    return EDITOR.create(document, resource, None, body | _own({}, member, row), full=True)
+
+
+def _of_one_that_is_there(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    return _with_row(document, section, member, row | {"cond_test": "!late"}, index=0)
+
+
+def _of_the_first_line_alone(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    """The first of two lines of the ACL goes, and the other one stands below the rule."""
+    acls = EDITOR.resources["acls"]
+    document = _one_by_one(document, section, member, row, acl)
+    document = _whole(document, section)
+    document = EDITOR.replace_all(document, acls, section, [*(rows := EDITOR.list_objects(document, acls, section)), _acl(acl)])
+    return EDITOR.delete(document, acls, section, next(place for place, each in enumerate(rows) if each["acl_name"] == acl))
+
+
+ROADS: Mapping[str, Road] = {
+    road.__name__: road
+    for road in (_one_by_one, _at_the_end, _by_a_list, _at_once, _another_section, _of_one_that_is_there, _of_the_first_line_alone)
+}
+
+
+@pytest.mark.parametrize("wanted", ["2.6", ""])
+@pytest.mark.parametrize("road", ROADS)
+def test_haproxy_finds_each_acl(road: str, wanted: str, tmp_path: Path) -> None:
+    binary = binaries.exactly(wanted) if wanted else binaries.newest()
+    document = Document.parse(TEXT)
+    for number, (collection, member, row) in enumerate(NAMING.values()):
+        acl = f"new{number}"
+        section = EDITOR.resources[collection], "web" if collection == "frontends" else "app"
+        document = ROADS[road](document, section, member, row | {"cond": "if", "cond_test": f"!{acl}"}, acl)
+    (file := tmp_path / "haproxy.cfg").write_text(document.text)
+    ran = subprocess.run([binary, "-c", "-f", str(file)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, f"{ran.stderr}\n{document.text}"
+    lost = [line for line in TEXT.splitlines() if line not in document.text.splitlines()]
+    assert not lost
+    assert re.search(r"# by a person\n  acl late", document.text), "a comment stays above its line"
