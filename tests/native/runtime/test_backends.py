@@ -36,7 +36,7 @@ backend tabled from base
   stick-table type ip size 1k
 backend tracked from base
   server a 127.0.0.1:1
-  server b 127.0.0.1:2 check inter 1h
+  server b 127.0.0.1:PORT check inter 1h
 backend tracking from base
   server a 127.0.0.1:1 track tracked/b
 """

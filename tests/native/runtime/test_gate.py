@@ -33,6 +33,9 @@ class Recorder:
         self.open: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
         self.most_dumps = 0
+        # Dumps are answered as long as this is set.
+        self.goes_on = asyncio.Event()
+        self.goes_on.set()
         # Once a client has sent all, nothing else refers to the task of its connection.
         self._tasks: set[asyncio.Task[None] | None] = set()
 
@@ -56,6 +59,8 @@ class Recorder:
         self.most_dumps = max(self.most_dumps, self.open["dump"])
         answer = await self._asked(request)
         await asyncio.sleep(self._pause if kind == "dump" else 0)
+        if kind == "dump":
+            await self.goes_on.wait()
         self.open[kind] -= 1
         writer.write(answer)
         with suppress(ConnectionError):
@@ -115,6 +120,7 @@ def test_a_dump_without_a_reader_goes_on_to_its_end(haproxy: HAProxy) -> None:
     """One whose caller is cancelled, and one that is out of time; the deletion waits for both."""
 
     async def work(runtime: Runtime, recorder: Recorder) -> None:
+        recorder.goes_on.clear()
         cancelled = asyncio.create_task(runtime.servers("app"))
         while not recorder.open["dump"]:
             await asyncio.sleep(0.001)
@@ -125,37 +131,48 @@ def test_a_dump_without_a_reader_goes_on_to_its_end(haproxy: HAProxy) -> None:
         await runtime.ask("set server app/new state maint")
         with pytest.raises(RuntimeAbsent, match="no answer within"):
             await runtime.servers("app")
-        for _ in range(5):
-            # The first one waits for the gate until its own time is over.
+        # Waits for the gate until its own time is over.
+        with pytest.raises(RuntimeFailure):
+            await runtime.ask("del server app/new")
+        assert recorder.open["dump"] == 2 and not recorder.seen["deletion"]
+        recorder.goes_on.set()
+        while recorder.open["dump"] or not recorder.seen["deletion"]:
             with suppress(RuntimeFailure):
                 await runtime.ask("del server app/new")
-        while recorder.open["dump"]:
-            await asyncio.sleep(0.01)
 
-    recorder = recorded(haproxy, work, pause=0.4, timeout=0.2)
-    assert recorder.seen["dump"] >= 2 and recorder.seen["deletion"]
+    recorder = recorded(haproxy, work, timeout=1.5)
     assert (recorder.seen["overlap"], recorder.seen["dump cut short"]) == (0, 0)
+
+
+async def turns() -> None:
+    """Every task that can go on does."""
+    for _ in range(20):
+        await asyncio.sleep(0)
 
 
 def test_dumps_pass_together_and_a_deletion_that_waits_is_next() -> None:
     order: list[str] = []
 
-    def timed(name: str, seconds: float) -> Callable[[], Coroutine[Any, Any, None]]:
+    def noted(name: str, until: asyncio.Event | None = None) -> Callable[[], Coroutine[Any, Any, None]]:
         async def work() -> None:
             order.append(name)
-            await asyncio.sleep(seconds)
+            if until:
+                await until.wait()
             order.append(f"{name} ended")
 
         return work
 
     async def run() -> None:
-        gate = Gate()
-        first = [asyncio.create_task(gate.passed(["show servers state"], timed(f"dump {number}", 0.05))) for number in (1, 2)]
-        await asyncio.sleep(0.01)
-        deletion = asyncio.create_task(gate.passed(["disable agent a/b", "del backend a"], timed("deletion", 0.01)))
-        await asyncio.sleep(0.01)
-        late = asyncio.create_task(gate.passed(["show errors"], timed("late", 0)))
-        await gate.passed(["show stat"], timed("other", 0))
+        gate, dumped, deleted = Gate(), asyncio.Event(), asyncio.Event()
+        first = [asyncio.create_task(gate.passed(["show servers state"], noted(f"dump {number}", dumped))) for number in (1, 2)]
+        await turns()
+        deletion = asyncio.create_task(gate.passed(["disable agent a/b", "del backend a"], noted("deletion", deleted)))
+        await turns()
+        late = asyncio.create_task(gate.passed(["show errors"], noted("late")))
+        await gate.passed(["show stat"], noted("other"))
+        dumped.set()
+        await turns()
+        deleted.set()
         await asyncio.gather(*first, deletion, late)
 
     asyncio.run(run())
