@@ -55,7 +55,7 @@ class Follower:
         self.begun.set()
         self.ended.set()
 
-    def until(self, is_wanted: Callable[[Event], bool], seconds: float = 20) -> Event:
+    def until(self, is_wanted: Callable[[Event], bool], seconds: float = 60) -> Event:
         """The first event that is wanted, as soon as it has come."""
         deadline = time.monotonic() + seconds
         while True:
@@ -65,5 +65,5 @@ class Follower:
             assert time.monotonic() < deadline, self.events
             time.sleep(0.002)
 
-    def of(self, type_: str, seconds: float = 20) -> Event:
+    def of(self, type_: str, seconds: float = 60) -> Event:
         return self.until(lambda event: event["type"] == type_, seconds)

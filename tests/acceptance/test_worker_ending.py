@@ -51,6 +51,10 @@ class Farm:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
+    def until_held(self, connections: int) -> None:
+        """The worker in service has accepted so many."""
+        until(lambda: self.sidecar.stat("FRONTEND", "site").get("scur") == str(connections), "not accepted")
+
     def workers(self) -> list[dict[str, Any]]:
         return list(self.sidecar.get(WORKERS).json())
 
@@ -73,7 +77,7 @@ def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
 
 def test_former_workers_end(farm: Farm) -> None:
     with farm.connect() as first, farm.connect() as second:
-        time.sleep(0.2)
+        farm.until_held(2)
         old = farm.sidecar.haproxy.worker_pid()
         farm.reload()
         with farm.connect() as third:
@@ -92,7 +96,7 @@ def test_former_workers_end(farm: Farm) -> None:
 
 def test_both_conditions_must_hold(farm: Farm) -> None:
     with farm.connect() as first, farm.connect() as second:
-        time.sleep(0.2)
+        farm.until_held(2)
         old = farm.sidecar.haproxy.worker_pid()
         farm.reload()
         begun = time.monotonic()
@@ -126,7 +130,7 @@ def test_a_drain_without_a_master_waits_for_the_former_worker(tmp_path: Path) ->
     ):
         farm = Farm(sidecar, site)
         with farm.connect() as held:
-            time.sleep(0.2)
+            farm.until_held(1)
             farm.reload()
             path = sidecar.post("/v3/sidecar/drains", {"targets": ["app/a"], "then": "maint"}).headers["Location"]
             until(lambda: "former_workers" in sidecar.get(path).json()["progress"])

@@ -66,10 +66,10 @@ def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
 def test_what_is_confirmed_stays(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(0.6) as made:
+            async with confirmations.opened(2) as made:
                 await engine.amend(adding("b"))
             assert (await confirmations.confirm(made.id)).status == CONFIRMED
-            await asyncio.sleep(1)
+            await asyncio.sleep(2.2)
             assert "backend b" in text(engine) and confirmations.get(made.id).status == CONFIRMED
             for call in (confirmations.confirm(made.id), confirmations.take_back(made.id)):
                 with pytest.raises(NotPending, match="confirmation 1 is confirmed"):
@@ -83,10 +83,10 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
 def test_at_once_and_later(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(0.5) as made:
+            async with confirmations.opened(2) as made:
                 await engine.amend(adding("b"))
             confirmations.extend(made.id, 60)
-            await asyncio.sleep(1)
+            await asyncio.sleep(2.2)
             assert "backend b" in text(engine)
             assert (await confirmations.take_back(made.id)).status == RETURNED and "backend b" not in text(engine)
 

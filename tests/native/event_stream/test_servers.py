@@ -86,6 +86,11 @@ RING = "ring events\n  format raw\n  maxlen 1024\n  size 65536\n"
 WITH_RING = RING + "backend pushed\n  log ring@events format raw local0 notice\n  server t1 127.0.0.1:1\n"
 
 
+def test_a_ring_tells_a_state(tmp_path: Path, glances_only: None) -> None:
+    """One that reports all servers stands in for glances."""
+    run(follow_states(tmp_path, "  log ring@events format raw local0 notice\n" + RING, ("maint", "ready") * 2))
+
+
 @pytest.mark.parametrize("lines", ["", WITH_RING], ids=["no ring", "a ring that reports others"])
 def test_a_glance_sees_a_state(tmp_path: Path, glances_only: None, lines: str) -> None:
     run(follow_states(tmp_path, lines, ("drain", "ready") * 2))

@@ -44,7 +44,8 @@ def test_counters_of_a_haproxy(tmp_path: Path) -> None:
                 watch = StatisticsWatch(engine, stream)
                 running = asyncio.create_task(watch.run())
                 with stream.subscription(Wanted({STATS}, "frontend/web")) as subscription:
-                    await asyncio.sleep(0.5)
+                    while not watch._known:
+                        await asyncio.sleep(0.01)
                     async with httpx2.AsyncClient() as client:
                         await client.get(f"http://127.0.0.1:{port}")
                     events = await subscription.read(60)
