@@ -147,6 +147,11 @@ def mount(*arguments: str | Path) -> None:
         pytest.skip(f"no such mount here: mount {' '.join(map(str, arguments))}: {done.stderr.strip()}")
 
 
+def remount(directory: Path, how: str) -> None:
+    """`how`: ro or rw. Raises CalledProcessError for ro while a process has a file open to write."""
+    subprocess.run(["mount", "-o", f"remount,{how}", directory], check=True)
+
+
 def memory(directory: Path, kibibytes: int = 16384) -> None:
     """A tmpfs of that size."""
     mount("-t", "tmpfs", "-o", f"size={kibibytes}k", "tmpfs", directory)

@@ -37,8 +37,8 @@ def full(site: Site) -> Callable[[], None]:
 
 
 def read_only(site: Site) -> Callable[[], None]:
-    mounts.mount("-o", "remount,ro", storage(site))
-    return lambda: mounts.mount("-o", "remount,rw", storage(site))
+    mounts.remount(storage(site), "ro")
+    return lambda: mounts.remount(storage(site), "rw")
 
 
 def test_the_configuration_needs_no_room(site: Site) -> None:

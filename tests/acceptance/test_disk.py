@@ -4,6 +4,8 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -108,9 +110,9 @@ KINDS: list[Callable[[Writes, int], httpx2.Response]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    top = tmp_path_factory.mktemp("disk")
+@contextmanager
+def beside_a_disk(top: Path, storage: Path) -> Iterator[Quick]:
+    """The configuration and the stored files are on a disk of 4 MiB; `storage` is where the server keeps its own."""
     etc = top / "etc"
     etc.mkdir()
     mounts.memory(etc, 4096)
@@ -119,12 +121,26 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     (etc / "maps_dir" / "hosts.map").write_text("k1 one\n")
     (etc / "ssl_certs_dir" / "site.pem").write_text(PEMS[1])
     haproxy = HAProxy(etc, CONFIG.format(port=free_port(), etc=etc), binary=binaries.exactly("3.2"))
-    quick = Quick(haproxy, dataplaneapi={"transaction": {"transaction_dir": str(etc / "transactions"), "backups_number": 2}})
+    ours = {
+        "transaction": {"transaction_dir": str(etc / "transactions"), "backups_number": 2},
+        "resources": {
+            **{name: str(etc / name) for name in ("maps_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")},
+            "dataplane_storage_dir": str(storage),
+        },
+    }
+    quick = Quick(haproxy, dataplaneapi=ours)
     # Who holds a file open to write keeps a disk from becoming read-only.
     haproxy.log, quick.log = top / "haproxy.log", top / "dataplaneapi.log"
     with haproxy, quick:
         settle(quick)
         yield quick
+
+
+@pytest.fixture(scope="module")
+def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+    top = tmp_path_factory.mktemp("disk")
+    with beside_a_disk(top, top / "etc" / "dataplane") as running:
+        yield running
 
 
 def settle(sidecar: Quick) -> None:
@@ -203,22 +219,24 @@ def test_a_full_disk(sidecar: Quick, writes: Writes, kind: Callable[[Writes, int
     assert attempt(writes, kind, "nothing")
 
 
-def test_a_disk_that_has_become_read_only(sidecar: Quick, writes: Writes) -> None:
-    before = files(sidecar)
-    mounts.mount("-o", "remount,ro", sidecar.directory)
-    try:
+def test_a_disk_that_has_become_read_only(tmp_path: Path) -> None:
+    """The history, which is open all the time, is on another one."""
+    with beside_a_disk(tmp_path, tmp_path / "state") as sidecar:
+        writes, before = Writes(sidecar), files(sidecar)
+        mounts.remount(sidecar.directory, "ro")
+        try:
+            for kind in KINDS:
+                assert not attempt(writes, kind, r"Read-only file system[\s\S]*mount it writable"), kind.__name__
+            reasons = not_ready(sidecar)
+            assert set(reasons) == {"configuration", "transaction_dir"}
+            assert all("Read-only file system" in reason for reason in reasons.values())
+        finally:
+            mounts.remount(sidecar.directory, "rw")
+        assert files(sidecar) == before
         for kind in KINDS:
-            assert not attempt(writes, kind, r"Read-only file system[\s\S]*mount it writable"), kind.__name__
-        reasons = not_ready(sidecar)
-        assert set(reasons) == {"configuration", "transaction_dir"}
-        assert all("Read-only file system" in reason for reason in reasons.values())
-    finally:
-        mounts.mount("-o", "remount,rw", sidecar.directory)
-    assert files(sidecar) == before
-    for kind in KINDS:
-        assert attempt(writes, kind, "nothing")
-    restore(sidecar)
-    assert sidecar.get("/readyz").status_code == 200
+            assert attempt(writes, kind, "nothing")
+        restore(sidecar)
+        assert sidecar.get("/readyz").status_code == 200
 
 
 def not_ready(sidecar: Quick) -> dict[str, str]:
