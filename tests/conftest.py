@@ -79,7 +79,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chance = random.Random(seed)
         files = list(dict.fromkeys(item.path for item in items))
         chance.shuffle(files)
+        # A story keeps its order.
+        told = [item for item in items if item.nodeid.startswith(STORIES)]
+        items[:] = [item for item in items if not item.nodeid.startswith(STORIES)]
         chance.shuffle(items)
+        items += told
         places = {path: place for place, path in enumerate(files)}
         items.sort(key=lambda item: places[item.path])
 

@@ -317,6 +317,7 @@ def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api
     assert machine.run("ls -A /usr/local/lib/dataplaneapi") == newer.name, "no other version is left"
 
 
+@pytest.mark.e2e
 def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> None:
     before, pid = machine.run("cat /etc/haproxy/haproxy.cfg"), machine.run("systemctl show --value --property MainPID haproxy")
     playbook.run(dataplaneapi_state="absent")

@@ -293,9 +293,11 @@ def test_a_full_disk_changes_nothing(haproxy: HAProxy, monkeypatch: pytest.Monke
     beside(haproxy, work)
 
 
-STEPS = 30
+# Every third of them in `make test`.
+STEPS, SOME, ALL = 30, 3, 1
 
 
+@pytest.mark.parametrize("every", [SOME, pytest.param(ALL, marks=pytest.mark.soak)], ids=["some", "all"])
 @pytest.mark.parametrize(
     ("edit", "files"),
     [
@@ -304,10 +306,10 @@ STEPS = 30
         pytest.param(swapped, SWAP, id="reload"),
     ],
 )
-def test_killed_at_every_step(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None]) -> None:
-    """Before each write of a file, and each command: one of two states stands afterwards, and the process does it."""
+def test_killed_at_every_step(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], every: int) -> None:
+    """Before a write of a file, or a command: one of two states stands afterwards, and the process does it."""
     before, found = haproxy.file.read_text(), set[bool]()
-    for step in range(STEPS):
+    for step in range(0, STEPS, every):
         is_done = _killed(haproxy, edit, files, step)
         beside(haproxy, _settled)
         text = haproxy.file.read_text()

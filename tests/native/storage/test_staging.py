@@ -124,11 +124,12 @@ def test_rights_are_asked_when_it_is_staged_and_at_the_commit(haproxy: HAProxy) 
     beside(haproxy, work)
 
 
-def test_killed_at_every_step_of_the_commit(haproxy: HAProxy) -> None:
-    """Before each write of a file, and each command: text and files are both there, or both not."""
+@pytest.mark.parametrize("every", [test_file_set.SOME, pytest.param(test_file_set.ALL, marks=pytest.mark.soak)], ids=["some", "all"])
+def test_killed_at_every_step_of_the_commit(haproxy: HAProxy, every: int) -> None:
+    """Before a write of a file, or a command: text and files are both there, or both not."""
     found = set[bool]()
     before = haproxy.file.read_text()
-    for step in range(test_file_set.STEPS):
+    for step in range(0, test_file_set.STEPS, every):
         is_done = _killed(haproxy, step)
         beside(haproxy, test_file_set._settled)
         is_new = "new.map" in haproxy.file.read_text()
