@@ -18,6 +18,7 @@ from bench.farm import Farm, farm
 from bench.floors import floors
 from bench.history import of_history
 from bench.others import others_wait
+from bench.page import of_page
 from bench.plan import Effort, effort
 from bench.refusals import of_refusals
 from bench.report import tables
@@ -51,6 +52,7 @@ def main() -> None:
                     **of_apply(work),
                     **others_wait(),
                     **of_refusals(),
+                    **of_page(work),
                 }
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}

@@ -10,6 +10,7 @@ class Effort:
     `pushed` weights go into one raw push. `tenants` come beside `rate` requests a second, and the backends of `services` by discovery.
     `entries` changes are made of a file of `entered` servers, with and without a history.
     `subscribers` read `events` each. `declared` backends are applied, and as many as `single` made by a call for each object.
+    The page is opened `views` times.
     """
 
     starts: int
@@ -32,11 +33,22 @@ class Effort:
     events: int = 100
     declared: int = 1000
     single: int = 1000
+    views: int = 10
 
 
 def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
     if quick:
-        few = {"tenants": 10, "rate": 100, "services": 5, "entries": 2, "entered": 100, "subscribers": 20, "events": 2, "declared": 10}
+        few = {
+            "tenants": 10,
+            "rate": 100,
+            "services": 5,
+            "entries": 2,
+            "entered": 100,
+            "subscribers": 20,
+            "events": 2,
+            "declared": 10,
+            "views": 1,
+        }
         return Effort(
             starts=1,
             reads=5,

@@ -46,6 +46,8 @@ def verdicts(size: int, floors: Values, values: Values) -> Iterator[str]:
 def readable(row: str, value: float) -> str:
     if "memory" in row or row.endswith("transactions"):
         return f"{value:.1f} MiB"
+    if "of a core" in row:
+        return f"{value:.1%}"
     if "KiB" in row:
         return f"{value:.1f} KiB"
     if "readers" in row or "clients" in row:

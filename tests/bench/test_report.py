@@ -43,6 +43,7 @@ def test_servers_stand_beside_the_first() -> None:
         ("tenants, KiB each", 19.64, "19.6 KiB"),
         ("many readers", 12345.6, "12,346/s"),
         ("start", 2, "2.00 s"),
+        ("five pages, of a core: map", 0.041, "4.1%"),
     ],
 )
 def test_values_have_their_unit(row: str, value: float, text: str) -> None:

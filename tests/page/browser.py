@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.haproxy import binaries
 from tests.haproxy.sidecar import USER
@@ -17,13 +17,14 @@ ARGUMENTS = (
 ).split()
 SCREENSHOTS = Path(__file__).parents[2] / "dist" / "screenshots"
 # For anything that is waited for in a page, in milliseconds.
-PATIENCE = 15_000
+PATIENCE = 60_000
 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Skips the test where none can be had."""
     program = binaries.program("chromium")
+    expect.set_options(timeout=PATIENCE)
     with _libraries(), sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         try:

@@ -1,6 +1,5 @@
 import random
 import sqlite3
-import time
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
@@ -234,7 +233,7 @@ def test_ten_thousand_versions_of_a_megabyte(tmp_path: Path) -> None:
         f"backend b{number}\n" + "".join(f"  server s{each} 10.0.0.{each}:80 weight {chance.randrange(257)}\n" for each in range(5)) + "\n"
         for number in range(5500)
     ]
-    journal, digests, adding = Journal(tmp_path, Limits(entries=20_000)), list[bytes](), list[float]()
+    journal, digests = Journal(tmp_path, Limits(entries=20_000)), list[bytes]()
     before = "".join(backends).encode()
     assert len(before) > 1_000_000
     for number in range(10_000):
@@ -248,28 +247,14 @@ def test_ten_thousand_versions_of_a_megabyte(tmp_path: Path) -> None:
             (),
             [f"backend/b{place}"],
         )
-        began = time.perf_counter()
         journal.add(record)
-        adding.append(time.perf_counter() - began)
         digests.append(sha256(after).digest())
         before = after
-    began = time.perf_counter()
     assert len(list(islice(journal.find("backend/b7"), 100))) <= 100
-    asked = time.perf_counter() - began
-    reading = []
     for number in chance.sample(range(10_000), 200):
-        began = time.perf_counter()
         found = journal.contents(number + 1)[0].after
-        reading.append(time.perf_counter() - began)
         assert found and sha256(found).digest() == digests[number]
     journal.close()
     size = sum(each.stat().st_size for each in tmp_path.iterdir())
-    print(
-        f"{size / 1e6:.0f} MB; added in {quantile(adding)} ms, read in {quantile(reading)} ms (median, 95 %); asked in {asked * 1e3:.0f} ms"
-    )
+    print(f"{size / 1e6:.0f} MB")
     assert size < 100_000_000
-
-
-def quantile(values: list[float]) -> str:
-    ordered = sorted(values)
-    return f"{ordered[len(ordered) // 2] * 1e3:.1f}, {ordered[len(ordered) * 95 // 100] * 1e3:.1f}"
