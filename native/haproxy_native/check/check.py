@@ -10,7 +10,7 @@ import shlex
 import shutil
 import signal
 from asyncio import to_thread
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,9 @@ from haproxy_native.text.document import Document
 FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
 # All files in their order, parted by `;` as in HAProxy's own HAPROXY_CFGFILES.
 FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
+# Within strong quotes there are none.
+_VARIABLE = re.compile(r"'[^']*'|(?<!\\)\$\{?([A-Za-z_]\w*)")
+_SET = re.compile(r"^[ \t]*(?:pre)?setenv[ \t]+(\w+)", re.MULTILINE)
 # What a shell answers when it could not run a command, and when a signal ended it.
 _NOT_RUN = {126: "not-executable", 127: "missing"}
 _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGBUS)}
@@ -48,7 +50,8 @@ class CheckSettings:
         """Raises BadRequest for a command that is none."""
         if not self.command:
             before, after = _named(self.before), _named(self.after)
-            return [self.binary, *before, "-W", *_named(files), "-c", *after]
+            # Without -V a check of a text that says `quiet` gives no reasons.
+            return [self.binary, *before, "-W", *_named(files), "-c", "-V", *after]
         try:
             words = shlex.split(self.command)
         except ValueError as error:
@@ -81,7 +84,8 @@ async def check(
     """
     scratch = await to_thread(_scratch)
     try:
-        ended, files = await _asked(files, settings, home, scratch.path if scratch else None)
+        environment = await to_thread(_environment, files, settings)
+        ended, files = await _asked(files, settings, environment, home, scratch.path if scratch else None)
     finally:
         if scratch:
             await to_thread(scratch.remove)
@@ -101,12 +105,15 @@ async def check(
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     alerts, line = await to_thread(_placed, alerts, origins)
     line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
-    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts) + _unknown_variables(alerts), alerts=alerts)
+    known = set(environment).union(*(_SET.findall(file.document.text) for file in files if file.document))
+    hint = _unknown_variables(alerts, known)
+    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts) + hint, alerts=alerts)
 
 
-def _unknown_variables(alerts: Sequence[Message]) -> str:
-    """Return a hint if refused lines use variables: a check may refuse them because the variables are empty."""
-    names = dict.fromkeys(name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
+def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str:
+    """Return a hint if refused lines use variables that the check does not know: it may refuse them because the variables are empty."""
+    named = (name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
+    names = dict.fromkeys(name for name in named if name and name not in known)
     return (
         f"\na check knows {', '.join(map(repr, names))} only if the configuration in force names it, or the text itself sets it"
         if names
@@ -138,10 +145,9 @@ def _scratch() -> Scratch | None:
 
 
 async def _asked(
-    files: Sequence[Checked], settings: CheckSettings, home: Path | None, scratch: Path | None
+    files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], home: Path | None, scratch: Path | None
 ) -> tuple[Ended, Sequence[Checked]]:
     """How the check ended, and of what it was: of the files, or of copies whose account keys can be made."""
-    environment = await to_thread(_environment, files, settings)
     within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
     missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()

@@ -15,6 +15,8 @@ from haproxy_native.text.document import Document
 
 _SAID = re.compile(r"^\[(ALERT|WARNING|NOTICE|DIAG)\]\s*(?:\S*\s*\(\d+\))?\s*:\s*(.*)$")
 _PLACE = re.compile(r"(?:\[|\bat )([^\[\]\s]+):(\d+)\b")
+# What only looks like a place: a word of the configuration, and the address of a listener.
+_NO_PLACE = re.compile(r"'[^' ]*'|\[(?:[\d.]+|\*|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*):\d+\]")
 # HAProxy before 2.4 puts the place first.
 _OLD_PLACE = re.compile(r"parsing \[[^:]*:(\d+)?")
 _DROPPED_END, _DROPPED = "fatal errors found in configuration.", "error(s) found in configuration file : "
@@ -77,7 +79,7 @@ def _first(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
 
 
 def _message(level: str, text: str, checked: Mapping[str, Origin], places: Mapping[str, "Places"]) -> Message:
-    place, text = _PLACE.search(text), as_sent(text, checked)
+    place, text = _PLACE.search(_NO_PLACE.sub("''", text)), as_sent(text, checked)
     if not place:
         return Message(level, text)
     number = int(place[2])

@@ -1,33 +1,54 @@
 """Summarises a refusal in one line: place, cause, and the word that was probably meant.
 
-HAProxy names no line for what it finds only after reading all files (a missing backend); the section and the word that it quotes lead
-there.
+A place is one that HAProxy names. It names none for a mistake that it finds only after reading all files, such as a missing backend: then a
+line of the section that it names is the place, if no other line there says what HAProxy says.
+
+A hint replaces a word that HAProxy does not know by one that it knows at that place: of the list in its message, or of the names of the
+same kind that the files have. There is none for anything else, since what HAProxy quotes is mostly no mistake.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import islice
+from functools import cache, partial
+from importlib.resources import files
+from itertools import islice, pairwise
 from pathlib import PurePath
+from typing import Any
 
 from haproxy_native.check.messages import Message, Origin
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
 
 LONGEST = 270
-_QUOTED = re.compile(r"'([^']+)'")
-_GOT = re.compile(r"\bgot '([^']+)'")
 _PLACE = re.compile(r"^(?:config : )?(?:parsing )?\[[^\]]*\]\s*:\s*|^config : ")
 _NOT_ONE = re.compile(r"error\(s\) found in configuration file|fatal errors found in configuration", re.IGNORECASE)
-# A list of what is allowed; fewer quoted words are names.
-_LIST = 4
+_QUOTED = re.compile(r"'([^']+)'")
+# The section that a message without a place begins with, and the rest; `proxy` is any that has traffic.
+_OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
+# `server 's1'`, `default_backend: 'app'`: a word, and what stands behind it in a line.
+_PAIR = re.compile(r"([\w-]+)(?: ?:)? '([^' ]+)'")
+# What HAProxy accepts there, what it was given, and the words of the line up to there.
+_ACCEPTS = re.compile(r"'?(?P<before>[\w-]+(?: [\w-]+)*?)'?(?: :)? (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
+_GOT = re.compile(r"\b(?:got|found) '([^']+)'", re.IGNORECASE)
+_A_WORD = re.compile(r"\[?!?\]?([\w.-]+)(?:\(.*\))?")
+# A name that nothing has, and what kind of name it is.
+_UNKNOWN = re.compile(
+    r"(?:unable to find(?: required| the| sync)*|no such|can't find) (?P<kind>[\w-]+)(?: section)?(?: ?:)? '(?P<name>[^']+)'"
+    r"|(?P<kind_>fcgi-app|defaults section) '(?P<name_>[^']+)' not found",
+    re.IGNORECASE,
+)
 # So many names are compared with a misspelt one.
 _MOST = 5000
 
 
 def located(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
-    """The alerts, with the places of those that HAProxy gives none."""
+    """The alerts, with the places of those that HAProxy gives none, if they are sure."""
     return [alert if alert.line else _found(alert, origins) for alert in alerts]
 
 
@@ -59,25 +80,53 @@ def _cut(text: str, most: int) -> str:
 
 
 def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
-    quoted = _QUOTED.findall(alert.text)
-    if len(quoted) >= _LIST:
-        known = [word.partition("(")[0] for word in quoted]
-        wrong = _GOT.findall(alert.text) or (alert.source or "").split()[1:3]
-        pairs = [(word, [candidate for candidate in known if candidate != word]) for word in wrong]
+    wrong, known = _unknown_word(alert) or _unknown_name(alert, origins) or ("", ())
+    close = get_close_matches(wrong, [word for word in known if len(word) < 60], 1, 0.7) if wrong and wrong not in known else []
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
+    """The word that is none of those that HAProxy lists, and the list."""
+    accepts = _ACCEPTS.search(alert.text)
+    if accepts is None or not alert.source:
+        return None
+    words, before = list(map(unquoted, Line(alert.source).words)), accepts["before"].split()
+    got = _GOT.search(accepts["list"])
+    listed = accepts["list"][: got.start()] if got else accepts["list"]
+    known = [match[1] for word in _QUOTED.findall(listed) if (match := _A_WORD.fullmatch(word))]
+    behind = words[len(before) : len(before) + 1] if words[: len(before)] == before else []
+    wrong = [got[1]] if got and got[1] in words else [] if got else behind
+    return (wrong[0], known) if wrong and len(known) > 1 else None
+
+
+def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
+    """The name that nothing of its kind has, and the names of that kind."""
+    unknown = _UNKNOWN.search(alert.text)
+    if unknown is None:
+        return None
+    kind, name = (unknown["kind"] or unknown["kind_"]).lower(), unknown["name"] or unknown["name_"]
+    sections, having = list(_sections(origins)), _having()
+    if kinds := having["sections"].get(kind):
+        names: Iterator[str] = (section.name for section in sections if section.kind in kinds)
+    elif word := having["with_line"].get(kind):
+        names = (section.name for section in sections if any(line.words[:1] == (word,) for line in section.lines))
+    elif word := having["lines"].get(kind):
+        if f"/{name}" in (alert.source or ""):
+            # It is one of another section.
+            return None
+        there = [section for section in sections if section.header.text.strip() == alert.section]
+        lines = (line.words for section in there for line in section.lines if line.words[:1] == (word,))
+        names = (unquoted(words[1]) for words in lines if len(words) > 1)
     else:
-        names = list(islice(_names(alert, origins), _MOST))
-        pairs = [(word, names) for word in quoted if word not in names]
-    likely = next((close[0] for word, known in pairs if (close := get_close_matches(word, known, 1, 0.7))), None)
-    return f'; did you mean "{likely}"?' if likely and len(likely) < 60 else ""
+        return None
+    is_elsewhere = any(section.name == name for section in sections)
+    return None if is_elsewhere else (name, list(islice(filter(None, dict.fromkeys(names)), _MOST)))
 
 
-def _names(alert: Message, origins: Mapping[str, Origin]) -> Iterator[str]:
-    """What lines of the section name first, then sections."""
-    for section in _sections(origins):
-        if section.header.text.strip() == alert.section:
-            lines = (line.text.split(None, 2) for line in section.lines if line.text.strip() != alert.source)
-            yield from (words[1] for words in lines if len(words) > 1)
-    yield from (section.name for section in _sections(origins) if section.name)
+@cache
+def _having() -> dict[str, dict[str, Any]]:
+    """What has the names of a kind: see the file."""
+    return tomllib.loads(files(__package__).joinpath("names.toml").read_text("utf-8"))
 
 
 def _sections(origins: Mapping[str, Origin]) -> Iterator[Section]:
@@ -85,15 +134,39 @@ def _sections(origins: Mapping[str, Origin]) -> Iterator[Section]:
 
 
 def _found(alert: Message, origins: Mapping[str, Origin]) -> Message:
-    quoted = _QUOTED.findall(alert.text)
-    for origin in origins.values():
-        for number, section in _numbered(origin.document) if origin.document and quoted else ():
-            if section.name == quoted[0] and (line := _line_with(section, quoted[1:])) is not None:
-                source = section.lines[line].text.strip()
-                return replace(
-                    alert, file=origin.file, line=number + line - origin.shift, section=section.header.text.strip(), source=source
-                )
-    return alert
+    said = _OF_SECTION.match(alert.text)
+    if said is None:
+        return alert
+    kinds = _PROXIES if said["kind"].lower() == "proxy" else {said["kind"].lower()}
+    says = partial(_says, list(_PAIR.findall(said["rest"])), _QUOTED.findall(said["rest"]))
+    places = (
+        (origin, number + place, section, line)
+        for origin in origins.values()
+        for number, section in (_numbered(origin.document) if origin.document else ())
+        if section.kind in kinds and section.name == said["name"]
+        for place, line in enumerate(section.lines)
+        if place and says(tuple(map(unquoted, line.words)))
+    )
+    sure = list(islice(places, 2))
+    if len(sure) != 1:
+        return alert
+    origin, number, section, line = sure[0]
+    header = section.header.text.strip()
+    return replace(alert, file=origin.file, line=number - origin.shift, section=header, source=line.text.strip())
+
+
+def _says(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
+    """Whether a line has what a message says of it: a pair of words, the words that it begins with, or its first word and another one."""
+    if any(_alike(word, first) and behind == second for word, behind in pairwise(words) for first, second in pairs):
+        return True
+    if any(" " in phrase and list(words[: len(phrase.split())]) == phrase.split() for phrase in quoted):
+        return True
+    return bool(words) and words[0] in quoted and not set(words[1:]).isdisjoint(quoted)
+
+
+def _alike(word: str, said: str) -> bool:
+    """`table` is called stick-table, and `use-fcgi-app` names a fcgi-app."""
+    return word == said or said.endswith(f"-{word}") or ("-" in said and word.endswith(f"-{said}"))
 
 
 def _numbered(document: Document) -> Iterator[tuple[int, Section]]:
@@ -103,9 +176,3 @@ def _numbered(document: Document) -> Iterator[tuple[int, Section]]:
         number += section.lead.count("\n")
         yield number, section
         number += section.text.count("\n")
-
-
-def _line_with(section: Section, words: Sequence[str]) -> int | None:
-    """The first line that holds one of the words."""
-    lines = ((place, set(line.text.split())) for place, line in enumerate(section.lines))
-    return next((place for place, held in lines if place and held.intersection(words)), None)

@@ -84,7 +84,20 @@ def test_further_files(tmp_path: Path) -> None:
 
 
 def test_words() -> None:
-    assert CheckSettings("h", before=("a", "b"), after=("c",)).words("f") == ["h", "-f", "a", "-f", "b", "-W", "-f", "f", "-c", "-f", "c"]
+    assert CheckSettings("h", before=("a", "b"), after=("c",)).words("f") == [
+        "h",
+        "-f",
+        "a",
+        "-f",
+        "b",
+        "-W",
+        "-f",
+        "f",
+        "-c",
+        "-V",
+        "-f",
+        "c",
+    ]
     assert CheckSettings("h", "x 'two words' three", before=("a",)).words("f") == ["x", "two words", "three"]
 
 
