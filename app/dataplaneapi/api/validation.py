@@ -224,7 +224,7 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
 def _of_enum(name: str, words: list[str], sent: Any) -> str:
     """Returns the message for a value outside its enum, with the word that was probably meant; in front, for a long list."""
     text = f"{name} in body should be one of [{' '.join(words)}]"
-    likely = nearest(str(sent)[:64], words)
+    likely = nearest(sent[:64], words) if isinstance(sent, str) else None
     hint = f'; did you mean "{likely}"?' if likely else ""
     if len(text) <= LONG:
         return text + hint

@@ -260,9 +260,9 @@ def check_version_or_transaction(
         raise ApiError(400, "both version and transaction specified, specify only one")
     if transaction_id or version or _needs_no_version(call):
         return
-    meant = [
-        f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name
-    ]
+    known = {parameter.name for parameter in call.operation.parameters}
+    unknown = (name for name in call.query if name not in known)
+    meant = [f"{name}: did you mean {near}?" for name in unknown if (near := nearest(name, ("version", "transaction_id")))]
     current = call.services.engine.version(None) if current is None else current
     remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"
     raise ApiError(400, "version or transaction not specified: " + "; ".join([*meant, remedy]))
