@@ -7,9 +7,9 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
-from dataplaneapi.ctl.contexts import Context, check_key
+from dataplaneapi.ctl.contexts import Context, check_key, parsed_url
 from dataplaneapi.ctl.failures import UNREACHABLE, Failure, Refused
 
 CONNECT_SECONDS = 10.0
@@ -44,7 +44,8 @@ class Client:
     def __init__(self, context: Context, *, timeout: float = ANSWER_SECONDS) -> None:
         self.context, self.timeout = context, timeout
         self._connection: http.client.HTTPConnection | None = None
-        self._prefix = urlsplit(context.url).path.rstrip("/").removesuffix("/v3")
+        self._url = parsed_url(context.url, "url")
+        self._prefix = self._url.path.rstrip("/").removesuffix("/v3")
         self._authorization = ""
 
     def get(self, path: str, query: Query | None = None) -> Any:
@@ -125,18 +126,10 @@ class Client:
     def _made(self) -> http.client.HTTPConnection:
         if path := self.context.get("socket"):
             return _UnixConnection(path)
-        url = urlsplit(self.context.url)
-        try:
-            host, port = url.hostname, url.port
-        except ValueError as error:
-            raise Failure(f"url {self.context.url}: {error}") from None
-        if url.scheme not in ("http", "https") or not host or url.username:
-            raise Failure(f"url {self.context.url} is not http://HOST:PORT or https://HOST:PORT; a user goes into user")
-        return (
-            http.client.HTTPSConnection(host, port, context=self._tls())
-            if url.scheme == "https"
-            else http.client.HTTPConnection(host, port)
-        )
+        host, port = self._url.hostname or "", self._url.port
+        if self._url.scheme == "https":
+            return http.client.HTTPSConnection(host, port, context=self._tls())
+        return http.client.HTTPConnection(host, port)
 
     def _tls(self) -> ssl.SSLContext:
         ca, certificate, key = (self.context.get(name) for name in ("ca", "certificate", "key"))

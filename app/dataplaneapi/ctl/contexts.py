@@ -4,7 +4,9 @@ Credentials go to the server that they are given for: a server that is named nea
 """
 
 import os
+import re
 from argparse import Namespace
+from urllib.parse import SplitResult, urlsplit
 
 from dataplaneapi.ctl import flat_yaml
 from dataplaneapi.ctl.failures import Failure
@@ -25,6 +27,7 @@ MEMBERS = {
 }
 SECRETS = ("password", "token")
 CREDENTIALS = (*SECRETS, "user", "password_file", "token_file", "certificate", "key")
+_PLAIN = re.compile(r"[!-~]+")
 DEFAULT_URL = "http://127.0.0.1:5555"
 EXAMPLE = "contexts: {edge: {url: https://lb1.example.org:5556, user: ci, password_file: /home/ci/.lb1}}"
 
@@ -57,6 +60,21 @@ class Context:
         if not sys.stdin.isatty():
             raise Failure(f"no password for user {self.get('user')}: set {PREFIX}PASSWORD_FILE, or password_file in the context")
         return getpass.getpass(f"Password of {self.get('user')} at {self.get('socket') or self.url}: ")
+
+
+def parsed_url(text: str, option: str) -> SplitResult:
+    """Parse the address that an option or a variable names. Raises Failure, which shows no password."""
+    why = ""
+    try:
+        url = urlsplit(text)
+        # A host with an overlong part has no form for DNS.
+        (url.hostname or "").encode("idna")
+        if url.scheme in ("http", "https") and url.hostname and url.port != 0 and "@" not in url.netloc and _PLAIN.fullmatch(text):
+            return url
+    except ValueError as error:
+        why = f" ({error})"
+    given = "" if "@" in text else f", not {text!r}{why}"
+    raise Failure(f"{option} must be http://HOST/PATH or https://HOST/PATH, without a user{given}")
 
 
 def path() -> str:

@@ -7,9 +7,8 @@ import os
 import ssl
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
-from dataplaneapi.ctl.contexts import check_key
+from dataplaneapi.ctl.contexts import check_key, parsed_url
 from dataplaneapi.ctl.failures import UNREACHABLE, Failure
 
 DEFAULT = "http://127.0.0.1:2379"
@@ -94,7 +93,7 @@ class Etcd:
 
 
 def _connection(endpoint: str) -> http.client.HTTPConnection:
-    url = urlsplit(endpoint)
+    url = parsed_url(endpoint, "etcd")
     if url.scheme != "https":
         return http.client.HTTPConnection(url.hostname or "", url.port or 2379, timeout=CALL_SECONDS)
     ca, certificate, key = (os.environ.get(f"ETCDCTL_{name}") for name in ("CACERT", "CERT", "KEY"))

@@ -117,10 +117,28 @@ def test_a_read_is_made_again_on_a_new_connection(sidecar: Quick) -> None:
     made.close()
 
 
-@pytest.mark.parametrize("url", ["lb1:5555", "ftp://lb1", "http://user:secret@lb1:1", "http://lb1:port"])
+NO_ADDRESSES = [
+    *(
+        "lb1:5555",
+        "ftp://lb1",
+        "http://user:secret@lb1:1",
+        "http://lb1:port",
+        "http://lb1:99999",
+        "http://lb1:0",
+        "http://[::1/x",
+        "http://",
+    ),
+    *("http://[::g]:1", "http://[lb1]", f"http://{'a' * 64}.example", "http://lb1/ä", "http://lb\u2100", "//[", "["),
+    *("http://user:secret@[::1", "http://a..b", "http://lb1/a b", "http://lb1/\x7f"),
+]
+
+
+@pytest.mark.parametrize("url", NO_ADDRESSES)
 def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(Failure, match="url"):
+    """One line of what is wrong with it, and no password."""
+    with pytest.raises(Failure, match="url must be http") as error:
         client(url=url).get("/v3/info")
+    assert "\n" not in str(error.value) and "secret" not in str(error.value)
 
 
 def test_a_message_of_any_letters_is_sent_and_one_of_two_lines_is_not(sidecar: Quick) -> None:

@@ -31,6 +31,11 @@ def _answers(url: str) -> bool:
     return True
 
 
+def test_what_is_no_endpoint() -> None:
+    with pytest.raises(Failure, match="etcd must be http://HOST/PATH .* not 'http://\\[::1'"):
+        Etcd("[::1").get("key")
+
+
 def test_values_and_their_revisions(url: str) -> None:
     etcd = Etcd(f"http://127.0.0.1:{free_port()},{url}")
     value, changed, revision = etcd.get("absent")

@@ -49,6 +49,9 @@ def test_a_context_of_the_usual_form_needs_no_library(ctl: Ctl, tmp_path: Path) 
 def test_statuses(ctl: Ctl) -> None:
     assert "unknown command 'gte', did you mean get?" in ctl.refusal(2, "gte")
     assert "invalid choice: 'xml'" in ctl.refusal(2, "get", "backend", "-o", "xml")
+    assert "not 'http://[::1/x' (Invalid IPv6 URL)" in ctl.refusal(2, "get", "backend", "--url", "http://[::1/x")
+    assert "--post must be http" in ctl.refusal(2, "events", "--post", "http://[::1/x", "--cursor", "/none")
+    assert "No closing quotation; EDITOR names another" in ctl.refusal(2, "edit", "backend/shop", EDITOR="'vi", VISUAL="")
     assert "unrecognized arguments: --nope" in ctl.refusal(2, "get", "backend", "--nope")
     assert (
         "401 unauthorized (GET " in (wrong := ctl.refusal(7, "get", "backend", DATAPLANECTL_PASSWORD="wrong"))

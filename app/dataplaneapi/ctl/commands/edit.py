@@ -97,7 +97,11 @@ class _Editing:
     def _edited(self, value: Any, notes: str) -> Any:
         """What the editor leaves; None for nothing."""
         self._write(value, notes)
-        words = shlex.split(next((os.environ[name] for name in EDITORS if os.environ.get(name)), USUAL))
+        editor = next((os.environ[name] for name in EDITORS if os.environ.get(name)), USUAL)
+        try:
+            words = shlex.split(editor)
+        except ValueError as error:
+            raise Failure(f"editor {editor}: {error}; EDITOR names another") from None
         try:
             status = subprocess.run([*words, self.file], check=False).returncode
         except OSError as error:

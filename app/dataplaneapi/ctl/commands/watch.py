@@ -10,11 +10,10 @@ import json
 import sys
 import time
 from typing import Any
-from urllib.parse import urlsplit
 
 from dataplaneapi.ctl import files, tables, terminal
 from dataplaneapi.ctl.client import Client
-from dataplaneapi.ctl.contexts import Context
+from dataplaneapi.ctl.contexts import Context, parsed_url
 from dataplaneapi.ctl.failures import OK, UNREACHABLE, Failure
 from dataplaneapi.ctl.session import Session
 from dataplaneapi.ctl.stream import events
@@ -66,13 +65,7 @@ def _post(session: Session, query: dict[str, Any]) -> int:
     given = session.given
     if not given.post or not given.cursor or given.snapshot:
         raise Failure("--post URL and --cursor FILE are required together, and exclude --snapshot")
-    try:
-        address = urlsplit(given.post)
-        is_valid = address.scheme in ("http", "https") and address.hostname and address.port != 0 and "@" not in address.netloc
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        raise Failure("--post must be http://HOST/PATH or https://HOST/PATH, without a user")
+    address = parsed_url(given.post, "--post")
     members = {"url": f"{address.scheme}://{address.netloc}"} | ({"token_file": given.post_token_file} if given.post_token_file else {})
     target = (address.path or "/") + (f"?{address.query}" if address.query else "")
     cursor = _cursor(given.cursor)
