@@ -1,26 +1,45 @@
 """Changes of the maps that HAProxy has loaded, in the process alone or, with `sync`, in its file as well."""
 
 import asyncio
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process, commit
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
-from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.errors import BadValue, Exists
+from haproxy_native.editing.object_names import encoded, parsed, spelled
+from haproxy_native.errors import BadRequest, BadValue, Exists, NotFound
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
+from haproxy_native.storage.map_store import MapStore
 
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
-    """One map by its file; without `sync` only the process changes, until its next reload."""
+    """One map by its file; without `sync` only the process changes, until its next reload.
+
+    `elsewhere`: HAProxy's name of a map that is in no file of the store, so that `sync` is refused with BadRequest.
+    """
+
+    elsewhere: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.elsewhere or str(self.path)
+
+    @property
+    def object(self) -> str:
+        """The map's name for rights and the history; one from elsewhere has its whole path in it."""
+        return spelled("map", self.elsewhere or self.path.name)
 
     async def entries(self) -> list[MapEntry]:
         return await maps.entries(self.context.runtime, self.name)
@@ -66,6 +85,7 @@ class LiveMap(LiveFile[MapEntry]):
 
     async def remove(self) -> None:
         """Empties the map and deletes its file, even if the configuration refers to it. Raises Missing."""
+        self._check_ours()
         self.store.check_there(self.path)
         change = FileChange(
             self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
@@ -90,7 +110,7 @@ class LiveMap(LiveFile[MapEntry]):
         return self.written(text, entries) == text
 
     def _touch(self, key: str, verb: str) -> Touch:
-        return Touch(spelled("map", self.path.name, "entry", key), verb)
+        return Touch(f"{self.object}/entry/{encoded(key)}", verb)
 
     async def _change(
         self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Touch | None = None, *, value: str | None = None
@@ -99,6 +119,7 @@ class LiveMap(LiveFile[MapEntry]):
         key = parsed(touched.object)[3] if touched else ""
         check = partial(self._refuse_taken, key if touched and touched.verb == CREATE else "")
         if sync:
+            self._check_ours()
             await self.change(step, edit, whole=touched is None, check=check, touched=[touched] if touched else ())
             return
 
@@ -111,11 +132,33 @@ class LiveMap(LiveFile[MapEntry]):
             await step.carry_out(self.context.runtime)
             return [Member(touched.object, "value", old.value if old else None, value)]
 
-        await change_process(self.context, spelled("map", self.path.name), apply, [touched] if touched else ())
+        await change_process(self.context, self.object, apply, [touched] if touched else ())
+
+    def _check_ours(self) -> None:
+        """Raises BadRequest."""
+        if self.elsewhere:
+            raise BadRequest(f"the file of map {self.elsewhere} is not in maps_dir {self.store.directory} and stays as it is")
 
     async def _refuse_taken(self, key: str) -> None:
         if key and await self.entry(key):
             raise Exists(f"{self.path.name} has the key {key}")
+
+
+async def found(context: CommitContext, store: MapStore, name: str) -> LiveMap:
+    """The map that a client names: by its file in the store, or by the number or the path that HAProxy lists it with.
+
+    What is not loaded is a file of the store that HAProxy does not know. Raises RuntimeFailure, and NotFound for what can be no name.
+    """
+    own: Path | None = None
+    with suppress(NotFound):
+        own = store.path_of(name)
+    if own is None or not await asyncio.to_thread(os.path.lexists, own):
+        wanted = store.resolved(name)
+        for map_ in await maps.loaded(context.runtime):
+            # Several maps without a number are shown with -1.
+            if wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
+                return LiveMap(context, store, Path(map_.name), "" if store.manages(map_) else map_.name)
+    return LiveMap(context, store, own or store.path_of(name))
 
 
 def _lines(entries: Sequence[MapEntry]) -> list[str]:

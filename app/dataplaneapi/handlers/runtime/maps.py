@@ -8,13 +8,16 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import SECONDS, asking, read_long
+from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside_if
+from haproxy_native.editing.object_names import encoded
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
+from haproxy_native.request_context import author
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.map_dump import MapDump
 from haproxy_native.runtime.maps import Map, MapEntry
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.live_maps import LiveMap, found
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap
 
@@ -30,11 +33,11 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    path = _store(call).path_of(call.get("name"))
     async with asking(call) as runtime:
-        loaded = await _store(call).loaded(runtime, path)
+        name = (await _found(call, "name")).name
+        loaded = next((map_ for map_ in await maps.loaded(runtime) if map_.name == name), None)
     if loaded is None:
-        raise NotFound(f"{runtime.address} {path} not found")
+        raise NotFound(f"{runtime.address} {name} not found")
     return json_response(200, _described(loaded))
 
 
@@ -57,9 +60,10 @@ async def clear(call: JsonCall) -> Response:
 async def read_entries(call: ReadCall) -> Response:
     if staged := _staged(call, "parent_name"):
         return json_response(200, [_entry(entry) for entry in await staged.entries()])
-    path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
+    dump = MapDump()
     async with asking(call, seconds=None) as runtime:
-        await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
+        name = (await _found(call, "parent_name")).name
+        await read_long(runtime, f"show map {argument(name)}", maps.ENTRIES_HEAD, dump)
     return Response(200, dump.body)
 
 
@@ -97,17 +101,23 @@ async def _changing(call: Call, named: str, *, seconds: float | None = SECONDS) 
             raise ApiError(400, "a transaction holds changes of the map's file: send force_sync=true")
         yield staged
         return
-    store = _store(call)
-    path = store.path_of(call.get(named))
     async with asking(call, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
         try:
-            yield LiveMap(call.services.engine.context, store, path)
+            yield await _found(call, named)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise
         except Exists:
             raise ApiError(409, f"{runtime.address} already exists") from None
+
+
+async def _found(call: Call, named: str) -> LiveMap:
+    """The map that the path names. Raises Forbidden for one that the caller may not read; commits permit changes."""
+    live, rights = await found(call.services.engine.context, _store(call), call.get(named)), author.get().rights
+    if isinstance(rights, Rights) and call.operation.method == "GET":
+        rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.get("id")) else live.object)
+    return live
 
 
 async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:

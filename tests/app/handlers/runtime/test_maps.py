@@ -165,3 +165,31 @@ def test_what_other_content_would_do(client: Client) -> None:
     assert client.post(f"{plan}/nothing/x", b"a", headers=text).status == 404
     assert (entries(client), file(client)) == ({"one": "1", "two": "two words"}, OWN)
     assert {path.name for path in Path(client.settings.maps_dir).iterdir()} == {"hosts.map", "ip.map"}
+
+
+def test_a_map_from_elsewhere(client: Client) -> None:
+    """By the number and by the path that the list has, in the process alone: its file is nobody's to write."""
+    [other] = [row for row in client.get(f"{MAPS}?include_unmanaged=true").json if "storage_name" not in row]
+    before = Path(other["file"]).read_bytes()
+    for name in (other["id"], quote(other["file"], safe="")):
+        target = f"{MAPS}/{name}"
+        assert client.get(target).json["file"] == other["file"]
+        assert client.put(target, [{"key": "a", "value": "1"}]).status == 201
+        assert client.post(f"{target}/entries", {"key": "b", "value": "two words"}).status == 201
+        assert client.put(f"{target}/entries/a", {"value": "3"}).status == 200
+        assert client.get(f"{target}/entries/b").json == {"key": "b", "value": "two words"}
+        assert {each["key"]: each["value"] for each in client.get(f"{target}/entries").json} == {"a": "3", "b": "two words"}
+        assert client.delete(f"{target}/entries/b").status == 204
+        for method, path, body in (
+            ("POST", f"{target}/entries?force_sync=true", {"key": "c", "value": "1"}),
+            ("PUT", f"{target}?force_sync=true", []),
+            ("DELETE", f"{target}?forceDelete=true", None),
+        ):
+            got = client(method, path, body)
+            assert (got.status, "is not in maps_dir" in got.message) == (400, True), got
+        assert client.delete(target).status == 204
+        assert client.get(f"{target}/entries").json == []
+    assert Path(other["file"]).read_bytes() == before
+    assert [client.get(f"{MAPS}/{name}").status for name in ("99", "-1", quote("/etc/none.map", safe=""))] == [404] * 3
+    first = client.get(MAPS).json[0]
+    assert client.get(f"{MAPS}/{first['id']}").json["file"] == first["file"], "a number is that of any map"
