@@ -35,6 +35,7 @@ from haproxy_native.errors import (
     NoTransaction,
     Unreadable,
 )
+from haproxy_native.planning.observed import NO_CLAIMS, Claims
 from haproxy_native.raw_push import parsed, raw_push
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
@@ -154,12 +155,14 @@ class Engine:
         force_reload: bool = False,
         skips_same: bool = False,
         merges: bool = False,
+        claimed: Claims = NO_CLAIMS,
     ) -> Outcome:
         """A change of its own, or one inside a transaction, which commits nothing.
 
         `skips_same`: where the edit changes nothing, and no reload is forced, nothing is written.
 
         `merges`: on an old version it is merged into what came between, see native/haproxy_native/commit/merging.py.
+        `claimed`: servers that are to do what the document says, whatever the edit changes of them.
         `any_version`: without a version, for an edit that looks itself at what it is made on, and raises where that will not do.
         """
         if transaction_id:
@@ -170,7 +173,7 @@ class Engine:
             await self.context.transactions.change(transaction_id, permission.permitted(edit))
             return Outcome(self.version(transaction_id))
         stated = version if any_version else self._stated(version)
-        change = Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload)
+        change = Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload, claimed=claimed)
         return await commit(self.context, await self._early(change, merges=merges))
 
     async def amend(self, edit: Edit) -> Outcome:

@@ -1,7 +1,5 @@
 """What an engine's commits work with, made of its settings."""
 
-from functools import partial
-
 from haproxy_native.commit.context import CommitContext, Planner
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.ledger import Ledger
@@ -53,4 +51,7 @@ def context_of(
 
 
 def _planner(settings: EngineSettings, stores: Stores) -> Planner:
-    return partial(planning.plan, preceded=bool(settings.check.before), stored=stores.naming(settings.file.parent))
+    preceded, stored = bool(settings.check.before), stores.naming(settings.file.parent)
+    return lambda running, new, capabilities, observed: planning.plan(
+        running, new, capabilities, preceded=preceded, stored=stored, observed=observed
+    )

@@ -79,6 +79,11 @@ OPTIONS: dict[str, list[str]] = {
     "alpn": ["alpn h2,http/1.1"],
     "check-sni": ["check-sni named.example"],
 }
+# How a backend chooses its servers; what HAProxy decides at its start takes no weights by command, and no further servers.
+BALANCE = {
+    "balance": ["", "roundrobin", "leastconn", "first", "random", "random(3)", "static-rr", "source", "uri", "url_param x", "hdr(Host)"],
+    "hash-type": ["", "", "consistent", "map-based", "consistent sdbm avalanche"],
+}
 # What the walk is about comes more often.
 LIVELY = ("weight", "maxconn", "check", "port", "addr", "agent", "agent-port", "agent-addr", "ssl", "disabled")
 OPTION_WORDS = list(OPTIONS)
@@ -100,6 +105,7 @@ class Server:
 class Backend:
     name: str
     balance: str = "roundrobin"
+    hashing: str = ""
     fullconn: int = 0
     inherited: list[dict[str, str]] = field(default_factory=list)
     servers: list[Server] = field(default_factory=list)
@@ -107,6 +113,7 @@ class Backend:
 
     def text(self) -> str:
         lines = [f"backend {self.name} from checked", *([f"    balance {self.balance}"] if self.balance else [])]
+        lines += [f"    hash-type {self.hashing}"] if self.hashing else []
         lines += [f"    fullconn {self.fullconn}"] if self.fullconn else []
         lines += [f"    default-server {' '.join(options.values())}" for options in self.inherited if options]
         if self.template is not None:
@@ -167,6 +174,7 @@ class Configuration:
             (2, self._option_of_default),
             (1, self._option_of_template),
             (2, self._limit),
+            (2, self._balance),
             (1, self._moved),
             (1, self._server_moved),
             *([(6, self._backend_added), (4, self._backend_deleted)] if self.backends_come else []),
@@ -253,6 +261,11 @@ class Configuration:
         frontend = self.chance.choice([each for each in self.sections if isinstance(each, Frontend)])
         frontend.maxconn = self.chance.choice([0, 100, 200, 250])
         return f"{frontend.name} maxconn {frontend.maxconn}"
+
+    def _balance(self) -> str:
+        backend = self._backend()
+        backend.balance, backend.hashing = (self.chance.choice(BALANCE[name]) for name in ("balance", "hash-type"))
+        return f"{backend.name} balance {backend.balance}, hash-type {backend.hashing}"
 
     def _moved(self) -> str:
         one, other = self.chance.sample(range(len(self.sections)), 2)

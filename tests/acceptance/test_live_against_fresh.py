@@ -84,12 +84,19 @@ async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Co
     """The configuration after one more change, which the process has."""
     changed = copy.deepcopy(configuration)
     what = changed.change()
+    text = stage.text(changed).encode()
+    planned = await engine.plan(text)
     try:
-        outcome = await engine.push_raw(stage.text(changed).encode(), version=engine.version())
+        outcome = await engine.push_raw(text, version=engine.version())
     except Refused:
         stage.outcomes["refused"] += 1
         configuration.chance = changed.chance
         return configuration
+    assert planned.valid, what
+    done = [] if outcome.reasons else list(outcome.commands)
+    # The lines of a text that is stored stand behind those of its version.
+    whys = [[(reason.section, reason.keyword, reason.why) for reason in reasons] for reasons in (planned.reasons, outcome.reasons)]
+    assert (whys[0], list(planned.commands)) == (whys[1], done), f"seed {stage.seed}, {what}"
     stage.outcomes[outcome.kind] += 1
     if outcome.live:
         compare(stage, changed, what)

@@ -10,6 +10,7 @@ from haproxy_native.disk.file import Draft
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Stale, StaleTransaction
 from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.planning.observed import ALL, NO_CLAIMS, Claims
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.request_context import Author, author
@@ -90,7 +91,8 @@ class Change:
     With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
     without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
     `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
-    Without `tested` the gate is not asked.
+    Without `tested` the gate is not asked. `claimed`: servers that are to do what the document says even where it does not change; with
+    `whole` all.
     """
 
     edit: Edit
@@ -109,8 +111,13 @@ class Change:
     tested: bool = True
     files: FileEdits | None = None
     verify: Callable[[], Awaitable[None]] | None = None
+    claimed: Claims = NO_CLAIMS
     sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
+
+    @property
+    def claims(self) -> Claims:
+        return ALL if self.whole else self.claimed
 
     def compare(self, configured: int) -> None:
         if self.version is None or self.version == configured:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.ownership import owner_of
 from haproxy_native.errors import Refused, Unreadable
+from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.plan import Plan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
@@ -29,7 +30,7 @@ from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
-Planner = Callable[[Document, Document, Capabilities], Plan]
+Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
 # Of what HAProxy has not loaded, for a HAProxy that is stopped for days.
 MOST_UNLOADED = 100
 
@@ -65,6 +66,8 @@ class CommitContext:
     `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
     answers, with both locks held.
 
+    `kept` returns what is to stay in the process otherwise than the configuration says: members, by backend and server.
+
     With `read_only` no change is made: each raises Forbidden.
 
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
@@ -94,6 +97,7 @@ class CommitContext:
     text_of: Callable[[int], Awaitable[bytes | None]] | None = None
     on_load: Callable[[Document], Awaitable[None]] | None = None
     on_worker: Callable[[], Awaitable[None]] | None = None
+    kept: Callable[[], Mapping[tuple[str, str], Collection[str]]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.commit import process
+from haproxy_native.commit import decision
 from haproxy_native.commit.change import Candidate, Change, Edit, FileStore, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import ASKED, touches_of_file
@@ -89,5 +89,5 @@ def permitted(edit: Edit) -> Edit:
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
     """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later; a transaction without changes does."""
     is_asked = change.force_reload or (change.transaction_id and header.same_text(before, new))
-    if why := [ASKED] if is_asked else await process.reasons_to_reload(context, before, new):
+    if why := [ASKED] if is_asked else await decision.reasons_to_reload(context, before, new):
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")

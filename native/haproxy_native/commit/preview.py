@@ -9,6 +9,7 @@ from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.decision import decide
 from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.editing import patches
@@ -16,6 +17,7 @@ from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import under_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.planning.observed import ALL, NO_CLAIMS
 from haproxy_native.planning.plan import Reason
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import Check as VerifiedBy
@@ -55,17 +57,15 @@ async def preview(
     `sent`: by a client, who may not know of what is not live yet. `files` as in `Candidate`. Raises Forbidden for a change that the author
     may not commit, and what `check` does, except Refused.
     """
-    current, running = context.current.document, context.running
+    current = context.current.document
     new = await beside(patches.sharing, document, current)
     await permit_evaluation(context, Candidate(current, new, files))
     valid, messages = await _judged(new, check)
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
         await context.observe()
-    reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], list[Command]()
-    if running.document is not None and not reasons:
-        plan = await beside(context.plan, running.document, new, context.runtime.capabilities)
-        reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
+        plan = (await decide(context, current, new, whole=sent, claims=ALL if sent else NO_CLAIMS)).plan
+    reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await beside(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, standard_editor(), current, new)
     tests = await verdict(context, Candidate(current, new, files)) if valid else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.decision import Decision, decide, planned
 from haproxy_native.commit.events import ChangedLive
 from haproxy_native.commit.loads import Load
 from haproxy_native.commit.state_file import stamped_fingerprint
@@ -16,14 +17,13 @@ from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.errors import RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
-from haproxy_native.planning.needs_check import unchecked
+from haproxy_native.planning.needs_check import needs_check
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.runtime import actions, commands
 from haproxy_native.runtime.verification import prove
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-STOPPED = Reason("", 0, "", "HAProxy does not run")
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,6 @@ class Applied:
 
     reasons: Sequence[Reason] = ()
     commands: Sequence[str] = ()
-
-
-async def reasons_to_reload(context: CommitContext, before: Document, new: Document) -> Sequence[Reason]:
-    """Why a process that does what one document says can do what another says only after a reload; none where commands are enough."""
-    return (await beside(_planned, context, before, new)).reasons
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
@@ -49,24 +44,29 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         return Applied([Reason("", 0, "", "a transaction without changes was committed")])
     if unchanged and change.force_reload and context.pending:
         return Applied([Reason("", 0, "", "what was committed earlier waits for a reload")])
-    if unchanged:
+    if unchanged and (context.has_unloaded or not change.claims):
         _nothing_to_do(context, before, stamped)
         return Applied()
-    if change.whole and (drift := context.running.drift()):
-        return Applied(drift)
-    return await _apply_live(context, stamped, before, may_wait=not change.force_reload)
+    return await _apply_live(context, change, stamped, before)
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
     """What `apply` would return, without applying anything."""
     if await beside(header.same_text, before, stamped.document):
         return []
-    reasons = (change.whole and context.running.drift()) or ([STOPPED] if context.reloads.awaiting else context.running.reasons())
-    if reasons or context.running.document is None:
-        return reasons
-    plan = await beside(_planned, context, context.running.document, stamped.document)
-    is_ahead = plan.reasons and context.has_unloaded and not change.force_reload and await _ahead(context, stamped, before)
-    return [] if is_ahead else plan.reasons
+    return (await _decided(context, change, before, stamped.document)).reasons
+
+
+async def is_done(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
+    """Whether a change of nothing in the text leaves nothing to do in the process either."""
+    if not change.claims or context.has_unloaded:
+        return True
+    plan = (await _decided(context, change, before, new)).plan
+    return not (plan.reasons or plan.commands)
+
+
+async def _decided(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
+    return await decide(context, before, new, whole=change.whole, may_wait=not change.force_reload, claims=change.claims)
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
@@ -76,23 +76,16 @@ def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -
         context.state_file.set(pending="")
 
 
-async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool) -> Applied:
-    """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
-    running = context.running
-    if context.reloads.awaiting:
-        return Applied([STOPPED])
-    if reasons := running.reasons():
+async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Applied:
+    """Runtime commands, or the reasons for a reload."""
+    plan, wanted = await _decided(context, change, before, stamped.document)
+    if reasons := plan.reasons or await _send(context, plan, stamped.document):
         return Applied(reasons)
-    assert running.document is not None
-    plan = await beside(_planned, context, running.document, stamped.document)
-    if plan.reasons:
-        return await _apply_ahead(context, stamped, before, plan.reasons) if context.has_unloaded and may_wait else Applied(plan.reasons)
-    if refused := await _send(context, plan, stamped.document):
-        return Applied(refused)
-    if context.load is None:
-        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    if wanted is None and context.load is None:
+        context.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     else:
-        running.is_ahead(stamped.document)
+        context.running.is_ahead(wanted or stamped.document)
+    if context.load:
         await _want(context, context.load, before, stamped.document)
     return Applied(commands=plan.texts)
 
@@ -115,7 +108,10 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
     """The commands by which the running HAProxy can judge a change; None where `haproxy -c` has to."""
     if not may_judge(context, change, before):
         return None
-    return await beside(unchecked, lambda: _planned(context, before, new), before, new)
+    if await beside(needs_check, before, new):
+        return None
+    plan = await planned(context, before, new, change.claims)
+    return plan if plan.commands and not plan.reasons else None
 
 
 @asynccontextmanager
@@ -146,7 +142,7 @@ async def _take_back(context: CommitContext, plan: Plan, before: Document, new: 
     running = context.running
     if not running.is_trying:
         return
-    back = await beside(_planned, context, new, before)
+    back = await planned(context, new, before)
     try:
         for command in reversed(back.commands):
             with suppress(RuntimeRefused):
@@ -171,7 +167,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
         return False
     wanted = new if running.document is before else await beside(ahead, running.document, before, new)
-    plan = await beside(_planned, context, running.document, wanted) if wanted else None
+    plan = await planned(context, running.document, wanted) if wanted else None
     return plan is not None and not plan.reasons
 
 
@@ -192,7 +188,7 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     if reasons := running.reasons():
         return reasons
     assert running.document is not None
-    plan = await beside(_planned, context, running.document, wanted)
+    plan = await planned(context, running.document, wanted)
     if plan.reasons or await _is_done(context, plan):
         refused: Sequence[Reason] = plan.reasons
     else:
@@ -200,30 +196,6 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     if not refused:
         running.is_ahead(wanted)
     return list(refused)
-
-
-async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> Applied:
-    """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
-    running = context.running
-    if (ahead := await _ahead(context, stamped, before)) is None:
-        return Applied(reasons)
-    wanted, plan = ahead
-    if refused := await _send(context, plan, stamped.document):
-        return Applied(refused)
-    running.is_ahead(wanted)
-    if context.load:
-        await _want(context, context.load, before, stamped.document)
-    return Applied(commands=plan.texts)
-
-
-async def _ahead(context: CommitContext, stamped: Stamped, before: Document) -> tuple[Document, Plan] | None:
-    """What the worker would do with this change alone, and the commands for it; None where they are not enough."""
-    running = context.running.document
-    wanted = await beside(ahead, running, before, stamped.document) if running else None
-    if running is None or wanted is None:
-        return None
-    plan = await beside(_planned, context, running, wanted)
-    return None if plan.reasons else (wanted, plan)
 
 
 async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
@@ -249,15 +221,6 @@ def _place(plan: Plan, document: Document, error: Exception, why: str) -> Reason
     return None
 
 
-def _planned(context: CommitContext, running: Document, new: Document) -> Plan:
-    """The plan; a reload where planning itself fails, since the file has been replaced already."""
-    try:
-        return context.plan(running, new, context.runtime.capabilities)
-    except Exception:
-        log.exception("no plan for version %d", context.current.version)
-        return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
-
-
 async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
     """Sends the runtime actions that the client named, and nothing else. Raises RuntimeFailure."""
     running = context.running
@@ -265,7 +228,7 @@ async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: D
         context.state_file.set(pending="")
     known = None if running.doubt else running.document
     if change.actions:
-        plan = await beside(_planned, context, known, stamped.document) if known else None
+        plan = await planned(context, known, stamped.document) if known else None
         running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
         await actions.run(context.runtime, change.actions)
         if plan and await _is_done(context, plan):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from haproxy_native.beside import beside
-from haproxy_native.commit import file_change, file_set, permission, process
+from haproxy_native.commit import decision, file_change, file_set, permission, process
 from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
@@ -48,7 +48,7 @@ async def _of_configuration(context: CommitContext, change: Change) -> bool:
 
 
 async def _needs_reload(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
-    return change.force_reload or bool(await process.reasons_to_reload(context, before, new))
+    return change.force_reload or bool(await decision.reasons_to_reload(context, before, new))
 
 
 def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:

@@ -15,7 +15,7 @@ STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
 MEMBERS = (STATE, WEIGHT, ADDRESS, PORT)
 READY, MAINTENANCE = "ready", "maint"
 # By which member of the configuration's server each of them is what it is.
-_CONFIGURED = {"maintenance": STATE, "weight": WEIGHT, "address": ADDRESS, "port": PORT}
+CONFIGURED = {STATE: "maintenance", WEIGHT: "weight", ADDRESS: "address", PORT: "port"}
 
 
 @dataclass(frozen=True)
@@ -113,5 +113,5 @@ def in_process(object_: str) -> str:
 def _ends(effect: Effect, override: Override) -> bool:
     object_ = in_process(effect.object)
     if effect.member:
-        return object_ == override.object and _CONFIGURED.get(effect.member) == override.member
+        return object_ == override.object and CONFIGURED.get(override.member) == effect.member
     return effect.new is None and f"{override.object}/".startswith(f"{object_}/")

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -22,6 +23,7 @@ from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent, RuntimeFail
 from haproxy_native.overrides.configured import configured
 from haproxy_native.overrides.ledger import (
     ADDRESS,
+    CONFIGURED,
     MAINTENANCE,
     MEMBERS,
     PORT,
@@ -71,6 +73,7 @@ class Overrides:
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._heard)
         engine.context.on_load, engine.context.on_worker = self.before_load, self.renew
+        engine.context.kept = self._kept
 
     async def __aenter__(self) -> Self:
         await self._begin_with()
@@ -192,6 +195,14 @@ class Overrides:
         except BaseException:
             self._ledger.forget(copies)
             raise
+
+    def _kept(self) -> Mapping[tuple[str, str], Collection[str]]:
+        """The members of the configuration's servers that stay otherwise in the process, by backend and server."""
+        members: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for each in self._ledger.all():
+            _, backend, _, name = object_names.parsed(each.object)
+            members[backend, name].add(CONFIGURED[each.member])
+        return members
 
     def _of(self, object_: str) -> list[Override]:
         return [override for override in self._ledger.all() if object_names.within(override.object, object_)]

@@ -14,13 +14,15 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.section_shape import SectionShape
+from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.fullconn import is_limited
 from haproxy_native.planning.live import NotExpressible, live_of, plain
+from haproxy_native.planning.observed import names
 from haproxy_native.planning.removal import removal_of
 from haproxy_native.planning.repetition import repeats
 from haproxy_native.planning.section_order import has_conditionals
-from haproxy_native.planning.server_plan import STATE, ServerPlanner
-from haproxy_native.planning.servers import MODE, USUAL_MODE, EffectiveServer, SectionServers, Servers, ancestors, mode_of
+from haproxy_native.planning.server_plan import RESOLVERS, STATE, ServerPlanner
+from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, mode_of
 from haproxy_native.runtime import backends
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
@@ -31,7 +33,6 @@ from haproxy_native.text.section import CONDITIONALS, Section
 BACKEND = "backend"
 # Kinds of sections that share their names.
 NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
-COUNT = "num_or_range"
 # Modes that `add backend` takes.
 MODES = ("tcp", "http")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
@@ -120,7 +121,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
         return result.because(0, f"the section is new, and no runtime command can say {word}")
     except _OtherMode as mode:
         return result.because(mode.place, f"the section is new, and HAProxy adds no backend in mode {mode}")
-    return _with_servers(result, add, sources.new, section, ServerPlanner(servers, capabilities, section.name))
+    return _with_servers(result, add, sources.new, section, ServerPlanner(servers, capabilities, section.name, fixed((section, *above))))
 
 
 def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ...]]]:
@@ -216,6 +217,8 @@ def deleted(
     try:
         name = plain(section.name)
         states = list(_states(servers, served))
+        if resolved := next((server for server in (*served.servers, *served.templates) if RESOLVERS in server.values), None):
+            return result.because(resolved.place, "the section is gone, and HAProxy deletes no server whose name it resolves")
         if obstacle := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
             return result.because(obstacle[0], f"the section is gone, and {obstacle[1]}")
         if why := named(name):
@@ -232,13 +235,5 @@ def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str
     member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
     for server in (*served.servers, *served.templates):
         state = "maint" if server.values.get(member) == "enabled" else "ready"
-        for name in _names(server):
+        for name in names(server):
             yield name, state
-
-
-def _names(server: EffectiveServer) -> list[str]:
-    """Returns the names of a server; of a template as many as its number or range gives."""
-    if COUNT not in server.values:
-        return [plain(server.name)]
-    low, _, high = plain(server.values[COUNT]).rpartition("-")
-    return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]

@@ -22,6 +22,7 @@ Values = Mapping[str, Any]
 _PLACE = re.compile(r"<([^<>:]+)(?::(ip|bracketed|\d+\.\.\d+))?>")
 LIMIT = "limit"
 IP, BRACKETED = "ip", "bracketed"
+_SWITCH = ("enabled", "disabled")
 # As HAProxy shows an address that is not set.
 NOTHING = "-"
 
@@ -38,6 +39,14 @@ class Live:
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
         self.unchecked = {name for name, note in notes.items() if note.get("needs_check") is False}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+        self.unset = {name: note["unset"] for name, note in notes.items() if "unset" in note}
+        # A column that is declared for one value alone follows from a command.
+        self.compared = [
+            (name, column, declared)
+            for name, note in notes.items()
+            for column, declared in note.get("shows", {}).items()
+            if not (isinstance(declared, Mapping) and len(declared) < len(_SWITCH))
+        ]
         self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
         self.implied = {name: note["added_with"] for name, note in notes.items() if "added_with" in note}
         self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
@@ -101,6 +110,8 @@ class Live:
         """The commands of one member: those of its value, or the first of several that can be sent."""
         note = self.notes.get(member)
         if note is None or member not in new or self.obstacle(member, old, new):
+            return None
+        if (other := note.get("only_with")) and "enabled" not in (old.get(other), new.get(other)):
             return None
         declared = note["at_runtime"]
         if isinstance(declared, Mapping):

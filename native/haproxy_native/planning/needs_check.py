@@ -5,7 +5,7 @@ nothing else differs is accepted whenever the text before it is.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haproxy_native.editing.editor import Editor
@@ -14,7 +14,6 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.line_shape import Reading
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.planning.live import ip_of, live_of
-from haproxy_native.planning.outcome import Plan
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -25,14 +24,6 @@ _PLAIN = re.compile(r"[a-z]+|[0-9A-Fa-f.:\[\]]+", re.ASCII)
 _SWITCH = ("enabled", "disabled")
 # HAProxy takes 64 on a line, and a variable may stand for several.
 MOST_WORDS = 32
-
-
-def unchecked(make: Callable[[], Plan], before: Document, new: Document, language: Grammar | None = None) -> Plan | None:
-    """The plan that `make` returns, where it is commands alone and needs no check; not made where the texts tell that one is needed."""
-    if needs_check(before, new, language):
-        return None
-    plan = make()
-    return plan if plan.commands and not plan.reasons else None
 
 
 def needs_check(before: Document, new: Document, language: Grammar | None = None) -> bool:

@@ -15,8 +15,10 @@ from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning import backend_plan
 from haproxy_native.planning.backend_names import naming
 from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings
+from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
+from haproxy_native.planning.observed import NO_CLAIMS, SERVED, Claims, Observed
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
@@ -26,9 +28,9 @@ from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted
 
 __all__ = ["Plan", "Reason", "plan"]
-SERVED = ("backend", "listen")
 BY_MAP = "choose the backend by a map in one rule of the frontend: its entries change without a reload"
 
 
@@ -44,12 +46,14 @@ def plan(
     *,
     preceded: bool = False,
     stored: Stored = lambda document, backend: "",
+    observed: Observed | None = None,
 ) -> Plan:
     """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it.
 
-    `stored` looks into the stored maps that the new document refers to.
+    `stored` looks into the stored maps that the new document refers to. `observed`: what the worker shows of the servers of `observable`,
+    so that what HAProxy would refuse is known beforehand, and what is claimed is planned from what the worker has.
     """
-    return _Planner(running, new, capabilities, language or grammar(), preceded, stored).plan()
+    return _Planner(running, new, capabilities, language or grammar(), preceded, stored, observed).plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
@@ -62,9 +66,16 @@ def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
 
 class _Planner:
     def __init__(
-        self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool, stored: Stored
+        self,
+        running: Document,
+        new: Document,
+        capabilities: Capabilities,
+        language: Grammar,
+        preceded: bool,
+        stored: Stored,
+        observed: Observed | None,
     ) -> None:
-        self.stored = stored
+        self.stored, self.observed = stored, observed
         self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
         self.servers, self.editor = Servers(language), Editor(language)
         self._switching = language.line(resources()["backend_switching_rules"].schema).prefixes()
@@ -80,9 +91,12 @@ class _Planner:
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
+        claims = self.observed.claims if self.observed else NO_CLAIMS
         for old, new in corresponding:
-            if old is not new and old.text != new.text and meaning(old) != meaning(new):
+            if differ(old, new):
                 self._section(old, new)
+            elif claims and new.kind in SERVED and claims.touch(unquoted(new.name)):
+                self._servers(old, new)
         self._backends(coming, going)
         return self.result
 
@@ -135,14 +149,27 @@ class _Planner:
             return
         if new.kind not in SERVED or self._others(old) != self._others(new):
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
+        self._servers(old, new)
+
+    def _servers(self, old: Section, new: Section) -> None:
+        """The servers of two sections that say the same besides, or of one that does not change, where its servers are claimed."""
+        if old is new and (self._unsure(self.new, new) or self.servers.of(self.new, new) is None):
+            return
         if why := self._unsure(self.running, old) or self._unsure(self.new, new):
             return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
         if before is None or after is None:
             return self._reason(new, first_difference(old, new), "a server line here cannot be read")
-        planner = ServerPlanner(self.servers, self.capabilities, new.name)
+        planner = ServerPlanner(
+            self.servers,
+            self.capabilities,
+            new.name,
+            fixed((new, *ancestors(self.new, new))),
+            self.observed.of(unquoted(new.name)) if self.observed else None,
+        )
         planner.plan(before.servers, after.servers)
         planner.compare_templates(before.templates, after.templates)
+        planner.compare_others([*before.servers, *after.servers, *after.templates])
         self.result.commands += planner.commands
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
@@ -198,6 +225,20 @@ class _Planner:
         except (NotExpressible, BadValue):
             return None
         return None if left else new_commands
+
+
+def differ(old: Section, new: Section) -> bool:
+    """Whether two sections say something else."""
+    return old is not new and old.text != new.text and meaning(old) != meaning(new)
+
+
+def observable(running: Document, new: Document, claims: Claims) -> set[str]:
+    """Return the backends of which a plan asks what the worker shows: those in both documents whose lines differ, and claimed ones."""
+    before, after = running.apart_from(new)
+    old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
+    changed = [section for section in new.sections[after] if key_of(section) in old and differ(old[key_of(section)], section)]
+    claimed = [section for section in new.sections if section.kind in SERVED and claims.touch(unquoted(section.name))] if claims else []
+    return {unquoted(section.name) for section in (*changed, *claimed)}
 
 
 def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:

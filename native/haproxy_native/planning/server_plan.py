@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
+from haproxy_native.planning.fixed import Fixed
 from haproxy_native.planning.live import NotExpressible, live_of, plain
+from haproxy_native.planning.observed import ObservedBackend, says_more
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
@@ -13,13 +15,26 @@ from haproxy_native.runtime.commands import Command
 from haproxy_native.text.words import unquoted, words_of
 
 HEALTH, AGENT, STATE = "health", "agent", "state"
+WEIGHT, RESOLVERS = "weight", "resolvers"
+NOT_FIXED = Fixed()
 
 
 class ServerPlanner:
-    """Fills `commands`, `places` (of a command's text, in the section) and `reasons` (place in the section, why)."""
+    """Fills `commands`, `places` (of a command's text, in the section) and `reasons` (place in the section, why).
 
-    def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
+    `observed`: what the worker shows of the backend, None where it was not read. What is claimed there is planned from it.
+    """
+
+    def __init__(
+        self,
+        servers: Servers,
+        capabilities: Capabilities,
+        backend: str,
+        fixed: Fixed = NOT_FIXED,
+        observed: ObservedBackend | None = None,
+    ) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
+        self.fixed, self.observed = fixed, observed
         self.live = live_of(servers.grammar.schemas, resources()["servers"].schema)
         self.health, self.agent, self.state = (self.live.roles[role] for role in (HEALTH, AGENT, STATE))
         self.commands: list[Command] = []
@@ -33,6 +48,9 @@ class ServerPlanner:
             return
         if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
             self.reasons.append((0, f"only HAProxy can resolve the name {secret}"))
+            return
+        if self.fixed.everything and befores != afters:
+            self.reasons.append((0, self.fixed.everything))
             return
         remaining = [name for name in before if name in after]
         misplaced = next((server for server, name in zip(afters, remaining, strict=False) if server.name != name), None)
@@ -57,12 +75,31 @@ class ServerPlanner:
                 what = ", ".join(changed) or "unknown words"
                 self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
 
+    def compare_others(self, known: Sequence[EffectiveServer]) -> None:
+        """What the worker alone has goes by a reload."""
+        try:
+            others = self.observed.others(known) if self.observed else []
+        except (ValueError, BadValue, NotExpressible):
+            return
+        if others:
+            self.reasons.append((0, f"the running process alone has server {', '.join(others)}"))
+
     def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
         if old.opaque != new.opaque:
             self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
             return
-        before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
+        if self._is_missing(new.name) and (old.values != new.values or (self.observed and self.observed.is_claimed(new.name))):
+            self.reasons.append((new.place, f"server {new.name}: the running process does not have it"))
+            return
+        now = self.observed.unlike(self.live, old) if self.observed else {}
+        before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
+        if changed and says_more(new):
+            self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} beside words that are not understood"))
+            return
+        if refused := [why for member in changed if (why := self._refusal(new.name, member, after.get(member)))]:
+            self.reasons.append((new.place, f"server {new.name}: {refused[0]}"))
+            return
         try:
             new_commands, left = self.live.commands(self.backend, new.name, before, after, changed)
         except (BadValue, NotExpressible):
@@ -76,6 +113,20 @@ class ServerPlanner:
         else:
             self._say(new.place, new_commands)
 
+    def _is_missing(self, name: str) -> bool:
+        return self.observed is not None and name not in self.observed.rows
+
+    def _refusal(self, name: str, member: str, value: object) -> str:
+        """Why HAProxy refuses a member's new value by command, although it takes others; empty where it does not."""
+        row = self.observed.rows.get(name) if self.observed else None
+        if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
+            return f"{self.fixed.weights}, with the weights of then"
+        if member == self.health and value == "enabled" and row and not row.check_configured:
+            return "HAProxy checks only servers that had checks when it loaded the file"
+        if member == self.agent and value == "enabled" and row and not row.agent_configured:
+            return "HAProxy asks only agents that servers had when it loaded the file"
+        return ""
+
     def _say(self, place: int, commands: list[Command]) -> None:
         self.commands += commands
         self.places.update({command.text: place for command in commands})
@@ -83,6 +134,11 @@ class ServerPlanner:
     def _deleted(self, server: EffectiveServer) -> None:
         if not self.capabilities.deletes_servers:
             self.reasons.append((0, f"server {server.name} is gone, and this HAProxy deletes none in the running process"))
+            return
+        if self._is_missing(server.name):
+            return
+        if RESOLVERS in server.values:
+            self.reasons.append((0, f"server {server.name} is gone, and HAProxy deletes none whose name it resolves"))
             return
         was = "maint" if server.values.get(self.state) == "enabled" else "ready"
         self._say(0, commands.delete_server(self.backend, server.name, was=was))
@@ -121,6 +177,10 @@ class ServerPlanner:
         """Its options. Raises _NotAddable."""
         if not self.capabilities.adds_servers:
             raise _NotAddable("this HAProxy adds none in the running process")
+        if self.fixed.additions:
+            raise _NotAddable(self.fixed.additions)
+        if self.observed and server.name in self.observed.rows:
+            raise _NotAddable("the running process has one of this name already")
         if server.values.get(self.state) == "enabled" == server.values.get(self.agent):
             raise _NotAddable("HAProxy asks the agent of a server that is added in maintenance")
         if server.opaque:

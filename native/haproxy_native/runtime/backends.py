@@ -26,6 +26,8 @@ _IN_SERVICE = re.compile(
 class Removable(Command):
     """Asks whether a backend, or a server of it, can be deleted once it is out of service. Changes nothing."""
 
+    asks = True
+
     async def carry_out(self, runtime: Runtime) -> None:
         answer = await runtime.send(self.text)
         if (refusal := answers.refusal(answer)) is not None and not _IN_SERVICE.match(refusal):
@@ -36,6 +38,7 @@ class Removable(Command):
 class OnlyServers(Command):
     """Looks whether the backend has other servers than these, which the configuration does not name."""
 
+    asks = True
     backend: str = ""
     servers: tuple[str, ...] = ()
 

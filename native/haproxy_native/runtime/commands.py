@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
@@ -39,6 +39,8 @@ class Command:
     check: Check | None = None
     patience: float = 0.0
     undo: str | None = None
+    # A question whose answer may be a refusal, and that changes nothing.
+    asks: ClassVar[bool] = False
 
     async def carry_out(self, runtime: Runtime) -> None:
         """Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where no worker answers."""

@@ -71,6 +71,15 @@ class ServerState:
         return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
 
     @property
+    def check_configured(self) -> bool:
+        """Whether it had checks when it came to be, so that they can be switched on again."""
+        return bool(self.check_state & CONFIGURED)
+
+    @property
+    def agent_configured(self) -> bool:
+        return bool(self.agent_state & CONFIGURED)
+
+    @property
     def check_enabled(self) -> bool:
         return bool(self.check_state & CONFIGURED and self.check_state & ENABLED)
 

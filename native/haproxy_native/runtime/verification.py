@@ -1,12 +1,13 @@
 """Verifies changes by a re-read, one for each backend and proxy."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from haproxy_native.errors import RuntimeUnseen
+from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.errors import RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import MANY, Runtime
@@ -103,7 +104,7 @@ async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, Ba
 async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]], patience: float) -> None:
     deadline = asyncio.get_running_loop().time() + patience
     while True:
-        rows = await _rows(runtime, {backend for backend, _ in servers})
+        rows = await server_rows(runtime, {backend for backend, _ in servers})
         problems = (
             problem
             for (backend, server), expected in servers.items()
@@ -117,15 +118,33 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
         await asyncio.sleep(POLL)
 
 
-async def _rows(runtime: Runtime, backends: set[str]) -> dict[str, dict[str, ServerState]]:
-    """The servers of each; of many backends by one look at all."""
-    if len(backends) <= MANY:
-        return {backend: {row.name: row for row in await runtime.servers(backend)} for backend in backends}
+async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, dict[str, ServerState]]:
+    """The servers of each backend; of many by one read of all. A backend that the worker does not have has none."""
     states: dict[str, dict[str, ServerState]] = {backend: {} for backend in backends}
+    if len(backends) <= MANY:
+        for backend in backends:
+            with suppress(RuntimeRefused):
+                states[backend] = {row.name: row for row in await runtime.servers(backend)}
+        return states
     for row in await runtime.servers():
         if row.backend_name in states:
             states[row.backend_name][row.name] = row
     return states
+
+
+async def server_limits(runtime: Runtime, backends: Collection[str]) -> dict[tuple[str, str], int]:
+    """The limits of connections of the servers of each backend, by backend and server; 0 for none."""
+    only = [argument(backend) for backend in backends] if len(backends) <= MANY else ["-1"]
+    texts = [await runtime.send(f"show stat {proxies} {SERVERS} -1") for proxies in only]
+    return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in _limits(text)})
+
+
+def _limits(text: str) -> Iterator[tuple[tuple[str, str], int]]:
+    head, _, rest = text.partition("\n")
+    place = head.split(",").index("slim") if "slim" in head else 0
+    for line in rest.splitlines():
+        if len(columns := line.split(",", place + 1)) > place > 0:
+            yield (columns[0], columns[1]), int(columns[place] or 0)
 
 
 def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
@@ -136,16 +155,16 @@ def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str,
         return
     for member, (command, value) in expected.items():
         now = getattr(row, member) if member else True
-        if not _same(value, now):
+        if not is_same(value, now):
             yield command, f"{member} of {name} is {now}, not {value}"
 
 
 def holds(row: ServerState, check: Shows) -> bool:
     """Whether a server that was read shows it."""
-    return all(_same(value, getattr(row, member)) for member, value in check.members)
+    return all(is_same(value, getattr(row, member)) for member, value in check.members)
 
 
-def _same(expected: object, shown: object) -> bool:
+def is_same(expected: object, shown: object) -> bool:
     """HAProxy and Python may write one address differently, such as `::ffff:192.0.2.1`."""
     if isinstance(expected, IPv4Address | IPv6Address):
         with suppress(ValueError):

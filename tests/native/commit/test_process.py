@@ -15,6 +15,7 @@ from haproxy_native.commit.commit import commit, prepare
 from haproxy_native.commit.events import Event, Validated
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Refused, WriteFailed
+from haproxy_native.planning.fixed import Fixed
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import adding, reload, run, running_engine, substituting, weight
@@ -147,16 +148,17 @@ def test_a_process_that_does_otherwise_judges_nothing(haproxy: HAProxy, what: st
     run(work())
 
 
-def of_refusing(haproxy: HAProxy) -> None:
-    """A backend whose servers' weights HAProxy changes only by a reload."""
+def of_refusing(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backend whose servers' weights HAProxy changes only by a reload, which no plan knows beforehand."""
+    monkeypatch.setattr("haproxy_native.planning.plan.fixed", lambda chain: Fixed())
     haproxy.stop()
     with haproxy.file.open("a") as file:
         file.write("backend fixed from base\n  balance static-rr\n  server s3 127.0.0.1:3 weight 30\n")
     haproxy.start()
 
 
-def test_what_is_refused_is_taken_back_and_judged_by_a_check(two: HAProxy) -> None:
-    of_refusing(two)
+def test_what_is_refused_is_taken_back_and_judged_by_a_check(two: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_refusing(two, monkeypatch)
 
     def edit(document: Document) -> Document:
         return substituting("weight 30", "weight 33")(both(document))
@@ -179,8 +181,9 @@ def test_what_is_refused_is_taken_back_and_judged_by_a_check(two: HAProxy) -> No
     run(work())
 
 
-def test_a_process_that_cannot_be_brought_back_is_reloaded(two: HAProxy) -> None:
-    """It has lost the second of two servers, without a word to us."""
+def test_a_process_that_cannot_be_brought_back_is_reloaded(two: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has lost the second of two servers since the plan."""
+    monkeypatch.setattr("haproxy_native.commit.decision.observable", lambda *_: set())
 
     async def work() -> None:
         async with running_engine(two.directory, two) as engine:

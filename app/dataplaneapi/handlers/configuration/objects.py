@@ -22,7 +22,11 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Missing, NoParent, OtherName, Refused
+from haproxy_native.planning.observed import NO_CLAIMS, SERVED, Claims
 
+SERVERS = "servers"
+# Actions that state what an object is to be.
+STATING = ("replace", "replace_all", PATCH)
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
 Document = Any
@@ -222,6 +226,7 @@ async def change(
         force_reload=bool(call.get("force_reload", False)),
         skips_same=call.operation.action == PATCH,
         merges=merges(call),
+        claimed=_claimed(call),
     )
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
@@ -230,6 +235,21 @@ async def change(
         return empty(status, headers)
     document = edited[0]
     return await beside_if(document.size > LARGE, lambda: json_response(status, stored(document), headers))
+
+
+def _claimed(call: Call) -> Claims:
+    """The servers that the call states as a whole, of a PATCH their members that it names: the process is to have them so as well."""
+    if call.operation.action not in STATING:
+        return NO_CLAIMS
+    asked = target(call, one=call.operation.is_of_one)
+    if asked.resource.section in SERVED and asked.full:
+        return Claims(backends=frozenset((str(asked.key),)))
+    if asked.resource.name != SERVERS or asked.parent is None or asked.parent[0].section not in SERVED:
+        return NO_CLAIMS
+    if not call.operation.is_of_one:
+        return Claims(backends=frozenset((asked.parent[1],)))
+    members = frozenset(call.body) if call.operation.action == PATCH else frozenset[str]()
+    return Claims(servers={(asked.parent[1], str(asked.key)): members})
 
 
 def _needs_no_version(call: Call) -> bool:

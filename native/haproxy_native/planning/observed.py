@@ -1,0 +1,255 @@
+"""What the worker in service shows of servers, beside what a document declares: the one comparison of the two. Pure.
+
+What changes by itself is not compared: weight, state and limit of a server with an agent, and what resolvers set. Nor is what the file
+alone does not tell: addresses that are no IP literals. What stands under a condition is compared with the worker's start.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from haproxy_native.abandonment import check
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import BadValue
+from haproxy_native.planning.fixed import fixed
+from haproxy_native.planning.live import LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
+from haproxy_native.planning.section_order import has_conditionals
+from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
+from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
+from haproxy_native.runtime.verification import is_same
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
+
+SERVED = ("backend", "listen")
+ADDRESS, PORT, STATE, WEIGHT, MAXCONN, CHECK, AGENT = "address", "port", "maintenance", "weight", "maxconn", "check", "agent-check"
+CHECKED, ASKED = ("health_check_address", "health_check_port"), ("agent-addr", "agent-port")
+# What an agent's answers set.
+BY_AGENT = frozenset((WEIGHT, STATE, MAXCONN))
+# Words of a server line whose value cannot be read where they are among those that no member expresses.
+_KEYWORDS = frozenset(("weight", "maxconn", "check", "disabled", "port", "addr", "agent-check", "agent-addr", "agent-port", "ssl"))
+COUNT = "num_or_range"
+# Rows and limits, by backend and server.
+Rows = Mapping[str, Mapping[str, ServerState]]
+Limits = Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The servers that are to be in the process as the document says, whatever a change of the document changes.
+
+    `whole`: all. `backends`: all of these. `servers`: these members of a server; all without any.
+    """
+
+    whole: bool = False
+    backends: frozenset[str] = frozenset()
+    servers: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.whole or bool(self.backends or self.servers)
+
+    def touch(self, backend: str) -> bool:
+        """Whether any server of the backend may be among them."""
+        return self.whole or backend in self.backends or any(name == backend for name, _ in self.servers)
+
+    def cover(self, backend: str, server: str, member: str) -> bool:
+        if self.whole or backend in self.backends:
+            return True
+        members = self.servers.get((backend, server))
+        return members is not None and (not members or member in members)
+
+
+NO_CLAIMS, ALL = Claims(), Claims(whole=True)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was read of the worker in service: the servers of some backends, and the limits of connections of those that are claimed.
+
+    `kept`: members, by backend and server, that are to stay as they are in the process.
+    """
+
+    rows: Rows
+    limits: Limits = field(default_factory=dict)
+    claims: Claims = NO_CLAIMS
+    kept: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
+
+    def of(self, backend: str) -> "ObservedBackend | None":
+        """Return what was read of a backend; None where it was not read."""
+        return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
+
+
+@dataclass(frozen=True)
+class ObservedBackend:
+    observed: Observed
+    name: str
+    rows: Mapping[str, ServerState]
+
+    def is_claimed(self, server: str) -> bool:
+        claims = self.observed.claims
+        return claims.whole or self.name in claims.backends or (self.name, server) in claims.servers
+
+    def others(self, *known: Iterable[EffectiveServer]) -> list[str]:
+        """Return the servers that the worker alone has, where all of the backend's are claimed. Raises what `names` does."""
+        if not (self.observed.claims.whole or self.name in self.observed.claims.backends):
+            return []
+        return sorted(self.rows.keys() - {name for servers in known for server in servers for name in names(server)})
+
+    def unlike(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
+        """Return the members that are claimed and that the worker has otherwise, with its values."""
+        if (row := self.rows.get(server.name)) is None or not self.observed.claims.touch(self.name):
+            return {}
+        key = self.name, server.name
+        kept = self.observed.kept.get(key, ())
+        found = differing(live, server, row, self.observed.limits.get(key))
+        return {
+            member: value
+            for member, value in found.items()
+            if member not in kept and self.observed.claims.cover(self.name, server.name, member)
+        }
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """One member of a server that the worker has otherwise than the document declares it; the whole server without a `member`, None where
+    there is none."""
+
+    backend: str
+    server: str
+    member: str
+    declared: Any
+    value: Any
+
+
+def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int | None) -> dict[str, Any]:
+    """Return the members that the worker shows otherwise than the server's line declares them, with the worker's values.
+
+    `limit` is the server's `maxconn` in the worker, None where it was not read.
+    """
+    if says_more(server):
+        return {}
+    values = {**live.initially, **server.values}
+    found: dict[str, Any] = {}
+    for member, column, declared in live.compared:
+        if (member not in values and member not in live.unset) or not _is_comparable(member, values):
+            continue
+        value = values.get(member, live.unset.get(member))
+        if column == LIMIT:
+            if limit is not None and limit != value:
+                found[member] = limit
+            continue
+        shown = getattr(row, column)
+        if isinstance(declared, Mapping):
+            if declared.get(value) != shown:
+                found[member] = next((name for name, expected in declared.items() if expected == shown), shown)
+        elif value != shown and not _is_shown(value, shown):
+            found[member] = shown
+    if (name := _resolved(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
+        found[ADDRESS] = row.fqdn
+    return found
+
+
+def says_more(server: EffectiveServer) -> bool:
+    """Whether a member that is shown has a value that is not understood, such as `weight 50%`."""
+    return bool(server.opaque) and not _KEYWORDS.isdisjoint(server.opaque)
+
+
+def _is_comparable(member: str, values: Mapping[str, Any]) -> bool:
+    if member in BY_AGENT:
+        return values.get(AGENT) != "enabled" and not (member == MAXCONN and "minconn" in values)
+    if member in (ADDRESS, PORT):
+        return _ip(values) is not None
+    if member in CHECKED:
+        return values.get(CHECK) == "enabled"
+    if member in ASKED:
+        # It inherits the addresses of checks, depending on the order.
+        return values.get(AGENT) == "enabled" and member in values and not any(other in values for other in CHECKED)
+    return True
+
+
+def _ip(values: Mapping[str, Any]) -> object | None:
+    text = str(values.get(ADDRESS, values.get("fqdn", "")))
+    return None if "$" in text else ip_of(unquoted(text))
+
+
+def _is_shown(value: Any, shown: object) -> bool:
+    try:
+        text = plain(value)
+    except NotExpressible:
+        return True
+    address = ip_of(text)
+    return is_same(address, shown) if address else text == str(shown)
+
+
+def _resolved(values: Mapping[str, Any]) -> str:
+    """The host name that resolvers look up, in small letters; empty where there is none, and for SRV records, which name others."""
+    host = str(values.get(ADDRESS, values.get("fqdn", "")))
+    is_name = "resolvers" in values and not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
+    return host.casefold() if is_name and ip_of(host) is None else ""
+
+
+def names(server: EffectiveServer) -> list[str]:
+    """Returns the names of a server; of a template as many as its number or range gives. Raises what its number does."""
+    if COUNT not in server.values:
+        return [plain(server.name)]
+    low, _, high = plain(server.values[COUNT]).rpartition("-")
+    return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]
+
+
+def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits) -> Iterator[Unlike]:
+    """Yield where the worker's servers differ from a document, in its order; those of backends that it does not have are left out."""
+    live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+    repeated = document.repeated()
+    for key, section in zip(document.keys(), document.sections, strict=True):
+        if key[0] in SERVED and key not in repeated:
+            check()
+            yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits)
+
+
+def _of_section(
+    document: Document, section: Section, servers: Servers, live: Live, rows: Mapping[str, ServerState], limits: Limits
+) -> Iterator[Unlike]:
+    above = list(ancestors(document, section))
+    if fixed((section, *above)).everything:
+        return
+    served = None if any(map(has_conditionals, (section, *above))) else servers.of(document, section)
+    try:
+        named = [(name, server) for server in (*served.servers, *served.templates) for name in names(server)] if served else None
+    except (ValueError, BadValue, NotExpressible):
+        named = None
+    if named is None:
+        yield from (difference for row in rows.values() for difference in _since_start(row))
+        return
+    backend = unquoted(section.name)
+    missing = set(rows)
+    for name, server in named:
+        missing.discard(name)
+        if (row := rows.get(name)) is None:
+            yield Unlike(backend, name, "", _shown(server), None)
+            continue
+        values: Mapping[str, Any] = {**live.initially, **server.values}
+        for member, value in differing(live, server, row, limits.get((backend, name))).items():
+            yield Unlike(backend, name, member, values.get(member), value)
+    for name in missing:
+        yield Unlike(backend, name, "", None, {ADDRESS: rows[name].address, PORT: rows[name].port, WEIGHT: rows[name].weight})
+
+
+def _shown(server: EffectiveServer) -> dict[str, Any]:
+    return {member: server.values[member] for member in (ADDRESS, PORT, WEIGHT) if member in server.values}
+
+
+def _since_start(row: ServerState) -> Iterator[Unlike]:
+    """What has changed since the worker's start, as HAProxy tells it: the first weight, and whether the server began in maintenance."""
+    began = "enabled" if row.admin & CONFIGURED_MAINT else "disabled"
+    state = {"maint": "enabled", "ready": "disabled"}.get(row.forced_state, row.forced_state)
+    for member, value, former in ((STATE, state, began), (WEIGHT, row.uweight, row.iweight)):
+        if value != former and not row.agent_enabled:
+            yield Unlike(row.backend_name, row.name, member, former, value)
+
+
+def by_backend(states: Iterable[ServerState]) -> Rows:
+    """Return rows by backend and server."""
+    rows: dict[str, dict[str, ServerState]] = {}
+    for state in states:
+        rows.setdefault(state.backend_name, {})[state.name] = state
+    return rows

@@ -1,0 +1,134 @@
+"""What a client states as a whole is so in the process as well, also where others have changed the process and the text does not change."""
+
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Outcome
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.planning.observed import Claims
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import run, running_engine
+
+CONFIG = """\
+global
+  stats socket {stats} level admin
+defaults base
+  mode http
+  timeout connect 1s
+  timeout client 1s
+  timeout server 1s
+frontend web from base
+  bind 127.0.0.1:%d
+  default_backend app
+backend app from base
+  server s1 127.0.0.1:1 weight 10 maxconn 20 check port 9 addr 127.0.0.9 inter 1h
+  server s2 127.0.0.1:2 weight 10
+backend old from base
+  balance source
+  server s1 127.0.0.1:1 weight 10
+"""
+# What others send, and what sets it back; None for a reload.
+CHANGES = [
+    ("set server app/s1 addr 127.0.0.9 port 77", ["set server app/s1 addr 127.0.0.1 port 1"]),
+    ("set server app/s1 addr 127.0.0.9", ["set server app/s1 addr 127.0.0.1 port 1"]),
+    ("set server app/s1 weight 5", ["set server app/s1 weight 10"]),
+    ("set server app/s1 state maint", ["set server app/s1 state ready"]),
+    ("set server app/s1 state drain", ["set server app/s1 state ready"]),
+    ("set maxconn server app/s1 5", ["set maxconn server app/s1 20"]),
+    ("disable health app/s1", ["enable health app/s1"]),
+    ("set server app/s1 check-port 8", ["set server app/s1 check-port 9"]),
+    (
+        "set server app/s1 addr 127.0.0.9 port 77; set server app/s1 weight 0",
+        ["set server app/s1 addr 127.0.0.1 port 1", "set server app/s1 weight 10"],
+    ),
+    ("set server old/s1 weight 0", ["set server old/s1 weight 10"]),
+    ("set server app/s1 weight 10", []),
+    ("set server app/s1 state maint; del server app/s1", None),
+]
+ONE = Claims(servers={("app", "s1"): frozenset(), ("old", "s1"): frozenset()})
+
+
+@pytest.fixture(params=[*binaries.EACH, "3.4"])
+def haproxy(request: pytest.FixtureRequest, tmp_path: Path) -> HAProxy:
+    with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly(request.param)) as process:
+        yield process
+
+
+def state(haproxy: HAProxy) -> list[list[str]]:
+    """Address, state, weight, port and the checks of each server."""
+    rows = [line.split(" ") for line in haproxy.ask("show servers state").splitlines()[2:] if line]
+    return [[row[3], row[4], row[6], row[7], row[13], row[18], row[21], row[22]] for row in rows]
+
+
+async def put_back(engine: Engine, way: str) -> Outcome:
+    if way == "push":
+        return await engine.push_raw(engine.raw(), version=engine.version())
+    return await engine.write(lambda document: document, version=engine.version(), claimed=ONE, skips_same=way == "patch")
+
+
+@pytest.mark.parametrize("way", ["put", "push", "patch"])
+def test_each_change_of_others_is_set_back(haproxy: HAProxy, way: str) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            before = state(haproxy)
+            for change, commands in CHANGES:
+                for command in change.split("; "):
+                    haproxy.ask(command)
+                planned = await engine.plan(engine.raw())
+                outcome = await put_back(engine, way)
+                if commands is None:
+                    assert outcome.reload_id and planned.reasons, change
+                    break
+                assert (sorted(planned.commands), planned.reasons) == (sorted(commands), []), change
+                assert (sorted(outcome.commands), outcome.live) == (sorted(commands), True), change
+                assert state(haproxy) == before, change
+
+    run(work())
+
+
+def test_only_what_is_claimed(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            haproxy.ask("set server app/s2 weight 5")
+            haproxy.ask("set server app/s1 weight 5")
+            haproxy.ask("set server app/s1 state maint")
+            one = Claims(servers={("app", "s1"): frozenset(["weight"])})
+            outcome = await engine.write(lambda document: document, version=engine.version(), claimed=one)
+            assert outcome.commands == ["set server app/s1 weight 10"]
+            outcome = await engine.write(lambda document: document, version=engine.version())
+            assert outcome.live and not outcome.commands
+            outcome = await engine.write(lambda document: document, version=engine.version(), claimed=Claims(backends=frozenset(["app"])))
+            assert sorted(outcome.commands) == ["set server app/s1 state ready", "set server app/s2 weight 10"]
+
+    run(work())
+
+
+def test_a_server_of_the_process_alone_goes_by_a_reload(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            assert "registered" in haproxy.ask("add server app/s3 127.0.0.1:3")
+            assert (await put_back(engine, "put")).live
+            planned, outcome = await engine.plan(engine.raw()), await put_back(engine, "push")
+            assert [[reason.why for reason in reasons] for reasons in (planned.reasons, outcome.reasons)] == [
+                ["the running process alone has server s3"]
+            ] * 2
+
+    run(work())
+
+
+def test_overrides_stay(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine, Overrides(engine, Editor()) as overrides:
+            (before,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
+            haproxy.ask("set server app/s1 weight 5")
+            (after,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
+            overrides.record([(before, after)])
+            haproxy.ask("set server app/s1 addr 127.0.0.3 port 7")
+            outcome = await put_back(engine, "push")
+            assert outcome.commands == ["set server app/s1 addr 127.0.0.1 port 1"]
+
+    run(work())
