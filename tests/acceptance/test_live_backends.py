@@ -276,17 +276,19 @@ def test_a_server_that_the_process_alone_has_is_not_lost_unseen(stage: Stage) ->
     assert "the running process alone has server strange" in reason["reason"]
 
 
-def test_what_haproxy_refuses_is_taken_back(stage: Stage) -> None:
-    """Its defaults section balances in a way that takes no added server, which only HAProxy says."""
+def test_what_haproxy_would_refuse_is_known_beforehand(stage: Stage) -> None:
+    """Its defaults section balances in a way that takes no added server."""
     text = stage.sidecar.get("raw").text
     hashed = text.replace("frontend site", "defaults hashed from base\n    balance source\n\nfrontend site", 1)
     assert stage.sidecar.reloaded(stage.sidecar.post("raw", hashed, version=stage.sidecar.version()))
     added = f"{hashed}\nbackend fixed from hashed\n    server two 127.0.0.1:9\n"
+    planned = stage.sidecar.post("/v3/sidecar/plan", added).json()["reasons"][0]
     answer = stage.sidecar.post("raw", added, version=stage.sidecar.version())
     assert answer.status_code == 202
     reason = stage.why(answer)
     assert (reason["section"], reason["keyword"]) == ("backend fixed", "server")
-    assert "non dynamic load balancing" in reason["reason"]
+    assert planned["reason"] == reason["reason"]
+    assert "HAProxy computes balance source when it loads the file" in reason["reason"]
 
 
 def test_one_that_meets_a_change_that_waits_for_its_reload(tmp_path: Path) -> None:

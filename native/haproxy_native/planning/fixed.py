@@ -37,8 +37,8 @@ def fixed(chain: Iterable[Section]) -> Fixed:
         return Fixed(*["HAProxy balances no load here"] * 2)
     hashing = said.get("hash-type", ("hash-type", ""))[1]
     if algorithm == STATIC or (algorithm.partition("(")[0] not in DYNAMIC and unquoted(hashing) != CONSISTENT):
-        why = f"balance {algorithm} is computed when HAProxy loads the file"
-        return Fixed(why, f"{why}; hash-type {CONSISTENT} is not" if algorithm != STATIC else why)
+        why = f"HAProxy computes balance {algorithm} when it loads the file"
+        return Fixed(f"{why}, with the weights that servers have then", f"{why}, with the servers that it finds there")
     return Fixed(additions="mode log takes servers from the file only" if unquoted(said.get("mode", ("mode", ""))[1]) == "log" else "")
 
 

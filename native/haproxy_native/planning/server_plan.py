@@ -120,7 +120,7 @@ class ServerPlanner:
         """Why HAProxy refuses a member's new value by command, although it takes others; empty where it does not."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
-            return f"{self.fixed.weights}, with the weights of then"
+            return self.fixed.weights
         if member == self.health and value == "enabled" and row and not row.check_configured:
             return "HAProxy checks only servers that had checks when it loaded the file"
         if member == self.agent and value == "enabled" and row and not row.agent_configured:
