@@ -288,7 +288,7 @@ def test_what_haproxy_would_refuse_is_known_beforehand(stage: Stage) -> None:
     reason = stage.why(answer)
     assert (reason["section"], reason["keyword"]) == ("backend fixed", "server")
     assert planned["reason"] == reason["reason"]
-    assert "HAProxy computes balance source when it loads the file" in reason["reason"]
+    assert "HAProxy takes the servers of balance source only when it loads the file" in reason["reason"]
 
 
 def test_one_that_meets_a_change_that_waits_for_its_reload(tmp_path: Path) -> None:

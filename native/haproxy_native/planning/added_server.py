@@ -12,7 +12,7 @@ from typing import Any
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.planning.live import Live, live_of, plain
-from haproxy_native.planning.server_plan import AGENT, HEALTH, STATE
+from haproxy_native.planning.observed import AGENT, HEALTH, STATE
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument

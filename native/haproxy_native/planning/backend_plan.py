@@ -17,11 +17,11 @@ from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.fullconn import is_limited
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import names
+from haproxy_native.planning.observed import STATE, names
 from haproxy_native.planning.removal import removal_of
 from haproxy_native.planning.repetition import repeats
 from haproxy_native.planning.section_order import has_conditionals
-from haproxy_native.planning.server_plan import RESOLVERS, STATE, ServerPlanner
+from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, mode_of
 from haproxy_native.runtime import backends
 from haproxy_native.runtime.capabilities import Capabilities
@@ -121,7 +121,8 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
         return result.because(0, f"the section is new, and no runtime command can say {word}")
     except _OtherMode as mode:
         return result.because(mode.place, f"the section is new, and HAProxy adds no backend in mode {mode}")
-    return _with_servers(result, add, sources.new, section, ServerPlanner(servers, capabilities, section.name, fixed((section, *above))))
+    planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
+    return _with_servers(result, add, sources.new, section, planner)
 
 
 def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ...]]]:
@@ -217,7 +218,8 @@ def deleted(
     try:
         name = plain(section.name)
         states = list(_states(servers, served))
-        if resolved := next((server for server in (*served.servers, *served.templates) if RESOLVERS in server.values), None):
+        live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+        if resolved := next((server for server in (*served.servers, *served.templates) if live.is_resolved(server.values)), None):
             return result.because(resolved.place, "the section is gone, and HAProxy deletes no server whose name it resolves")
         if obstacle := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
             return result.because(obstacle[0], f"the section is gone, and {obstacle[1]}")

@@ -1,56 +1,67 @@
-"""What HAProxy decides for the servers of a backend when it loads the file, and refuses by command from then on. Pure.
+"""What HAProxy decides for the servers of a backend when it loads the file, and refuses by command from then on (`fixed_by`). Pure.
 
 Most algorithms use a map that it computes once (HAProxy Configuration Manual, "balance" and "hash-type"): there it takes no other weight
 than 0 and that of the start, and no further server.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from haproxy_native.editing.resources import resources
+from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
-# Algorithms that take weights and servers at any time; each other one does with `hash-type consistent`, but for STATIC.
-DYNAMIC = frozenset(("", "roundrobin", "leastconn", "first", "random", "sticky", "log-hash"))
-STATIC = "static-rr"
-CONSISTENT = "consistent"
+WEIGHTS, ADDITIONS, EVERYTHING = "weights", "additions", "everything"
+NEGATION = "no"
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """Why HAProxy takes no other `weights` there, no `additions` and nothing at all (`everything`); empty where it does."""
+    """The lines for which HAProxy takes no other `weights` there, no `additions`, or nothing at all; empty where it does."""
 
     weights: str = ""
     additions: str = ""
     everything: str = ""
 
 
-def fixed(chain: Iterable[Section]) -> Fixed:
+def fixed(chain: Iterable[Section], grammar: Grammar) -> Fixed:
     """Return what is fixed in a proxy; `chain` is its section, then the defaults sections that it inherits from, the nearest first."""
-    said: dict[str, tuple[str, ...]] = {}
+    rules: Sequence[Mapping[str, Any]] = grammar.schemas.note(grammar.schemas.named(resources()["servers"].schema))["fixed_by"]
+    keywords = {name.split()[0] for rule in rules for name in (rule["keyword"], rule.get("ended_by", ""), *rule.get("unless", ())) if name}
+    said: dict[str, str | None] = {}
     for section in chain:
-        said = dict(_said(section)) | said
-    algorithm = unquoted(said.get("balance", ("balance", ""))[1])
-    if unquoted(said.get("disabled", ("",))[0]) == "disabled":
-        return Fixed(everything="HAProxy does nothing in a proxy that is disabled")
-    if "dispatch" in said or said.get("option transparent", ("no",))[0] == "option":
-        return Fixed(*["HAProxy balances no load here"] * 2)
-    hashing = said.get("hash-type", ("hash-type", ""))[1]
-    if algorithm == STATIC or (algorithm.partition("(")[0] not in DYNAMIC and unquoted(hashing) != CONSISTENT):
-        why = f"HAProxy computes balance {algorithm} when it loads the file"
-        return Fixed(f"{why}, with the weights that servers have then", f"{why}, with the servers that it finds there")
-    return Fixed(additions="mode log takes servers from the file only" if unquoted(said.get("mode", ("mode", ""))[1]) == "log" else "")
+        said = dict(_said(section, rules, keywords)) | said
+    found: dict[str, str] = {}
+    for rule in rules:
+        if (value := said.get(keyword := rule["keyword"])) is None or not _holds(rule, value, said):
+            continue
+        for what in rule["fixes"]:
+            found.setdefault(what, f"{keyword} {value}".rstrip())
+    return Fixed(*(found.get(what, "") for what in (WEIGHTS, ADDITIONS, EVERYTHING)))
 
 
-def _said(section: Section) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines that decide it, the last of a kind counts."""
+def _holds(rule: Mapping[str, Any], value: str, said: Mapping[str, str | None]) -> bool:
+    name = value.partition("(")[0]
+    if ("values" in rule and name not in rule["values"]) or name in rule.get("but", ()):
+        return False
+    return not any(said.get(keyword) == wanted for keyword, wanted in rule.get("unless", {}).items())
+
+
+def _said(section: Section, rules: Sequence[Mapping[str, Any]], first: Collection[str]) -> Iterator[tuple[str, str | None]]:
+    """The keywords of its lines with their values, None for those that a line ends; the last of a kind counts."""
+    ends = {rule["ended_by"]: rule["keyword"] for rule in rules if "ended_by" in rule}
     for line in section.lines[1:]:
-        match line.words:
-            case ("balance" | "hash-type" | "mode" as keyword, _, *_):
-                yield keyword, line.words
-            case ("dispatch" as keyword, *_):
-                yield keyword, line.words
-            case ("disabled" | "enabled", *_):
-                yield "disabled", line.words
-            case ("option", "transparent", *_) | ("no", "option", "transparent", *_):
-                yield "option transparent", line.words
+        words = line.words
+        is_negated = words[:1] == (NEGATION,)
+        words = words[1:] if is_negated else words
+        if not words or words[0] not in first:
+            continue
+        if words[0] in ends:
+            yield ends[words[0]], None
+        for rule in rules:
+            for keyword in (rule["keyword"], *rule.get("unless", ())):
+                parts = tuple(keyword.split())
+                if words[: len(parts)] == parts:
+                    yield keyword, None if is_negated else unquoted("".join(words[len(parts) : len(parts) + 1]))

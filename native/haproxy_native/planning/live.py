@@ -39,6 +39,12 @@ class Live:
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
         self.unchecked = {name for name, note in notes.items() if note.get("needs_check") is False}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+        self.by_agent = {name for name, note in notes.items() if "by_agent" in note}
+        self.only_with = {name: note["only_with"] for name, note in notes.items() if "only_with" in note}
+        self.words = {
+            word for name, note in notes.items() if "shows" in note for word in (note.get("keyword", name), note.get("when_enabled"))
+        }
+        self.resolving = {name for name, note in notes.items() if "resolves" in note}
         self.unset = {name: note["unset"] for name, note in notes.items() if "unset" in note}
         # A column that is declared for one value alone follows from a command.
         self.compared = [
@@ -92,6 +98,10 @@ class Live:
                 if column != LIMIT and isinstance(declared, str) and member in values and not self.obstacle(member, values, values):
                     columns[column] = _expected(declared, member, values)
         return columns
+
+    def is_resolved(self, values: Values) -> bool:
+        """Whether HAProxy looks up the name of a server."""
+        return not self.resolving.isdisjoint(values)
 
     def _is_set(self, member: str, values: Values) -> bool:
         return member in values and values[member] != self.initially.get(member, "disabled")

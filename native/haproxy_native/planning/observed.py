@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.abandonment import check
-from haproxy_native.editing.resources import resources
+from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.live import LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
@@ -21,13 +21,9 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
-SERVED = ("backend", "listen")
-ADDRESS, PORT, STATE, WEIGHT, MAXCONN, CHECK, AGENT = "address", "port", "maintenance", "weight", "maxconn", "check", "agent-check"
-CHECKED, ASKED = ("health_check_address", "health_check_port"), ("agent-addr", "agent-port")
-# What an agent's answers set.
-BY_AGENT = frozenset((WEIGHT, STATE, MAXCONN))
-# Words of a server line whose value cannot be read where they are among those that no member expresses.
-_KEYWORDS = frozenset(("weight", "maxconn", "check", "disabled", "port", "addr", "agent-check", "agent-addr", "agent-port", "ssl"))
+SERVED, SERVERS = ("backend", "listen"), "servers"
+ADDRESS, PORT, WEIGHT = "address", "port", "weight"
+HEALTH, AGENT, STATE = "health", "agent", "state"
 COUNT = "num_or_range"
 # Rows and limits, by backend and server.
 Rows = Mapping[str, Mapping[str, ServerState]]
@@ -60,6 +56,17 @@ class Claims:
 
 
 NO_CLAIMS, ALL = Claims(), Claims(whole=True)
+
+
+def claims_of(resource: Resource, parent: tuple[Resource, str] | None, key: str | None, members: frozenset[str], *, full: bool) -> Claims:
+    """Return the servers in an object that is stated: a server, of which all or these members, or all of a list or of a `full` section."""
+    if resource.section in SERVED and full and key is not None:
+        return Claims(backends=frozenset((key,)))
+    if resource.schema != resources()[SERVERS].schema or parent is None or parent[0].section not in SERVED:
+        return NO_CLAIMS
+    if key is None:
+        return Claims(backends=frozenset((parent[1],)))
+    return Claims(servers={(parent[1], key): members})
 
 
 @dataclass(frozen=True)
@@ -126,16 +133,16 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
 
     `limit` is the server's `maxconn` in the worker, None where it was not read.
     """
-    if says_more(server):
+    if says_more(live, server):
         return {}
     values = {**live.initially, **server.values}
     found: dict[str, Any] = {}
     for member, column, declared in live.compared:
-        if (member not in values and member not in live.unset) or not _is_comparable(member, values):
+        if (member not in values and member not in live.unset) or not _is_comparable(live, member, values):
             continue
         value = values.get(member, live.unset.get(member))
         if column == LIMIT:
-            if limit is not None and limit != value:
+            if limit is not None and limit != value and not live.obstacle(member, values, values):
                 found[member] = limit
             continue
         shown = getattr(row, column)
@@ -144,27 +151,26 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
                 found[member] = next((name for name, expected in declared.items() if expected == shown), shown)
         elif value != shown and not _is_shown(value, shown):
             found[member] = shown
-    if (name := _resolved(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
+    if live.is_resolved(values) and (name := _host(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
         found[ADDRESS] = row.fqdn
     return found
 
 
-def says_more(server: EffectiveServer) -> bool:
+def says_more(live: Live, server: EffectiveServer) -> bool:
     """Whether a member that is shown has a value that is not understood, such as `weight 50%`."""
-    return bool(server.opaque) and not _KEYWORDS.isdisjoint(server.opaque)
+    return bool(server.opaque) and not live.words.isdisjoint(server.opaque)
 
 
-def _is_comparable(member: str, values: Mapping[str, Any]) -> bool:
-    if member in BY_AGENT:
-        return values.get(AGENT) != "enabled" and not (member == MAXCONN and "minconn" in values)
+def _is_comparable(live: Live, member: str, values: Mapping[str, Any]) -> bool:
+    if member in live.by_agent:
+        return values.get(live.roles[AGENT]) != "enabled"
     if member in (ADDRESS, PORT):
         return _ip(values) is not None
-    if member in CHECKED:
-        return values.get(CHECK) == "enabled"
-    if member in ASKED:
-        # It inherits the addresses of checks, depending on the order.
-        return values.get(AGENT) == "enabled" and member in values and not any(other in values for other in CHECKED)
-    return True
+    if (other := live.only_with.get(member)) is None:
+        return True
+    # An agent inherits the address and the port of checks, depending on the order.
+    inherits = other == live.roles[AGENT] and any(live.only_with.get(name) == live.roles[HEALTH] for name in values)
+    return values.get(other) == "enabled" and not inherits
 
 
 def _ip(values: Mapping[str, Any]) -> object | None:
@@ -181,10 +187,10 @@ def _is_shown(value: Any, shown: object) -> bool:
     return is_same(address, shown) if address else text == str(shown)
 
 
-def _resolved(values: Mapping[str, Any]) -> str:
-    """The host name that resolvers look up, in small letters; empty where there is none, and for SRV records, which name others."""
+def _host(values: Mapping[str, Any]) -> str:
+    """The host name of a server, in small letters; empty where there is none, and for SRV records, which name others."""
     host = str(values.get(ADDRESS, values.get("fqdn", "")))
-    is_name = "resolvers" in values and not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
+    is_name = not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
     return host.casefold() if is_name and ip_of(host) is None else ""
 
 
@@ -198,7 +204,7 @@ def names(server: EffectiveServer) -> list[str]:
 
 def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits) -> Iterator[Unlike]:
     """Yield where the worker's servers differ from a document, in its order; those of backends that it does not have are left out."""
-    live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+    live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated = document.repeated()
     for key, section in zip(document.keys(), document.sections, strict=True):
         if key[0] in SERVED and key not in repeated:
@@ -210,7 +216,7 @@ def _of_section(
     document: Document, section: Section, servers: Servers, live: Live, rows: Mapping[str, ServerState], limits: Limits
 ) -> Iterator[Unlike]:
     above = list(ancestors(document, section))
-    if fixed((section, *above)).everything:
+    if fixed((section, *above), servers.grammar).everything:
         return
     served = None if any(map(has_conditionals, (section, *above))) else servers.of(document, section)
     try:
@@ -218,7 +224,7 @@ def _of_section(
     except (ValueError, BadValue, NotExpressible):
         named = None
     if named is None:
-        yield from (difference for row in rows.values() for difference in _since_start(row))
+        yield from (difference for row in rows.values() for difference in _since_start(live, row))
         return
     backend = unquoted(section.name)
     missing = set(rows)
@@ -238,11 +244,11 @@ def _shown(server: EffectiveServer) -> dict[str, Any]:
     return {member: server.values[member] for member in (ADDRESS, PORT, WEIGHT) if member in server.values}
 
 
-def _since_start(row: ServerState) -> Iterator[Unlike]:
+def _since_start(live: Live, row: ServerState) -> Iterator[Unlike]:
     """What has changed since the worker's start, as HAProxy tells it: the first weight, and whether the server began in maintenance."""
     began = "enabled" if row.admin & CONFIGURED_MAINT else "disabled"
     state = {"maint": "enabled", "ready": "disabled"}.get(row.forced_state, row.forced_state)
-    for member, value, former in ((STATE, state, began), (WEIGHT, row.uweight, row.iweight)):
+    for member, value, former in ((live.roles[STATE], state, began), (WEIGHT, row.uweight, row.iweight)):
         if value != former and not row.agent_enabled:
             yield Unlike(row.backend_name, row.name, member, former, value)
 

@@ -164,7 +164,7 @@ class _Planner:
             self.servers,
             self.capabilities,
             new.name,
-            fixed((new, *ancestors(self.new, new))),
+            fixed((new, *ancestors(self.new, new)), self.grammar),
             self.observed.of(unquoted(new.name)) if self.observed else None,
         )
         planner.plan(before.servers, after.servers)

@@ -7,15 +7,13 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import Fixed
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import ObservedBackend, says_more
+from haproxy_native.planning.observed import AGENT, HEALTH, STATE, WEIGHT, ObservedBackend, says_more
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.words import unquoted, words_of
 
-HEALTH, AGENT, STATE = "health", "agent", "state"
-WEIGHT, RESOLVERS = "weight", "resolvers"
 NOT_FIXED = Fixed()
 
 
@@ -50,7 +48,7 @@ class ServerPlanner:
             self.reasons.append((0, f"only HAProxy can resolve the name {secret}"))
             return
         if self.fixed.everything and befores != afters:
-            self.reasons.append((0, self.fixed.everything))
+            self.reasons.append((0, f"HAProxy takes no command for its servers, for it is {self.fixed.everything}"))
             return
         remaining = [name for name in before if name in after]
         misplaced = next((server for server, name in zip(afters, remaining, strict=False) if server.name != name), None)
@@ -94,7 +92,7 @@ class ServerPlanner:
         now = self.observed.unlike(self.live, old) if self.observed else {}
         before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
-        if changed and says_more(new):
+        if changed and says_more(self.live, new):
             self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} beside words that are not understood"))
             return
         if refused := [why for member in changed if (why := self._refusal(new.name, member, after.get(member)))]:
@@ -120,7 +118,7 @@ class ServerPlanner:
         """Why HAProxy refuses a member's new value by command, although it takes others; empty where it does not."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
-            return self.fixed.weights
+            return f"HAProxy computes {self.fixed.weights} when it loads the file, with the weights that servers have then"
         if member == self.health and value == "enabled" and row and not row.check_configured:
             return "HAProxy checks only servers that had checks when it loaded the file"
         if member == self.agent and value == "enabled" and row and not row.agent_configured:
@@ -137,7 +135,7 @@ class ServerPlanner:
             return
         if self._is_missing(server.name):
             return
-        if RESOLVERS in server.values:
+        if self.live.is_resolved(server.values):
             self.reasons.append((0, f"server {server.name} is gone, and HAProxy deletes none whose name it resolves"))
             return
         was = "maint" if server.values.get(self.state) == "enabled" else "ready"
@@ -178,7 +176,7 @@ class ServerPlanner:
         if not self.capabilities.adds_servers:
             raise _NotAddable("this HAProxy adds none in the running process")
         if self.fixed.additions:
-            raise _NotAddable(self.fixed.additions)
+            raise _NotAddable(f"HAProxy takes the servers of {self.fixed.additions} only when it loads the file")
         if self.observed and server.name in self.observed.rows:
             raise _NotAddable("the running process has one of this name already")
         if server.values.get(self.state) == "enabled" == server.values.get(self.agent):

@@ -150,7 +150,7 @@ def test_a_process_that_does_otherwise_judges_nothing(haproxy: HAProxy, what: st
 
 def of_refusing(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """A backend whose servers' weights HAProxy changes only by a reload, which no plan knows beforehand."""
-    monkeypatch.setattr("haproxy_native.planning.plan.fixed", lambda chain: Fixed())
+    monkeypatch.setattr("haproxy_native.planning.plan.fixed", lambda *_: Fixed())
     haproxy.stop()
     with haproxy.file.open("a") as file:
         file.write("backend fixed from base\n  balance static-rr\n  server s3 127.0.0.1:3 weight 30\n")

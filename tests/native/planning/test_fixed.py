@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.servers import ancestors
 from haproxy_native.text.document import Document
@@ -53,7 +54,7 @@ def test_what_haproxy_refuses(tmp_path: Path, wanted: str) -> None:
     document = Document.parse(text)
     with HAProxy(tmp_path, text, binary=binary) as haproxy:
         for name, section in document.of_kind("backend"):
-            found = fixed((section, *ancestors(document, section)))
+            found = fixed((section, *ancestors(document, section)), grammar())
             assert bool(found.weights) == ("static LB algorithm" in haproxy.ask(f"set server {name}/s weight 5")), section.text
             # HAProxy takes 0 and the weight of the start from all of them.
             assert not haproxy.ask(f"set server {name}/s weight 0").strip() + haproxy.ask(f"set server {name}/s weight 10").strip()
@@ -66,9 +67,9 @@ def test_a_disabled_proxy_takes_nothing(tmp_path: Path) -> None:
     document = Document.parse(text)
     with HAProxy(tmp_path, text) as haproxy:
         for name, section in document.of_kind("backend"):
-            assert bool(fixed((section,)).everything) == ("disabled" in haproxy.ask(f"set server {name}/s weight 5")), name
+            assert bool(fixed((section,), grammar()).everything) == ("disabled" in haproxy.ask(f"set server {name}/s weight 5")), name
 
 
 def test_log_backends_take_no_server() -> None:
     document = Document.parse("backend logs\n    mode log\n    server s udp@127.0.0.1:1\n")
-    assert "mode log" in fixed(document.sections).additions
+    assert "mode log" in fixed(document.sections, grammar()).additions

@@ -22,9 +22,8 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Missing, NoParent, OtherName, Refused
-from haproxy_native.planning.observed import NO_CLAIMS, SERVED, Claims
+from haproxy_native.planning.observed import NO_CLAIMS, Claims, claims_of
 
-SERVERS = "servers"
 # Actions that state what an object is to be.
 STATING = ("replace", "replace_all", PATCH)
 Parent = tuple[Resource, str] | None
@@ -242,14 +241,8 @@ def _claimed(call: Call) -> Claims:
     if call.operation.action not in STATING:
         return NO_CLAIMS
     asked = target(call, one=call.operation.is_of_one)
-    if asked.resource.section in SERVED and asked.full:
-        return Claims(backends=frozenset((str(asked.key),)))
-    if asked.resource.name != SERVERS or asked.parent is None or asked.parent[0].section not in SERVED:
-        return NO_CLAIMS
-    if not call.operation.is_of_one:
-        return Claims(backends=frozenset((asked.parent[1],)))
     members = frozenset(call.body) if call.operation.action == PATCH else frozenset[str]()
-    return Claims(servers={(asked.parent[1], str(asked.key)): members})
+    return claims_of(asked.resource, asked.parent, str(asked.key) if call.operation.is_of_one else None, members, full=asked.full)
 
 
 def _needs_no_version(call: Call) -> bool:
