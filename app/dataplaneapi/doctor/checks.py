@@ -5,6 +5,7 @@ Nothing is changed, and no running server is needed. `check` asks only whether s
 
 import asyncio
 import json
+import logging
 import os
 import pwd
 import re
@@ -49,6 +50,8 @@ OFTEN_WANTED = ("metrics", "aws", "acme")
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
     """Prints the findings; the exit status, 1 with an error among them. `fix` writes corrected settings beside the file."""
+    # Findings say what is wrong; what the tried parts would log says it once more, or does not apply here.
+    logging.getLogger().addHandler(logging.NullHandler())
     rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
         rows.append(fixed(settings.file))

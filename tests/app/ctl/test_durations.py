@@ -1,10 +1,11 @@
 """Durations."""
 
 import argparse
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dataplaneapi.ctl.durations import seconds
+from dataplaneapi.ctl.durations import moment, seconds
 
 
 @pytest.mark.parametrize(
@@ -18,3 +19,19 @@ def test_durations(text: str, value: float) -> None:
 def test_what_is_none(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         seconds(text)
+
+
+@pytest.mark.parametrize(("text", "ago"), [("24h", timedelta(hours=24)), ("2d", timedelta(days=2)), ("90", timedelta(seconds=90))])
+def test_how_long_ago(text: str, ago: timedelta) -> None:
+    before = datetime.now(UTC)
+    assert before <= datetime.fromisoformat(moment(text)) + ago <= datetime.now(UTC)
+
+
+def test_days_and_times() -> None:
+    today, yesterday = (datetime.fromisoformat(moment(day)).astimezone() for day in ("today", "yesterday"))
+    assert (today.hour, today.minute, yesterday.hour, yesterday.minute) == (0, 0, 0, 0)
+    assert today.date() - yesterday.date() == timedelta(days=1)
+    assert moment("2026-11-23T10:00:00Z") == "2026-11-23T10:00:00Z"
+    for wrong in ("", "tomorrow", "x", "9" * 400 + "d"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            moment(wrong)

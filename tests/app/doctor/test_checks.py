@@ -90,6 +90,15 @@ def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part
     assert remedy in error.remedy
 
 
+def test_only_findings_are_printed(tmp_path: Path) -> None:
+    """What the tried parts would log does not apply here: the unit may hand over what this user cannot read."""
+    file = tmp_path / "dataplaneapi.yaml"
+    file.write_text(f"config_version: 2\nname: t\nhaproxy: {{config_file: {tmp_path / 'haproxy.cfg'}}}\n")
+    (tmp_path / "haproxy.cfg").write_text("")
+    done = subprocess.run([str(COMMAND), "doctor", "-f", str(file)], capture_output=True, text=True, check=False)
+    assert "there are no users of the API" in done.stdout and done.stderr == ""
+
+
 def test_sections_whose_program_is_not_run(sound: Settings) -> None:
     file = Path(sound.config_file)
     file.write_text(

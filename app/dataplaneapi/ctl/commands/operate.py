@@ -29,13 +29,15 @@ def _drain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep-ready", type=int, metavar="N", help="servers of each backend that stay ready at least")
     text = "wait for its end, so long at most (default as long as it takes)"
     parser.add_argument("--wait", nargs="?", const=float("inf"), type=durations.seconds, metavar="TIME", help=text)
+    parser.add_argument("-m", "--message", metavar="TEXT", help="why, for the history")
 
 
 def _drain(session: Session) -> int:
     given = session.given
     body = {name: getattr(given, name) for name in ("timeout", "then", "at_timeout", "keep_ready") if getattr(given, name) is not None}
     until = {} if given.sessions is None else {"until": {"sessions": given.sessions}}
-    begun = session.client.ask("POST", f"{SIDECAR}/drains", body={"targets": given.target, **until, **body}).json()
+    headers = {"X_Change_Message": given.message} if given.message else {}
+    begun = session.client.ask("POST", f"{SIDECAR}/drains", body={"targets": given.target, **until, **body}, **headers).json()
     if given.wait is None:
         session.show_one(begun)
     else:

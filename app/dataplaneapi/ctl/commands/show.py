@@ -2,7 +2,7 @@
 
 import argparse
 
-from dataplaneapi.ctl import tables
+from dataplaneapi.ctl import durations, tables
 from dataplaneapi.ctl.client import name as quoted
 from dataplaneapi.ctl.failures import OK
 from dataplaneapi.ctl.objects import SIDECAR
@@ -17,7 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", nargs="?", help="of one entry, which is shown with its difference")
         parser.add_argument("--object", help="of changes of this object and of what stands in it")
         parser.add_argument("--author", help="of changes by this user")
-        parser.add_argument("--since", help="a time, as in 2026-11-23T10:00:00Z")
+        parser.add_argument("--since", type=durations.moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
         parser.add_argument("--refused", action="store_true", help="what was asked for and refused")
         parser.add_argument("--limit", type=int, default=SHOWN, help=f"how many at most (default {SHOWN})")
         parser.add_argument("--diff", metavar="FROM", help="with an id: the difference from the moment of another entry")

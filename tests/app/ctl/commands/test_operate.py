@@ -2,6 +2,7 @@
 
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
+from tests.until import until
 
 
 def test_a_drain_is_waited_for(ctl: Ctl, sidecar: Quick) -> None:
@@ -9,8 +10,9 @@ def test_a_drain_is_waited_for(ctl: Ctl, sidecar: Quick) -> None:
     assert done.returncode == 0 and "succeeded" in done.stdout and done.stderr.endswith("succeeded\n")
     state = sidecar.server("web1", "shop")
     assert state is not None and state.admin_state == "maint"
-    begun = ctl.output("drain", "shop/web2", "--timeout", "10s")
+    begun = ctl.output("drain", "shop/web2", "--timeout", "10s", "-m", "new kernel")
     assert begun.startswith("id ") and "running" in begun
+    until(lambda: "new kernel" in sidecar.get("/v3/sidecar/history", object="backend/shop/server/web2").text)
     assert "404" in ctl.refusal(1, "drain", "shop/nope")
     assert "409" in ctl.refusal(3, "drain", "shop/*", "--keep-ready", "2")
     for name in ("web1", "web2"):
