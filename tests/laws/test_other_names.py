@@ -1,12 +1,15 @@
 """A member that the reference names otherwise than its own document: both names are accepted, and the reference's is answered."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from haproxy_native.editing.literals import is_shown
 from haproxy_native.errors import BadValue
+from haproxy_native.grammar.line_shape import Alias
 from haproxy_native.grammar.load import grammar
+from haproxy_native.text.document import Document
 
 # Schema, members that choose the line, the name that is answered, the other one, the value, further members, the line.
 ROWS: list[tuple[str, dict[str, Any], str, str, str, dict[str, Any], str]] = [
@@ -54,6 +57,29 @@ def test_both_names_are_accepted(
         shape.new({**chosen, **more, name: value, other: "other"})
 
 
+def _deprecated() -> Iterator[tuple[str, Alias, Any, Any]]:
+    """Each schema of a line with a deprecated name of a member, two values of that name, and the schema's model of a line."""
+    for schema in ("bind", "server", "default_server"):
+        for alias in grammar().line(schema).aliases:
+            values = [value for value, meant in (alias.values or {}).items() if meant is not None]
+            yield from ((schema, alias, own, meant) for own in values for meant in ("enabled", "disabled"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "alias", "own", "stored"), [*_deprecated()], ids=lambda value: value.member if isinstance(value, Alias) else str(value)
+)
+def test_the_name_that_says_something_new_counts(schema: str, alias: Alias, own: Any, stored: str) -> None:
+    """A client changes one of two names and sends the other one back as it read it."""
+    shape = grammar().line(schema)
+    needed = {"name": "s", "address": "127.0.0.1", "port": 1} if schema != "default_server" else {}
+    line = shape.new({**needed, alias.target: stored})
+    read = shape.read(line) or {}
+    edited = shape.onto(line, {**read, alias.member: own})
+    assert (shape.read(edited) or {})[alias.target] == alias.meant(own)
+    other = "disabled" if stored == "enabled" else "enabled"
+    assert (shape.read(shape.onto(line, {**read, alias.target: other})) or {})[alias.target] == other
+
+
 def test_a_name_means_nothing_beside_another_action() -> None:
     shape = grammar().line("tcp_request_rule")
     body = {"type": "content", "action": "set-src", "expr": "src", "capture_sample": "dst", "resolve_var": "txn.r"}
@@ -65,3 +91,15 @@ def test_a_template_under_the_name_of_an_expression_is_masked() -> None:
     assert is_shown("expression type", "token", {"type": "set-var"})
     assert not is_shown("expression type", "token", {"type": "set-var-fmt"})
     assert grammar().schemas.named("http_check")["properties"]["var_expr"]["x-secret"] == "expression type"
+
+
+def test_a_name_within_a_section_says_something_new() -> None:
+    shape = grammar().section("backend")
+    text = "backend b\n  default-server no-tlsv10 weight 3\n  force-persist if TRUE\n  force-persist if FALSE\n"
+    section = Document.parse(text.encode()).sections[0]
+    read = shape.read(section)
+    edited = shape.onto(section, {**read, "default_server": {**read["default_server"], "force_tlsv10": "enabled"}})
+    assert edited.text == text.replace("no-tlsv10", "force-tlsv10")
+    edited = shape.onto(section, {**read, "force_persist": {"cond": "unless", "cond_test": "TRUE"}})
+    assert edited.text == text.replace("if TRUE", "unless TRUE")
+    assert shape.onto(section, read) is section

@@ -106,6 +106,12 @@ class Directive:
             return {}
         return own
 
+    def settled(self, holder: Any, lines: Found) -> Any:
+        """The part of the object in which, of several names of one member, the one that says something new counts."""
+        if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
+            return holder
+        return self.shape.settled(holder, self.read(lines))
+
     def stands(self, holder: Mapping[str, Any]) -> bool:
         """Whether a line is to stand: a list of options may be empty (`default-server`), other lines say something."""
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)

@@ -218,6 +218,20 @@ class LineShape:
             flat = {name: value for name, value in flat.items() if name not in members} | meant
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
+    def settled(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values without names that still say what the line says, where another name of the same member says something new.
+
+        A client that changes one of two names sends the other one back as it was.
+        """
+        stale: set[str] = set()
+        for target in {alias.target for alias in self.aliases}:
+            aliases = [alias.member for alias in self.aliases if alias.target == target and alias.where.items() <= values.items()]
+            names = [name for name in (target, *aliases) if name in values]
+            same = {name for name in names if values[name] == said.get(name)}
+            if len(same) < len(names):
+                stale |= same
+        return {name: value for name, value in values.items() if name not in stale} if stale else values
+
     def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
         """The alternative that carries most of the values, of several the one that the line has; raises BadValue naming what is missing or
         not known.
@@ -307,8 +321,10 @@ class LineShape:
 
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
         """The old line saying the new values, every word that need not change unchanged."""
-        flat = self.given(values)
         reading = self.take(line.words)
+        if self.aliases and reading is not None:
+            values = self.settled(values, self.finished(dict(reading.values), line))
+        flat = self.given(values)
         alternative = self.choose(flat, reading.alternative if reading else None)
         asked = self.written(alternative, flat, reading)
         written = self._unimplied(line, reading, asked)

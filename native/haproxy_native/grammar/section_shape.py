@@ -124,7 +124,8 @@ class SectionShape:
         changes = [
             (directive, directive.change(reading.lines.get(number, ()), holder, section))
             for number, directive in enumerate(self.directives)
-            if (holder := holder_of(wanted, directive.path)) is not NOTHING or number in reading.lines
+            if (holder := directive.settled(holder_of(wanted, directive.path), reading.lines.get(number, ()))) is not NOTHING
+            or number in reading.lines
             if not self._same(directive, reading, number, holder) and (whole or not directive.is_left(holder))
         ]
         lines: list[Line | None] = list(section.lines)
@@ -186,13 +187,14 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Deprecated members put in front of the list that they belong to, where the list itself is not given."""
+        """Deprecated members put in front of the list that they belong to, where the list itself says nothing new."""
         left: Values = dict(values)
         for alias in self.list_aliases:
-            first = left.pop(alias.member, None)
-            if first and not left.get(alias.target):
-                stored = [value for value in old.get(alias.target) or [] if value != first]
-                left[alias.target] = [first, *stored]
+            first, stored = left.pop(alias.member, None), old.get(alias.target) or []
+            if first and stored and first != stored[0] and left.get(alias.target) == stored:
+                left[alias.target] = [first, *stored[1:]]
+            elif first and not left.get(alias.target):
+                left[alias.target] = [first, *(value for value in stored if value != first)]
         return left
 
 
