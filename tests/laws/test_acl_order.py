@@ -122,18 +122,8 @@ def _of_one_that_is_there(document: Document, section: tuple[Any, str], member: 
     return _with_row(document, section, member, row | {"cond_test": "!late"}, index=0)
 
 
-def _of_the_first_line_alone(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
-    """The first of two lines of the ACL goes, and the other one stands below the rule."""
-    acls = EDITOR.resources["acls"]
-    document = _one_by_one(document, section, member, row, acl)
-    document = _whole(document, section)
-    document = EDITOR.replace_all(document, acls, section, [*(rows := EDITOR.list_objects(document, acls, section)), _acl(acl)])
-    return EDITOR.delete(document, acls, section, next(place for place, each in enumerate(rows) if each["acl_name"] == acl))
-
-
 ROADS: Mapping[str, Road] = {
-    road.__name__: road
-    for road in (_one_by_one, _at_the_end, _by_a_list, _at_once, _another_section, _of_one_that_is_there, _of_the_first_line_alone)
+    road.__name__: road for road in (_one_by_one, _at_the_end, _by_a_list, _at_once, _another_section, _of_one_that_is_there)
 }
 
 
@@ -152,3 +142,14 @@ def test_haproxy_finds_each_acl(road: str, wanted: str, tmp_path: Path) -> None:
     lost = [line for line in TEXT.splitlines() if line not in document.text.splitlines()]
     assert not lost
     assert re.search(r"# by a person\n  acl late", document.text), "a comment stays above its line"
+
+
+def test_a_deletion_moves_nothing() -> None:
+    """The first of two lines of an ACL goes: the other one stays where it is, and the list is that of before without the element."""
+    acls, section = EDITOR.resources["acls"], (EDITOR.resources["frontends"], "web")
+    text = TEXT.replace("  use_backend app if late\n", "  use_backend app if late\n  acl known src 192.0.2.9\n")
+    document = Document.parse(text)
+    rows = EDITOR.list_objects(document, acls, section)
+    after = EDITOR.delete(document, acls, section, 0)
+    assert after.text == text.replace("  acl known src 192.0.2.1\n", "", 1)
+    assert EDITOR.list_objects(after, acls, section) == rows[1:]

@@ -27,12 +27,13 @@ def acl_word() -> str:
 
 
 def with_acls_above(section: Section, old: Section | None) -> Section:
-    """The section with each ACL above the first line that names it, as far as the ACL or such a line is not as in the old section.
+    """The section with each ACL above the first line that names it, as far as the ACL or such a line is not in the old section.
 
-    An ACL that moves takes the comments directly above it along. One in a block of conditionals, or in a snippet, stays.
+    A deletion moves nothing: HAProxy refuses it if an ACL that is left stands too low. An ACL that moves takes the comments directly
+    above it along. One in a block of conditionals, or in a snippet, stays.
     """
     result = section
-    names = _differing(section, old) if acl_word() in section.text else set()
+    names = _brought(section, old) if acl_word() in section.text else set()
     for _ in section.lines:
         moved = _misplaced(result, names)
         if not moved:
@@ -64,11 +65,11 @@ def made_acl(line: Line) -> str | None:
     return unquoted(words[1]) if words[:1] == (acl_word(),) and len(words) > 1 else None
 
 
-def _differing(section: Section, old: Section | None) -> set[str]:
-    """The ACLs that lines of only one of the two sections make or name."""
-    one, other = ({id(line): line for line in each.lines[1:]} for each in (section, old or section.with_lines(section.lines[:1])))
-    differing = [one.get(key) or other[key] for key in one.keys() ^ other.keys()]
-    return {name for line in differing for name in (made_acl(line), *named_acls(line)) if name}
+def _brought(section: Section, old: Section | None) -> set[str]:
+    """The ACLs that lines make or name which the old section does not have."""
+    before = {id(line) for line in old.lines[1:]} if old else set()
+    lines = [line for line in section.lines[1:] if id(line) not in before]
+    return {name for line in lines for name in (made_acl(line), *named_acls(line)) if name}
 
 
 def _misplaced(section: Section, names: set[str]) -> Mapping[int, int]:
