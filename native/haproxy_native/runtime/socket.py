@@ -34,6 +34,8 @@ MASTER_BYTES = 15_360
 # What a worker takes at once where tune.bufsize has its default, about; beyond, 2.6 just closes.
 WORKER_BYTES = 16_000
 BATCH_BYTES = 8_000
+# Before a message of a socket with `severity-output`, which dumps do not have.
+_SEVERITY = re.compile(r"\[(?:[0-7]|emerg|alert|crit|err|warning|notice|info|debug)\]: ")
 READING = re.compile(r"show |get |help\b")
 _NO_WORKER = re.compile(r"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 # What no version, or 2.6 alone, ends with an empty line although it was asked to show something.
@@ -74,7 +76,7 @@ class Socket:
         Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
         RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
         """
-        return (await self._answer(self._request([command], payload), [command], sink)).strip("\n")
+        return _plain((await self._answer(self._request([command], payload), [command], sink)).strip("\n"))
 
     async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
         """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above.
@@ -84,7 +86,7 @@ class Socket:
         result: list[str] = []
         # All are made before the first is sent: nothing is sent when one of them cannot be.
         for some, request in await beside_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
-            answers = list(_divided(await self._answer(request, some)))
+            answers = list(map(_plain, _divided(await self._answer(request, some))))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
             result += answers
@@ -184,6 +186,11 @@ def _divided(text: str) -> Iterator[str]:
         else:
             yield "\n".join(lines)
             lines = []
+
+
+def _plain(answer: str) -> str:
+    begin = _SEVERITY.match(answer)
+    return answer[begin.end() :] if begin else answer
 
 
 def _shortened(command: str) -> str:

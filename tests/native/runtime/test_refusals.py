@@ -19,6 +19,8 @@ global
   stats socket {{stats}} mode 600 level admin
   stats socket {directory}/operator level operator
   stats socket {directory}/user level user
+  stats socket {directory}/number level admin severity-output number
+  stats socket {directory}/string level admin severity-output string
 defaults base
   mode http
   timeout client 5s
@@ -237,6 +239,22 @@ def test_what_the_level_of_the_socket_does_not_permit(haproxy: HAProxy, name: st
     assert len(told) == 4
     assert told[0] == str(denied(str(path), name, "show ssl crt-list"))
     assert f'level {name}, and this needs level admin; give it that level with "stats socket {path} level admin"' in told[0]
+
+
+@pytest.mark.parametrize("name", ["number", "string"])
+def test_the_severity_of_a_message_is_no_part_of_it(haproxy: HAProxy, name: str) -> None:
+    async def work() -> None:
+        runtime = Runtime(timeout=10)
+        assert await runtime.connect(None, [str(haproxy.directory / name)], 5, 0.02)
+        assert runtime.capabilities.level == "admin"
+        assert await runtime.each(["set server app/plain weight 1", "set server app/ghost weight 1"]) == ["", "No such server."]
+        with pytest.raises(RuntimeMissing, match="^No such server"):
+            await runtime.ask("set server app/ghost weight 1")
+        await runtime.ask("add server app/added 127.0.0.1:1")
+        await runtime.ask("set server app/added state maint")
+        await runtime.ask("del server app/added")
+
+    asyncio.run(work())
 
 
 def test_the_level_that_is_needed() -> None:
