@@ -104,7 +104,8 @@ class LineShape:
         self.secrets = secrets or {}
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.metadata = tuple(aliases), metadata
-        self.needed = tuple(name for name in needed if name in self.order)
+        everywhere = [{member.split(".")[0] for member in (*each.chain.members, *each.fixed)} for each in alternatives]
+        self.needed = tuple(name for name in needed if name in self.order and all(name in members for members in everywhere))
         self.together = tuple(tuple(group) for group in together)
         self.exclusive, self.unsaid, self.implied = tuple(tuple(group) for group in exclusive), unsaid or {}, implied or {}
         self.absent, self.inner = absent or {}, inner or {}

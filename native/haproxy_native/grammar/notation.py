@@ -163,6 +163,8 @@ class Compiler:
     def _place(self, name: str) -> Placeholder:
         schema = self.property(name)
         note = self.schemas.note(schema)
+        if schema.get("type") == "boolean" and not note.get("values"):
+            return Placeholder(name, Choice({True: keyword_of(name, note)}))
         return Placeholder(name, type_of(schema, note, self.time_suffix), note.get("absent"))
 
     def _rest(self, member: str, schema: Schema, *, stops: bool) -> Rest:

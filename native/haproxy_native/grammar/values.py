@@ -145,6 +145,19 @@ class Duration(ValueType):
 
 
 @dataclass
+class Time(Integer):
+    """A number of `unit`, which HAProxy reads with any unit: new ones are written without."""
+
+    unit: str
+
+    def read(self, word: str) -> int:
+        value, rest = divmod(Duration(self.unit).read(word), _TIME_UNITS[self.unit])
+        if rest:
+            raise Unknowable
+        return value
+
+
+@dataclass
 class Size(ValueType):
     """Bytes, or multiples of `unit` bytes; `suffixed`: new ones are written with the largest suffix that divides them."""
 
@@ -254,7 +267,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
     if schema.get("enum"):
         return Choice({value: words.get(str(value), str(value)) for value in schema["enum"] if value != ""}, note.get("strict", False))
     if kind == "integer":
-        return Integer()
+        return Time(note["time"]) if "time" in note else Integer()
     if note.get("escaped"):
         return Escaped()
     return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()

@@ -16,6 +16,8 @@ from haproxy_native.text.outline import Outline
 from haproxy_native.text.pieces import PIECE, decoded, encoded, split_lines
 from haproxy_native.text.section import BOUNDARY, Section, depth_behind
 
+# The kinds of sections that HAProxy takes several of without a name.
+NAMELESS = ("crt-store", "defaults")
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
     "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
@@ -96,7 +98,7 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """The first section of that kind and name; a nameless defaults section is `unnamed_defaults_N`, N from 1."""
+        """The first section of that kind and name; nameless ones are numbered, as `unnamed_defaults_1` and `unnamed_crt_store_1`."""
         # `rest` may come between, from another thread.
         index = self._index
         if index is None:
@@ -157,12 +159,12 @@ class Document:
         return names
 
     def _make_names(self) -> Iterator[str]:
-        nameless = 0
+        nameless: Counter[str] = Counter()
         for section in self.sections:
             # One that was given its number as a name goes on counting.
-            numbered = f"unnamed_defaults_{nameless + 1}"
-            if section.kind == "defaults" and section.name in ("", numbered):
-                nameless += 1
+            numbered = f"unnamed_{section.kind.replace('-', '_')}_{nameless[section.kind] + 1}"
+            if section.kind in NAMELESS and section.name in ("", numbered):
+                nameless[section.kind] += 1
                 yield numbered
             else:
                 yield section.name

@@ -1,0 +1,62 @@
+"""Lines that HAProxy loads are read whole: as an object without unknown words, whose unchanged PUT changes nothing."""
+
+from typing import Any
+
+import pytest
+
+from haproxy_native.text.document import Document
+from tests.corpus.test_corpus import editor
+
+# Collection, section, line, what it is read as.
+ROWS: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("filters", "backend b", "filter spoe", {"type": "spoe"}),
+    ("filters", "backend b", "filter spoe engine waf", {"type": "spoe", "spoe_engine": "waf"}),
+    ("servers", "peers p", "server local", {"name": "local"}),
+    ("binds", "frontend f", "bind :443 name b tcp-ut 10m", {"name": "b", "port": 443, "tcp_user_timeout": 600_000}),
+]
+
+
+@pytest.mark.parametrize(("collection", "section", "line", "said"), ROWS, ids=[row[2] for row in ROWS])
+def test_a_line_is_read_whole(collection: str, section: str, line: str, said: dict[str, Any]) -> None:
+    document, resource = Document.parse(f"{section}\n  {line}\n".encode()), editor().resources[collection]
+    parent = next(each for each in editor().resources.by_name.values() if each.section == section.split()[0] and not each.parents)
+    place = parent, section.split()[1]
+    assert editor().unparsed(document, resource, place) == []
+    (found,) = editor().list_objects(document, resource, place)
+    assert found == said
+    assert list(editor().unreadable(document.sections[0], parent)) == []
+    assert editor().replace(document, resource, place, found.get(resource.key, 0), found).text == document.text
+    whole = editor().get_object(document, parent, None, place[1], full=True)
+    assert editor().replace(document, parent, None, place[1], whole, full=True).text == document.text
+
+
+def test_times_of_a_cookie_are_read_in_any_unit() -> None:
+    text = "backend b\n  cookie S insert maxidle 30m maxlife 8h\n"
+    document, backends = Document.parse(text.encode()), editor().resources["backends"]
+    found = editor().get_object(document, backends, None, "b")
+    assert found["cookie"] == {"name": "S", "type": "insert", "maxidle": 1800, "maxlife": 28_800}
+    body = {**found, "cookie": {**found["cookie"], "maxidle": 60}}
+    assert editor().replace(document, backends, None, "b", body).text == text.replace("30m", "60")
+
+
+def test_a_server_needs_an_address_as_soon_as_it_says_more() -> None:
+    """Only a peers section has a server without one: the local peer, whose address is on the bind line."""
+    servers = editor().grammar.line("server")
+    assert servers.new({"name": "local"}).text.strip() == "server local"
+    with pytest.raises(Exception, match="weight set without address"):
+        servers.new({"name": "local", "weight": 1})
+
+
+def test_nameless_sections_are_addressed_by_number() -> None:
+    text = "crt-store\n  load crt a.pem\ncrt-store web\n  load crt b.pem\ncrt-store\n  load crt c.pem\n"
+    document, stores = Document.parse(text.encode()), editor().resources["crt_stores"]
+    names = [each["name"] for each in editor().list_objects(document, stores)]
+    assert names == ["unnamed_crt_store_1", "web", "unnamed_crt_store_2"]
+    found = editor().get_object(document, stores, None, "unnamed_crt_store_2", full=True)
+    assert editor().replace(document, stores, None, "unnamed_crt_store_2", found, full=True).text == text
+    edited = editor().replace(document, stores, None, "unnamed_crt_store_2", {**found, "crt_base": "/ssl"}, full=True).text
+    assert edited == text.replace("crt-store\n  load crt c", "crt-store\n  crt-base /ssl\n  load crt c")
+    loads = editor().resources["crt_loads"]
+    added = editor().create(document, loads, (stores, "unnamed_crt_store_1"), {"certificate": "d.pem"})
+    assert added.text == text.replace("a.pem\n", "a.pem\n  load crt d.pem\n")
+    assert editor().delete(document, stores, None, "unnamed_crt_store_1").text == text.removeprefix("crt-store\n  load crt a.pem\n")
