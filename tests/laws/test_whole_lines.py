@@ -13,6 +13,54 @@ ROWS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("filters", "backend b", "filter spoe engine waf", {"type": "spoe", "spoe_engine": "waf"}),
     ("servers", "peers p", "server local", {"name": "local"}),
     ("binds", "frontend f", "bind :443 name b tcp-ut 10m", {"name": "b", "port": 443, "tcp_user_timeout": 600_000}),
+    (
+        "http_checks",
+        "backend b",
+        "http-check expect !status 500",
+        {"type": "expect", "match": "status", "pattern": "500", "exclamation_mark": True},
+    ),
+    (
+        "http_checks",
+        "backend b",
+        "http-check expect ! status 500",
+        {"type": "expect", "match": "status", "pattern": "500", "exclamation_mark": True},
+    ),
+    (
+        "http_checks",
+        "healthcheck h",
+        "http-check expect comment c !hdr name a value -m beg b",
+        {"type": "expect", "match": "hdr", "pattern": "name a value -m beg b", "exclamation_mark": True, "check_comment": "c"},
+    ),
+    (
+        "tcp_checks",
+        "backend b",
+        "tcp-check expect min-recv 5 !rstring ^error comment c",
+        {"action": "expect", "match": "rstring", "pattern": "^error", "exclamation_mark": True, "check_comment": "c", "min_recv": 5},
+    ),
+    (
+        "http_error_rules",
+        "backend b",
+        'http-error content-type text/plain string "x" status 404',
+        {"type": "status", "status": 404, "return_content_type": "text/plain", "return_content_format": "string", "return_content": '"x"'},
+    ),
+    (
+        "http_request_rules",
+        "backend b",
+        "http-request wait-for-body at-least 100 time 1s",
+        {"type": "wait-for-body", "wait_at_least": 100, "wait_time": 1000},
+    ),
+    (
+        "http_response_rules",
+        "frontend f",
+        "http-response wait-for-body at-least 1k time 1s",
+        {"type": "wait-for-body", "wait_at_least": 1024, "wait_time": 1000},
+    ),
+    (
+        "tcp_checks",
+        "backend b",
+        "tcp-check expect string +OK comment POP\\ protocol",
+        {"action": "expect", "match": "string", "pattern": "+OK", "check_comment": "POP\\ protocol"},
+    ),
 ]
 
 
@@ -28,6 +76,14 @@ def test_a_line_is_read_whole(collection: str, section: str, line: str, said: di
     assert editor().replace(document, resource, place, found.get(resource.key, 0), found).text == document.text
     whole = editor().get_object(document, parent, None, place[1], full=True)
     assert editor().replace(document, parent, None, place[1], whole, full=True).text == document.text
+
+
+def test_an_edit_keeps_how_a_match_is_negated() -> None:
+    text = "backend b\n  http-check expect !status   500\n"
+    document, checks, parent = Document.parse(text.encode()), editor().resources["http_checks"], (editor().resources["backends"], "b")
+    (found,) = editor().list_objects(document, checks, parent)
+    assert editor().replace(document, checks, parent, 0, {**found, "pattern": "501"}).text == text.replace("500", "501")
+    assert editor().replace(document, checks, parent, 0, {**found, "exclamation_mark": False}).text == text.replace("!", "")
 
 
 def test_times_of_a_cookie_are_read_in_any_unit() -> None:
