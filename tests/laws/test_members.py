@@ -1,8 +1,12 @@
 """Every member that an object declares is in a line: what a client may send is stored, and what it would lose is not declared."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
 
 from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import BadValue
 from haproxy_native.grammar.directive import Directive
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.metadata import METADATA
@@ -65,3 +69,25 @@ def test_no_member_is_lost() -> None:
     }
     found |= {each for resource, shape in language().sections() for each in lost_in_section(resource, shape)}
     assert {".".join(each.split(".")[-2:]) for each in found} == UNUSED
+
+
+@pytest.mark.parametrize(
+    ("schema", "body", "given", "lacking"),
+    [
+        ("server", {"name": "s", "address": "192.0.2.1", "quic_cc_algo_max_window": 10_240}, "quic_cc_algo_max_window", "quic-cc-algo"),
+        ("bind", {"name": "b", "port": 80, "quic_cc_algo_burst_size": 7}, "quic_cc_algo_burst_size", "quic-cc-algo"),
+        ("log_target", {"address": "192.0.2.1", "facility": "kern", "minlevel": "err"}, "minlevel", "level"),
+        ("table", {"name": "t", "type_len": 4}, "type_len", "type"),
+        ("http_request_rule", {"type": "return", "return_content": "x"}, "return_content", "return_content_format"),
+        ("http_check", {"type": "send", "headers": [{"name": "x"}]}, "headers.name", "headers.fmt"),
+    ],
+)
+def test_a_member_that_its_line_cannot_say_alone_is_refused(schema: str, body: dict[str, Any], given: str, lacking: str) -> None:
+    with pytest.raises(BadValue, match=f"{given} set without {lacking}"):
+        language().grammar.line(schema).new(body)
+
+
+def test_so_is_one_of_a_section() -> None:
+    section = language().grammar.section("backend")
+    with pytest.raises(BadValue, match="smtpchk_params.hello set without smtpchk_params.domain"):
+        section.new({"name": "b", "adv_check": "smtpchk", "smtpchk_params": {"hello": "EHLO"}})

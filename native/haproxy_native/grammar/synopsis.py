@@ -373,15 +373,20 @@ class Group:
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """The first alternative that has all it needs; a group given in part is left out, as the reference does.
+        """Return the words of the first alternative that has all it needs; a group given in part would be lost.
 
-        Half a condition is not: without it the line would always hold. Raises Incomplete.
+        Raises Incomplete for half a condition, and BadValue.
         """
-        if any(member in values for alternative in self.alternatives for member in alternative.members):
-            for alternative in self.alternatives:
-                if all(member in values for member in alternative.required()):
+        begun: list[tuple[str, str]] = []
+        for alternative in self.alternatives:
+            if given := next((member for member in alternative.members if member in values), None):
+                lacking = next((member for member in alternative.required() if member not in values), None)
+                if lacking is None:
                     return alternative.write(values)
+                begun.append((given, lacking))
+        for given, lacking in begun[:1]:
             refuse_half(self.members, values)
+            raise BadValue(f"{given} set without {lacking}", place=Place(member=lacking))
         return []
 
     def starts(self) -> list[str] | None:
