@@ -7,6 +7,7 @@ from haproxy_native.errors import BadValue, Place
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
+from haproxy_native.text.words import heard
 
 PROXIES = ("frontend", "backend", "listen")
 DEFAULTS = "defaults"
@@ -16,7 +17,7 @@ def named_defaults(section: Section) -> str | None:
     """The defaults section that the header names."""
     words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
-    return words[at + 1] if len(words) > at + 1 and args[at] == "from" else None
+    return heard(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
 
 
 def implicit_defaults(document: Document, section: Section) -> str | None:
@@ -55,7 +56,8 @@ def all_sources(document: Document) -> list[str | None]:
 def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
     """Raise BadValue when `from` names no defaults section, or when defaults would inherit from themselves."""
     seen = {name} if kind == DEFAULTS else set()
-    while isinstance(wanted, str) and wanted:
+    wanted = heard(wanted) if isinstance(wanted, str) else None
+    while wanted:
         if wanted in seen:
             raise BadValue(f"circular dependency detected: defaults {wanted} would inherit from itself", place=Place(member="from"))
         section = document.find(DEFAULTS, wanted)
@@ -69,7 +71,7 @@ def with_named_source(document: Document, wanted: object) -> Document:
     """Returns the document in which a nameless defaults section is named by its number, for a `from` that refers to it: HAProxy has no
     numbers for them.
     """
-    source = document.find(DEFAULTS, wanted) if isinstance(wanted, str) else None
+    source = document.find(DEFAULTS, heard(wanted)) if isinstance(wanted, str) else None
     if source is None or source.name:
         return document
     header = Line(source.header.text.replace(DEFAULTS, f"{DEFAULTS} {wanted}", 1))

@@ -34,7 +34,7 @@ from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import unquoted
+from haproxy_native.text.words import heard, unquoted
 
 Object = dict[str, Any]
 Parent = tuple[Resource, str] | None
@@ -100,7 +100,7 @@ class Editor:
         section_found = self.section_or_implied(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
-        return self.as_object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
+        return self.as_object(section_found, resource, section_found.name or name, implicit_defaults(document, section_found), full=full)
 
     def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
         """The object that a creation has added to a collection, wherever that is."""
@@ -159,7 +159,9 @@ class Editor:
         return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
     def section(self, document: Document, resource: Resource, name: str) -> Section | None:
-        return document.find(resource.section, name) if resource.kind == "section" else united(document, resource.section)
+        if resource.kind != "section":
+            return united(document, resource.section)
+        return document.find(resource.section, name) or document.find(resource.section, heard(name))
 
     def create(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.synopsis import Node, NoValue, Values
 from haproxy_native.grammar.values import one_word
-from haproxy_native.text.words import is_word, quoted, unquoted
+from haproxy_native.text.words import heard, is_word, quoted, unquoted
 
 _PORT = re.compile(r"\d+")
 PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
@@ -42,7 +42,7 @@ class AddressPort:
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        word = _plain(words[at])
+        word = heard(words[at])
         address, port = split_address(word)
         if port is None or not _PORT.fullmatch(port):
             return at + 1, {self.member: _shown(word)}
@@ -56,12 +56,6 @@ class AddressPort:
 
     def starts(self) -> list[str] | None:
         return None
-
-
-def _plain(word: str) -> str:
-    """A word without quotes that it does not need."""
-    plain = unquoted(word)
-    return plain if is_word(plain) and unquoted(plain) == plain else word
 
 
 def _shown(address: str) -> str:
@@ -114,7 +108,7 @@ class BindAddress(AddressPort):
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        word = _plain(words[at])
+        word = heard(words[at])
         ports = None if word.startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(word)
         if not ports:
             return at + 1, {self.member: _shown(word)}

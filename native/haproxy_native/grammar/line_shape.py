@@ -13,7 +13,7 @@ from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node, NoValue, Options, Part, Toggle, Values, Word, merged
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import BLANKS, Split, unquoted, words_of
+from haproxy_native.text.words import BLANKS, Split, heard, unquoted, words_of
 
 
 @dataclass
@@ -166,7 +166,7 @@ class LineShape:
 
     def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
         unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
-        implied = {member: words[place] for member, place in self.implied.items() if place < len(words)}
+        implied = {member: heard(words[place]) for member, place in self.implied.items() if place < len(words)}
         return {**unsaid, **implied, **alternative.fixed, **self._merged(parts, alternative)}
 
     def _merged(self, parts: Sequence[Part], alternative: Alternative) -> Values:
@@ -370,7 +370,9 @@ class LineShape:
         same = {key: values for key, _, values in written}
         former = {part.key: line.words[part.start : part.end] for part in reading.parts if part.key and same.get(part.key) == part.values}
         words = [word for key, piece, _ in written for word in former.get(key, piece)]
-        again = {member: words[place] for member, place in self.implied.items() if member not in written_members and place < len(words)}
+        again = {
+            member: heard(words[place]) for member, place in self.implied.items() if member not in written_members and place < len(words)
+        }
         return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
     def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:

@@ -12,6 +12,7 @@ from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
+from haproxy_native.text.words import heard
 
 
 @dataclass
@@ -166,8 +167,9 @@ class SectionShape:
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """A new section with the object's own lines."""
-        name = str(values.get("name") or "")
-        bare = Section(self.kind, name, lines=[self.header.new(values, "", newline)], usual_indent=indent)
+        header = self.header.new(values, "", newline)
+        name = heard(header.words[1]) if values.get("name") else ""
+        bare = Section(self.kind, name, lines=[header], usual_indent=indent)
         wanted = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [bare.header]
         for directive in self.directives:

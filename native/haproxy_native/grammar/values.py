@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
-from haproxy_native.text.words import Split, is_word, quoted, split, unquoted, words_of
+from haproxy_native.text.words import Split, heard, is_word, quoted, split, unquoted, words_of
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
@@ -60,6 +60,11 @@ def many_words(text: str) -> str:
 
 
 class Text(ValueType):
+    """A word, with quotes where it needs them."""
+
+    def read(self, word: str) -> str:
+        return heard(word)
+
     def write(self, value: Any) -> str:
         return one_word(str(value))
 
@@ -80,7 +85,7 @@ class Unquoted(Text):
 
     def read(self, word: str) -> str:
         inner = word[1:-1]
-        return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else word
+        return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else heard(word)
 
     def samples(self) -> list[Any]:
         return ["sample", "two words"]
@@ -198,7 +203,7 @@ class Choice(ValueType):
                 return self.by_word[said]
         if self.strict or any(not isinstance(value, str) for value in self.words):
             raise ValueError(word)
-        return word
+        return heard(word)
 
     def write(self, value: Any) -> str:
         return self.words.get(value) or one_word(str(value))

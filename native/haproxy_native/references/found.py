@@ -16,7 +16,7 @@ from haproxy_native.references.pattern import Span, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, Section
-from haproxy_native.text.words import unquoted
+from haproxy_native.text.words import heard, unquoted
 
 FILE, FOLDER, SCRIPT, LIST = "file", "its directory", "script", "list"
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
@@ -111,8 +111,8 @@ def renamed(found: References, name: str) -> Document:
 
 
 def _name_of(section: Section, header: Line) -> str:
-    """The raw word of a header, where it has one."""
-    return header.words[1] if section.name else section.name
+    """The name in a header, where it has one."""
+    return heard(header.words[1]) if section.name else section.name
 
 
 def _replaced(line: Line, spans: Sequence[Span], name: str) -> Line:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import finditer
-from haproxy_native.text.words import BLANKS
+from haproxy_native.text.words import BLANKS, heard
 
 SCOPE = "scope"
 """The kind of a line in brackets; its name has them."""
@@ -40,4 +40,4 @@ class Outline:
         if kind not in self.kinds:
             return None
         nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and args[1] == "from")
-        return start, kind, "" if nameless else words[1]
+        return start, kind, "" if nameless else heard(words[1])

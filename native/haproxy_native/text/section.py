@@ -19,7 +19,7 @@ BOUNDARY = ""
 
 
 class Section:
-    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file."""
+    """Text of one section. `name` is the header's as HAProxy hears it, empty where it has none; `file` is None in the main file."""
 
     __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 

@@ -149,6 +149,15 @@ def unquoted(word: str) -> str:
     return "".join(out)
 
 
+def heard(word: str) -> str:
+    """What HAProxy makes of a word, as a word of a file: without quotes that it does not need.
+
+    One whose value HAProxy alone knows, as it holds a variable of the environment, stays as it is.
+    """
+    plain = unquoted(word)
+    return plain if "$" not in plain and is_word(plain) and unquoted(plain) == plain else word
+
+
 def _signified(word: str, at: int, *, weak: bool) -> tuple[int, str]:
     """(length, meaning) of an escape, or of a character that begins none."""
     escape = _ESCAPE.match(word, at)

@@ -37,7 +37,7 @@ BOTH_WAYS: list[tuple[ValueType, str, Any]] = [
     (Integer(), "-7", -7),
     (Digits(), "007", "007"),
     (Unquoted(), '"a b"', "a b"),
-    (Unquoted(), '"a"', '"a"'),
+    (Unquoted(), "a", "a"),
     (Duration(), "5s", 5000),
     (Duration(), "1500ms", 1500),
     (Duration(), "2d", 172_800_000),
