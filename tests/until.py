@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], bool], what: str = "", *, seconds: float = 60) -> None:
+def until(condition: Callable[[], bool], what: str = "", *, seconds: float = 120) -> None:
     """Returns once the condition holds. Raises AssertionError with `what` after so many seconds."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -68,7 +68,7 @@ def fresh(directory: Path, binary: str, text: str) -> Iterator[Callable[[str], s
         subprocess.Popen([binary, "-db", "-f", str(file)], stdout=output, stderr=output, cwd=directory) as process,
     ):
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while not _answers(socket):
                 assert process.poll() is None and time.monotonic() < deadline, log.read_text()
                 time.sleep(0.01)

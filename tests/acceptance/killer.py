@@ -55,7 +55,7 @@ class Killer:
 
     def _kill_when_changed(self, moment: float) -> None:
         """And a little later, but not later than the answer could have come without it; a change may change none."""
-        before, deadline = self._look(), time.monotonic() + 60
+        before, deadline = self._look(), time.monotonic() + 120
         while self._look() == before and not self._answered.is_set() and time.monotonic() < deadline:
             pass
         self._kill_after(moment / 20)
@@ -66,7 +66,7 @@ class Killer:
 
 def wait_for_what_is_owed(sidecar: Sidecar) -> None:
     """A weight that came no further than the file is a reload's task, which is carried out unasked."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while True:
         plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()
         if not plan["commands"] and not plan["reload"]:

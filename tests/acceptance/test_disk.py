@@ -146,7 +146,7 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
 def settle(sidecar: Quick) -> None:
     """At its start the server has HAProxy check the file, in the place where a change would be checked."""
     assert sidecar.put_server("one", {"weight": 1}).is_success
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while list(sidecar.directory.glob(".*")):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -47,7 +47,7 @@ class Drained(Farm):
         return str(found.json()["admin_state"])
 
     def until(self, server: str, state: str, backend: str = "shop") -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while self.state(server, backend) != state:
             assert time.monotonic() < deadline, self.state(server, backend)
             time.sleep(0.02)

@@ -199,7 +199,7 @@ def test_a_reader_of_the_ring_lets_the_former_worker_go(pushing: Farm) -> None:
         former = int(pushing.sidecar.haproxy.ask("show info").partition("\nPid: ")[2].split()[0])
         pushing.reload()
         servers.of("worker")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while Path(f"/proc/{former}").exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)

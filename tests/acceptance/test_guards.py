@@ -32,7 +32,7 @@ def traffic(site: Site) -> Traffic:
 
 def until(site: Site, location: str, result: str, reason: str = "") -> dict[str, Any]:
     """The confirmation, as soon as its verdict says so; it waits still."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while (found := site.sidecar.get(location).json())["status"] == "pending":
         if (verdict := found.get("verdict")) and verdict["result"] == result and reason in str(verdict["reasons"]):
             return dict(found)
@@ -62,7 +62,7 @@ def test_failures_before_a_change_do_not_count(site: Site) -> None:
     answer = site.send("POST", "backends/app/http_request_rules/0", SOME_FAIL, wait="30s")
     assert answer.is_success, answer.text
     with traffic(site) as running:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while len(running.failures) < 50:
             assert time.monotonic() < deadline
             time.sleep(0.05)

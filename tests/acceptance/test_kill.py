@@ -122,7 +122,7 @@ def opened(sidecar: Quick) -> str:
 
 def settle(commits: Commits) -> None:
     """Until HAProxy does what the file says: what was owed when the server was killed is carried out unasked."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     sidecar = commits.sidecar
     while True:
         plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()

@@ -50,7 +50,7 @@ class Coming:
     def check(self) -> None:
         """Every backend of the file is there with its servers and published, and no other."""
         wait_for_what_is_owed(self.sidecar)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while (found := self._running()) != (wanted := {"app": {"one"}} | {name: self._servers(name) for name in self.names()}):
             assert time.monotonic() < deadline, (found, wanted)
             time.sleep(0.05)

@@ -100,7 +100,7 @@ class Stage(Farm):
 
     def check(self) -> None:
         wait_for_what_is_owed(self.sidecar)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not (self.in_file() == self.in_process() and self.is_settled()):
             assert time.monotonic() < deadline, (self.in_file(), self.in_process(), self.shares(), self.states())
             time.sleep(0.05)

@@ -64,7 +64,7 @@ class Changes:
 
 
 def eventually(holds: Callable[[], bool], what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline, what()
         time.sleep(0.05)

@@ -125,7 +125,7 @@ class Changes:
         server = self.sidecar.server("one")
         assert server
         assert server.uweight == found["weight"]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not self.is_entered():
             assert time.monotonic() < deadline, "a change that came without its answer is not in the history"
             time.sleep(0.01)

@@ -128,7 +128,7 @@ class Changes:
     def _reload(self) -> None:
         """By others than the server."""
         haproxy = self.sidecar.haproxy
-        before, deadline = haproxy.worker_pid(), time.monotonic() + 60
+        before, deadline = haproxy.worker_pid(), time.monotonic() + 120
         os.kill(haproxy.pid, signal.SIGUSR2)
         while not self._answers_other_than(before):
             assert time.monotonic() < deadline
@@ -189,7 +189,7 @@ def checks(sidecar: Quick) -> int:
 
 
 def test_nothing_of_it_is_checked(changes: Changes) -> None:
-    sidecar, deadline = changes.sidecar, time.monotonic() + 60
+    sidecar, deadline = changes.sidecar, time.monotonic() + 120
     # The file as it is, once, at the start.
     while checks(sidecar) == 0:
         assert time.monotonic() < deadline

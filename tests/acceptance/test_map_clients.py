@@ -141,7 +141,7 @@ def test_a_client_that_goes_away_leaves_nothing(sidecar: Quick) -> None:
 
     with pytest.raises(ConnectionAbortedError):
         sidecar.client.post(f"{STORAGE}/general", content=form(), headers={"Content-Type": "multipart/form-data; boundary=edge"})
-    directory, deadline = sidecar.directory / "general_storage_dir", time.monotonic() + 60
+    directory, deadline = sidecar.directory / "general_storage_dir", time.monotonic() + 120
     while [path.name for path in directory.iterdir()] != ["503.http"]:
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -53,7 +53,7 @@ def edited(sidecar: Quick, write: Callable[[Path, str], None] = by_rename) -> st
 def reload_by_hand(sidecar: Quick) -> None:
     before = sidecar.haproxy.worker_pid()
     sidecar.haproxy.ask_master("reload")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while sidecar.haproxy.worker_pid() == before:
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -78,7 +78,7 @@ class Work:
         new = file.with_name("by-hand")
         new.write_text(self.sidecar.text() + f"# {self.number}\n")
         new.replace(file)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while self.sidecar.version() == version:
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -96,7 +96,7 @@ def resident(pid: int) -> int:
 
 def agree(sidecar: Quick) -> None:
     """File and process, once what is pending is done."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while True:
         plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()
         if not plan["commands"] and not plan["reload"]:

@@ -62,7 +62,7 @@ def servers(process: HAProxy, backend: str) -> dict[str, int]:
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)

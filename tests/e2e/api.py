@@ -35,7 +35,7 @@ class Api:
     def outcome(self, answer: httpx2.Response) -> str:
         """How the reload that an answer names went."""
         assert answer.status_code == 202, answer.text
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while (shown := self.ask("GET", f"reloads/{answer.headers['Reload-Id']}").json())["status"] == "in_progress":
             assert time.monotonic() < deadline, shown
             time.sleep(0.1)

@@ -109,7 +109,7 @@ class Started:
     def __init__(self, command: list[str], directory: Path, answers: Callable[[], bool]) -> None:
         self.log = directory / "log"
         self.process = start(command, self.log)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not answers():
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, self.log.read_text()

@@ -26,7 +26,7 @@ class Agent:
     def start(self) -> Self:
         self.process = start([*self._command(), "-hcl", "performance { raft_multiplier = 1 }"], self.directory / "log")
         self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}/v1/", timeout=60)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not self._leads():
             assert self.process.poll() is None, (self.directory / "log").read_text()
             assert time.monotonic() < deadline, (self.directory / "log").read_text()

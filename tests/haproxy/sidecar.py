@@ -69,7 +69,7 @@ class Sidecar:
         """Starts the command and waits for its first answer."""
         self.process = self._process("-f", str(self.file), *self._arguments)
         self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", auth=USER, timeout=60, verify=False)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not self._answers():
             assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
             assert time.monotonic() < deadline, f"the server does not answer:\n{self.log.read_text()}"

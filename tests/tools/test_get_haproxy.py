@@ -36,7 +36,7 @@ def test_fetched_binary_serves_and_reloads_itself(haproxy_binaries: str, tmp_pat
 
 def worker_other_than(pid: int, haproxy: HAProxy) -> int:
     """The pid of the next worker; 2.6 answers a reload before it is done."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         with suppress(OSError):
             if (new := haproxy.worker_pid()) != pid:

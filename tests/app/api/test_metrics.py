@@ -74,7 +74,7 @@ def test_sources_of_services_are_told_once_they_were_looked_at(client: Client) -
     made = client.post("/v3/service_discovery/consul", body).json
     client.post("/v3/service_discovery/consul", {**body, "retry_timeout": 1000, "name": "later"})
     name = f"dataplane_discovery_working{{id={made['id']},kind=consul,name=here}}"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while name not in (found := samples(client)):
         assert time.monotonic() < deadline
         time.sleep(0.05)

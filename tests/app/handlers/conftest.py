@@ -1,6 +1,7 @@
 """The application beside a real HAProxy of each supported version, for what is asked of the running process."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,10 +74,22 @@ class Beside:
 
 @pytest.fixture(scope="module", params=binaries.EACH)
 def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
-    """One HAProxy for all tests of a file: what one of them changes, another must not need."""
-    directory = tmp_path_factory.mktemp("beside")
+    """One HAProxy for all tests of a file: what one of them changes, it changes back."""
+    with started(tmp_path_factory.mktemp("beside"), request.param) as running:
+        yield running
+
+
+@pytest.fixture(params=binaries.EACH)
+def beside_one(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Beside]:
+    """One HAProxy for a single test, which may leave its changes."""
+    with started(tmp_path, request.param) as running:
+        yield running
+
+
+@contextmanager
+def started(directory: Path, version: str) -> Iterator[Beside]:
     port, nets = free_port(), directory / "nets.acl"
     nets.write_text("10.0.0.0/8\n192.0.2.1\n")
-    haproxy = HAProxy(directory, CONFIG.format(port=port, nets=nets), binary=binaries.exactly(request.param))
+    haproxy = HAProxy(directory, CONFIG.format(port=port, nets=nets), binary=binaries.exactly(version))
     with haproxy, Client(settings(directory, master_runtime=str(haproxy.master), master_worker_mode=True, reload_delay=1)) as client:
         yield Beside(client, haproxy, port)

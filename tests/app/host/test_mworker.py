@@ -96,7 +96,7 @@ def test_beside_a_real_master(tmp_path: Path) -> None:
 
 def answered(client: httpx2.Client) -> httpx2.Response:
     """The version, once the server is there."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while True:
         with suppress(httpx2.TransportError):
             return client.get("/version")

@@ -81,7 +81,7 @@ def test_a_link_that_is_exchanged_meanwhile_never_leads_out(directory: Path) -> 
     thread.start()
     number = 0
     try:
-        seen, deadline = set[Any](), time.monotonic() + 60
+        seen, deadline = set[Any](), time.monotonic() + 120
         while (number := number + 1) < 3000 or (len(seen) < 2 and time.monotonic() < deadline):
             try:
                 seen.add(content(directory, "folder/secret"))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +19,9 @@ NEW = made("plain.example.com", 200)
 OTHER = made("other.example.com", 300)
 
 
-@pytest.fixture(scope="module", params=binaries.EACH)
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
-    with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
+@pytest.fixture(params=binaries.EACH)
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TlsSite]:
+    with tls_site(tmp_path, binaries.exactly(request.param)) as site:
         yield site
 
 

@@ -188,20 +188,20 @@ def test_a_server_that_something_refers_to_stays_as_it_was(changing: Beside) -> 
     assert changing.client.get(f"{SERVERS}/kept").json["admin_state"] == "ready"
 
 
-def test_what_a_pushed_text_leaves_as_it_was(changing: Beside) -> None:
+def test_what_a_pushed_text_leaves_as_it_was(beside_one: Beside) -> None:
     def push(weight: int) -> Any:
-        text = changing.client.get(RAW).body.decode().replace("127.0.0.1:1 weight 10", f"127.0.0.1:1 weight {weight}")
+        text = beside_one.client.get(RAW).body.decode().replace("127.0.0.1:1 weight 10", f"127.0.0.1:1 weight {weight}")
         text = text.replace("127.0.0.1:1 weight 11", f"127.0.0.1:1 weight {weight}")
-        version = changing.client.get("/v3/services/haproxy/configuration/version").json
-        return changing.client.post(f"{RAW}?version={version}", text.encode(), headers={"Content-Type": "text/plain"})
+        version = beside_one.client.get("/v3/services/haproxy/configuration/version").json
+        return beside_one.client.post(f"{RAW}?version={version}", text.encode(), headers={"Content-Type": "text/plain"})
 
     assert "Reload-Id" not in push(11).headers, "a weight is live"
-    assert changing.client.put(f"{SERVERS}/kept", {"weight": 77, "admin_state": "drain"}).status == 200
-    plan = changing.client.post("/v3/sidecar/plan", changing.client.get(RAW).body, headers={"Content-Type": "text/plain"}).json
+    assert beside_one.client.put(f"{SERVERS}/kept", {"weight": 77, "admin_state": "drain"}).status == 200
+    plan = beside_one.client.post("/v3/sidecar/plan", beside_one.client.get(RAW).body, headers={"Content-Type": "text/plain"}).json
     assert plan["reasons"] == [] and plan["commands"] == []
     assert "Reload-Id" not in push(10).headers, "the text says nothing else of that server"
-    kept = changing.client.get(f"{SERVERS}/kept").json
+    kept = beside_one.client.get(f"{SERVERS}/kept").json
     assert (kept["admin_state"], kept["weight"]) == ("drain", 77), "what was set in the process stays"
-    assert changing.client.put(f"{SERVERS}/kept", {"weight": 1, "admin_state": "ready"}).status == 200
-    assert changing.client.post(SERVERS, {"name": "alone", "address": "127.0.0.1", "port": 9}).status == 201
+    assert beside_one.client.put(f"{SERVERS}/kept", {"weight": 1, "admin_state": "ready"}).status == 200
+    assert beside_one.client.post(SERVERS, {"name": "alone", "address": "127.0.0.1", "port": 9}).status == 201
     assert (pushed := push(11)).status == 202 and pushed.headers["Reload-Id"], "the text does not have this server"

@@ -19,9 +19,9 @@ Both = tuple[TlsSite, Client]
 ONE = made("one.example.com", 1)
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    with tls_client(tmp_path_factory.mktemp("tls")) as (site, client):
+@pytest.fixture
+def both(tmp_path: Path) -> Iterator[Both]:
+    with tls_client(tmp_path) as (site, client):
         (site.directory / "c.pem").write_text(made("c.example.com", 0xC).pem)
         yield site, client
 
