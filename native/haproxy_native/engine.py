@@ -309,9 +309,10 @@ class Engine:
         async with self.context.loading() as loaded:
             yield loaded
 
-    async def loaded(self, document: Document, mark: str) -> None:
+    async def loaded(self, document: Document, mark: str) -> Sequence[str]:
         async with self.context.publishing():
             await aftermath.succeeded(self.context)
+            return await aftermath.differences(self.context)
 
     async def refused(self, record: Record) -> Record:
         async with self.context.publishing():

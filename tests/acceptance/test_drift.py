@@ -23,6 +23,9 @@ userlist people
 """
 
 
+WEB1 = "backend/shop/server/web1"
+
+
 @pytest.fixture(params=["2.6", "3.4"])
 def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
     with farm_of(Farm, tmp_path, request.param, LINES, "one", "two") as found:
@@ -41,7 +44,6 @@ def drift(farm: Farm) -> dict[str, Any]:
 def test_all_three(farm: Farm) -> None:
     found = drift(farm)
     assert found == {"in_sync": True, "running_known": True, "worker_answers": True, "differences": [], "notes": []}
-    web1 = "backend/shop/server/web1"
     answer = farm.sidecar.put("defaults/plain", {**farm.sidecar.get("defaults/plain").json(), "retries": 1}, version=farm.sidecar.version())
     assert answer.status_code == 202
     assert farm.sidecar.put(f"{SERVICES}/runtime/backends/shop/servers/web1", {"weight": 7}).status_code == 200
@@ -50,7 +52,7 @@ def test_all_three(farm: Farm) -> None:
     assert not found["in_sync"] and found["reload_pending"] == answer.headers["Reload-Id"] and found["running_known"]
     assert found["differences"] == [
         {"object": "defaults/plain", "member": "retries", "cause": "pending", "file": 1, "running": 3},
-        {"object": web1, "member": "weight", "cause": "override", "running": 20, "worker": 7},
+        {"object": WEB1, "member": "weight", "cause": "override", "running": 20, "worker": 7},
         {"object": "backend/shop/server/web2", "member": "admin_state", "cause": "outside", "running": "ready", "worker": "maint"},
     ]
 
@@ -91,3 +93,61 @@ def test_stored_files(tmp_path: Path) -> None:
         assert differing() == {}
         (site.certificates / "site.pem").write_text(PEMS[1])
         assert differing() == {"certificate/site.pem": "content"}
+
+
+CHANGES = [
+    ("set server shop/web1 addr 127.0.0.9 port 77", [("address", "127.0.0.1", "127.0.0.9"), ("port", "one", 77)]),
+    ("set server shop/web1 weight 7", [("weight", 20, 7)]),
+    ("set server shop/web1 state drain", [("admin_state", "ready", "drain")]),
+    ("set maxconn server shop/web1 5", [("maxconn", 0, 5)]),
+]
+
+
+def test_what_others_set_is_seen_and_set_back(farm: Farm) -> None:
+    """By a PUT of what the file says, which makes no difference to the file."""
+    path = "backends/shop/servers/web1"
+    for command, members in CHANGES:
+        farm.sidecar.haproxy.ask(command)
+        found = drift(farm)
+        assert not found["in_sync"]
+        assert [(each["object"], each["cause"]) for each in found["differences"]] == [(WEB1, "outside")] * len(members), command
+        shown = [(each["member"], each["running"], each["worker"]) for each in found["differences"]]
+        assert shown == [(name, farm.web.ports.get(was, was), now) for name, was, now in members], command
+        answer = farm.sidecar.put(path, farm.sidecar.get(path).json(), version=farm.sidecar.version())
+        assert answer.status_code == 200, answer.text
+        assert drift(farm)["in_sync"], command
+
+
+def test_servers_that_come_and_go_outside(farm: Farm) -> None:
+    farm.sidecar.haproxy.ask("add server shop/web3 127.0.0.1:9")
+    farm.sidecar.haproxy.ask("set server shop/web2 state maint")
+    farm.sidecar.haproxy.ask("del server shop/web2")
+    shown = {each["object"]: ("running" in each, "worker" in each) for each in drift(farm)["differences"]}
+    assert shown == {"backend/shop/server/web2": (True, False), "backend/shop/server/web3": (False, True)}
+
+
+@pytest.mark.parametrize(
+    ("lines", "base", "file"),
+    [
+        ("load-server-state-from-file global", "server-state-file {file}", "states"),
+        ("load-server-state-from-file local", "server-state-base {directory}", "shop"),
+        ("load-server-state-from-file local\n    server-state-file-name named", "server-state-base {directory}", "named"),
+    ],
+)
+def test_what_a_stale_state_file_leaves(tmp_path: Path, lines: str, base: str, file: str) -> None:
+    """The reload succeeds, and says what the worker does otherwise; so does drift, and a PUT of what the file says sets it back."""
+    path = tmp_path / file
+    text = LINES.replace("backend shop from plain\n", f"backend shop from plain\n    {lines}\n")
+    with farm_of(Farm, tmp_path, "3.4", text, "one", "two", settings=base.format(file=path, directory=tmp_path)) as farm:
+        one = farm.web.ports["one"]
+        path.write_text(farm.sidecar.haproxy.ask("show servers state shop").replace(f" {one} ", " 77 "))
+        defaults = farm.sidecar.get("defaults/plain").json()
+        outcome = farm.sidecar.reloaded(farm.sidecar.put("defaults/plain", {**defaults, "retries": 1}, version=farm.sidecar.version()))
+        assert outcome["status"] == "succeeded"
+        record = farm.sidecar.get(f"/v3/sidecar/reloads/{outcome['id']}").json()
+        assert record["differences"] == [f"port of server shop/web1 is 77, from the server-state file, and not {one}"]
+        shown = {"object": WEB1, "member": "port", "cause": "state_file", "running": one, "worker": 77}
+        assert drift(farm)["differences"] == [shown]
+        put = "backends/shop/servers/web1"
+        assert farm.sidecar.put(put, farm.sidecar.get(put).json(), version=farm.sidecar.version()).status_code == 200
+        assert drift(farm)["in_sync"]

@@ -6,6 +6,7 @@ WALK_STEPS and WALK_PATIENCE (seconds for checks to show the same) change a walk
 
 import copy
 import os
+import random
 import re
 import time
 from collections import Counter
@@ -18,15 +19,22 @@ import pytest
 
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
+from haproxy_native.grammar.load import grammar
+from haproxy_native.planning.observed import by_backend, unlike
+from haproxy_native.planning.servers import Servers
+from haproxy_native.runtime.verification import server_limits
 from haproxy_native.text.document import Document
 from tests.acceptance.effective import differences, effective, fresh
-from tests.acceptance.random_sections import ADDRESSES, BINDS, LOOPBACK, PORTS, Configuration
+from tests.acceptance.random_sections import ADDRESSES, BINDS, LOOPBACK, PLAIN, PORTS, Configuration
 from tests.acceptance.witness import Witness
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import reload, run, running_engine
+from tests.until import until
 
 VERSIONS = (*binaries.EACH, "3.4")
+MOVED = "127.0.0.7"
+MEDDLING = ["weight 33", "weight 0", "state maint", "state drain", f"addr {MOVED}", f"addr {MOVED} port 77"]
 STEPS = int(os.environ.get("WALK_STEPS", "12"))
 SEED = int(os.environ.get("WALK_SEED", "0"))
 # Longer than any interval of the checks; an agent of many may take longer between two visits, so that later looks last up to the second.
@@ -45,6 +53,10 @@ class Stage:
     seed: int
     has_backends: bool
     outcomes: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        # What others do on the socket, by a chance of its own.
+        self.chance = random.Random(self.seed)
 
     def text(self, configuration: Configuration) -> str:
         return filled(configuration.text, self.servers, self.binds[0]).replace("{stats}", str(self.haproxy.stats))
@@ -80,8 +92,39 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
         yield Stage(haproxy, servers, other, binds, seed, has_backends)
 
 
+async def differing(engine: Engine) -> set[tuple[str, str]]:
+    """Servers that the worker has otherwise than the running document says."""
+    assert engine.running
+    rows, limits = by_backend(await engine.runtime.servers()), await server_limits(engine.runtime)
+    return {(each.backend, each.server) for each in unlike(engine.running, Servers(grammar()), rows, limits)}
+
+
+async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> None:
+    """Another one changes a server on the socket, which is seen; before it nothing is."""
+    assert await differing(engine) == set(), f"seed {stage.seed}"
+    servers = [(backend.name, server) for backend in configuration.backends for server in backend.servers]
+    backend, server = stage.chance.choice(servers)
+    command = f"set server {backend}/{server.name} {stage.chance.choice(MEDDLING)}"
+    before = await shown(engine, backend, server.name)
+    # HAProxy may accept an address before it sets it.
+    if stage.haproxy.ask(command).startswith("IP changed"):
+        until(lambda: f" {MOVED} " in stage.haproxy.ask(f"show servers state {backend}"))
+    is_seen = server.place in PLAIN and "agent-check" not in server.line() and "%" not in server.line()
+    is_changed = await shown(engine, backend, server.name) != before
+    found = await differing(engine)
+    expected = {(backend, server.name)}
+    assert found == expected if is_seen and is_changed else found <= expected, f"seed {stage.seed}, {command}: {found}"
+    stage.outcomes["outside"] += is_changed
+
+
+async def shown(engine: Engine, backend: str, server: str) -> str | None:
+    return next((row.settings for row in await engine.runtime.servers(backend) if row.name == server), None)
+
+
 async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Configuration:
     """The configuration after one more change, which the process has."""
+    if engine.context.running.is_current and stage.chance.random() < 0.5:
+        await meddle(engine, stage, configuration)
     changed = copy.deepcopy(configuration)
     what = changed.change()
     text = stage.text(changed).encode()

@@ -21,8 +21,9 @@ from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.commit.loads import Load
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
+from haproxy_native.planning.observed import Unlike
 from haproxy_native.planning.outcome import Reason
-from haproxy_native.reload.records import KEPT, TAKEN_BACK, Record
+from haproxy_native.reload.records import KEPT, MOST_REASONS, TAKEN_BACK, Record
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
@@ -66,6 +67,21 @@ async def succeeded(context: CommitContext) -> None:
         running.is_in_doubt("the file was edited by another process while HAProxy read it")
     if (reasons := await apply_missing(context)) and not context.pending:
         context.reloads.schedule(reasons)
+
+
+async def differences(context: CommitContext) -> list[str]:
+    """What a new worker does otherwise than the text that it has loaded, since it has read a server-state file; logged."""
+    found: Sequence[Unlike] = ()
+    if context.state_of_files:
+        with suppress(RuntimeFailure):
+            found = await context.state_of_files()
+    shown = [
+        f"{each.member} of server {each.backend}/{each.server} is {each.value}, from the server-state file, and not {each.declared}"
+        for each in found[:MOST_REASONS]
+    ]
+    for text in shown:
+        log.warning("%s", text)
+    return shown
 
 
 async def apply_missing(context: CommitContext) -> list[Reason]:

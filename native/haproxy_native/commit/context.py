@@ -21,7 +21,7 @@ from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.ownership import owner_of
 from haproxy_native.errors import Refused, Unreadable
-from haproxy_native.planning.observed import Observed
+from haproxy_native.planning.observed import Observed, Unlike
 from haproxy_native.planning.plan import Plan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
@@ -66,6 +66,7 @@ class CommitContext:
     `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
     answers, with both locks held.
 
+    `state_of_files` returns what servers have from a server-state file, otherwise than the configuration says.
     `kept` returns what is to stay in the process otherwise than the configuration says: members, by backend and server.
 
     With `read_only` no change is made: each raises Forbidden.
@@ -97,6 +98,7 @@ class CommitContext:
     text_of: Callable[[int], Awaitable[bytes | None]] | None = None
     on_load: Callable[[Document], Awaitable[None]] | None = None
     on_worker: Callable[[], Awaitable[None]] | None = None
+    state_of_files: Callable[[], Awaitable[Sequence[Unlike]]] | None = None
     kept: Callable[[], Mapping[tuple[str, str], Collection[str]]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -13,13 +13,15 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, RuntimeDenied, RuntimeFailure
 from haproxy_native.overrides.ledger import Override
-from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.overrides.overrides import Overrides, as_override, object_of_server
 from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.planning.observed import Unlike
 
 # The member of a stored file; its values are digests, or fingerprints of certificates.
 CONTENT = "content"
-# Why two of them differ: a reload is to come, none is, the server keeps an override, or the process alone was changed otherwise.
-PENDING, NOT_LOADED, OVERRIDE, OUTSIDE = "pending", "not_loaded", "override", "outside"
+# Why two of them differ: a reload is to come, none is, the server keeps an override, the process alone was changed otherwise, or HAProxy
+# has read it from a server-state file.
+PENDING, NOT_LOADED, OVERRIDE, OUTSIDE, STATE_FILE = "pending", "not_loaded", "override", "outside", "state_file"
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Drift:
         overrides, answers = self._overrides.all(), True
         differences += _of_worker(overrides, OVERRIDE)
         try:
-            differences += _of_worker(await self._overrides.outside(), OUTSIDE)
+            differences += await self._of_servers()
             differences += await self._of_files()
         except RuntimeFailure:
             answers = False
@@ -72,6 +74,13 @@ class Drift:
         shown = {difference.object for difference in differences}
         notes = [what for what in context.state_file.value.drift if _server(what) not in shown]
         return Found(differences, running is not None and not context.running.doubt, answers, notes)
+
+    async def _of_servers(self) -> list[Difference]:
+        """What servers do in the worker otherwise than the configuration that it has loaded says. Raises RuntimeFailure."""
+        found = await self._overrides.unexplained()
+        loaded = await self._overrides.loaded_from_files(found)
+        causes = [STATE_FILE if each in loaded else OUTSIDE for each in found]
+        return [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
 
     async def _of_files(self) -> list[Difference]:
         """Of stored files that the worker has loaded, and shows at the level of the socket. Raises RuntimeFailure."""
@@ -92,6 +101,12 @@ def _server(what: str) -> str:
 
 def _of_file(effect: Effect, cause: str) -> Difference:
     return Difference(effect.object, effect.member, ("file", "running"), (effect.new, effect.old), cause)
+
+
+def _of_server(found: Unlike, cause: str) -> Iterator[Difference]:
+    if found.member:
+        return _of_worker([as_override(found)], cause)
+    return iter([Difference(object_of_server(found), "", ("running", "worker"), (found.declared, found.value), cause)])
 
 
 def _of_worker(overrides: Sequence[Override], cause: str) -> Iterator[Difference]:

@@ -15,6 +15,8 @@ class ReloadRecord(Model):
     """After a failure: the changes of the configuration that HAProxy had not loaded, in their order."""
     continued_in: StrictStr | None = None
     """Id of the reload that does the work of this one, and has its outcome."""
+    differences: list[StrictStr] | None = None
+    """After a success: what servers do otherwise than the configuration says, since HAProxy has read a server-state file."""
     ended: AwareDatetime | None = None
     """When its outcome was known."""
     error: StrictStr | None = None

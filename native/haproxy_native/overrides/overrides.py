@@ -35,15 +35,18 @@ from haproxy_native.overrides.ledger import (
     ended,
     in_process,
 )
-from haproxy_native.overrides.server_state_file import ServerStateFile
+from haproxy_native.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
+from haproxy_native.planning.observed import Limits, Unlike, by_backend, unlike
+from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.responses import refusal
-from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
+from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.runtime.verification import server_limits
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -73,7 +76,7 @@ class Overrides:
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._heard)
         engine.context.on_load, engine.context.on_worker = self.before_load, self.renew
-        engine.context.kept = self._kept
+        engine.context.kept, engine.context.state_of_files = self._kept, self.of_state_files
 
     async def __aenter__(self) -> Self:
         await self._begin_with()
@@ -104,13 +107,39 @@ class Overrides:
 
     async def outside(self) -> list[Override]:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
-        return await self._set_by_others(await self._engine.runtime.servers())
+        return [each for each in map(as_override, await self.unexplained()) if each.member in MEMBERS]
 
-    async def _set_by_others(self, states: Iterable[ServerState]) -> list[Override]:
-        found = await beside(lambda: [each for state in states for each in _differing(state)])
-        differing = [each for each in found if self._ledger.get(each.object, each.member) is None]
-        values = await beside(configured, self._editor, self._engine.document, differing) if differing else {}
-        return [each for each in differing if str(each.value) != values[each.object, each.member]]
+    async def unexplained(self) -> list[Unlike]:
+        """Return what servers do otherwise than the configuration that the worker has loaded, and no override explains.
+
+        Raises RuntimeFailure.
+        """
+        runtime = self._engine.runtime
+        return await self._unlike(await runtime.servers(), await server_limits(runtime))
+
+    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Collection[str] | None = None) -> list[Unlike]:
+        document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
+        found = await beside(lambda: list(unlike(document, servers, by_backend(states), limits, only)))
+        return [each for each in found if not each.member or self._ledger.get(object_of_server(each), _member(each)) is None]
+
+    async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
+        """What others have set of these servers."""
+        known = {(state.backend_name, state.name) for state in states}
+        found = await self._unlike(states, {}, {backend for backend, _ in known})
+        return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
+
+    async def of_state_files(self) -> list[Unlike]:
+        """Return what the worker in service has from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
+        if not await beside(reads_states, self._engine.document):
+            return []
+        return await self.loaded_from_files(await self.unexplained())
+
+    async def loaded_from_files(self, differing: Sequence[Unlike]) -> list[Unlike]:
+        """Return those of these differences that are in the server-state files that HAProxy reads."""
+        document = self._engine.running or self._engine.document
+        if not differing or not await beside(reads_states, document):
+            return []
+        return await beside(loaded_values, self._editor, document, differing)
 
     async def _look_up(self) -> None:
         """Notes what the configuration says of each, and ends those of which it once said something else."""
@@ -377,12 +406,22 @@ def values_of(state: ServerState) -> dict[str, object]:
     return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
 
 
-def _differing(state: ServerState) -> Iterable[Override]:
-    """Yields what differs from the worker's start, as HAProxy tells it: the first weight, and whether the server began in maintenance."""
-    first = MAINTENANCE if state.admin & CONFIGURED_MAINT else READY
-    for member, value, former in ((STATE, state.forced_state, first), (WEIGHT, state.uweight, state.iweight)):
-        if value != former:
-            yield Override(object_of(state), member, value, former, 0.0)
+_STATES = {"enabled": MAINTENANCE, "disabled": READY}
+
+
+def object_of_server(server: Unlike) -> str:
+    return object_names.spelled("backend", server.backend, "server", server.server)
+
+
+def _member(of: Unlike) -> str:
+    """The member as overrides call it."""
+    return next((name for name, configured_ in CONFIGURED.items() if configured_ == of.member), of.member)
+
+
+def as_override(of: Unlike) -> Override:
+    member, values = _member(of), (of.value, of.declared)
+    value, former = (_STATES.get(each, each) for each in values) if member == STATE else values
+    return Override(object_of_server(of), member, value, former, 0.0)
 
 
 def _identity(worker: Worker) -> str:

@@ -11,19 +11,31 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from haproxy_native.beside import beside
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.overrides.ledger import STATE, WEIGHT, Override
+from haproxy_native.planning.observed import Unlike
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
-from haproxy_native.runtime.server_state import CONFIGURED, CONFIGURED_MAINT, ENABLED, FORCED_DRAIN, FORCED_MAINT, FORMAT, ServerState
+from haproxy_native.runtime.server_state import (
+    CONFIGURED,
+    CONFIGURED_MAINT,
+    ENABLED,
+    FORCED_DRAIN,
+    FORCED_MAINT,
+    FORMAT,
+    ServerState,
+    server_states,
+)
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 
 log = logging.getLogger(__name__)
 FILE, LOADED_FROM, GLOBAL = "server_state_file", "load_server_state_from_file", "global"
+LOCAL, BACKEND_NAME = "local", "use-backend-name"
 PROXIES = ("backend", "listen")
 RESOURCES = {"backend": "backends", "listen": "listens", "defaults": "defaults"}
 _BEGIN, _END = "# Overrides of dataplaneapi, which rewrites these lines:\n", "# End of the overrides of dataplaneapi.\n"
@@ -61,6 +73,68 @@ def place(editor: Editor, document: Document) -> Path | None:
     options = {member: value for section in sections for member, value in section.get("performance_options", {}).items()}
     path = Path(options.get("server_state_base", "")) / options.get(FILE, "")
     return path if FILE in options and path.is_absolute() else None
+
+
+def reads_states(document: Document) -> bool:
+    """Whether any section may make HAProxy read states of servers from a file."""
+    keyword = LOADED_FROM.replace("_", "-")
+    return any(keyword in section.text for section in document.sections)
+
+
+def loaded_values(editor: Editor, document: Document, differing: Iterable[Unlike]) -> list[Unlike]:
+    """Return those of these differences that the worker may have from its server-state files. Blocks."""
+    found: list[Unlike] = []
+    by_backend: dict[str, list[Unlike]] = defaultdict(list)
+    for each in differing:
+        by_backend[each.backend].append(each)
+    for backend, rows in by_backend.items():
+        section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
+        path = _read_from(editor, document, section) if section else None
+        if path is None:
+            continue
+        states: dict[str, ServerState] = {}
+        for state in _states(path):
+            if state.backend_name == backend:
+                states.setdefault(state.name, state)
+        found += [each for each in rows if each.member in _COLUMNS and each.server in states and _has(states[each.server], each)]
+    return found
+
+
+# What HAProxy takes from the file; of an address in digits it takes only the port.
+_COLUMNS = {"port": "port", "weight": "uweight", "maintenance": "forced_state"}
+_SHOWN = {"maint": "enabled", "ready": "disabled"}
+
+
+def _has(state: ServerState, difference: Unlike) -> bool:
+    value = getattr(state, _COLUMNS[difference.member])
+    return bool(_SHOWN.get(value, value) == difference.value)
+
+
+def _states(path: Path) -> list[ServerState]:
+    try:
+        return server_states(path.read_bytes().decode("utf-8", "surrogateescape"))
+    except OSError as error:
+        log.info("cannot read %s: %s", path, error.strerror)
+        return []
+
+
+def _read_from(editor: Editor, document: Document, section: Section) -> Path | None:
+    """The file that HAProxy reads the states of a section's servers from; None if it reads none, or its path is not known."""
+    members: dict[str, Any] = {}
+    for section_ in (section, *ancestors(document, section)):
+        members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
+    if members.get(LOADED_FROM) == GLOBAL:
+        return place(editor, document)
+    if members.get(LOADED_FROM) != LOCAL:
+        return None
+    options = {
+        member: value
+        for each in editor.list_objects(document, editor.resources[GLOBAL])
+        for member, value in each.get("performance_options", {}).items()
+    }
+    name = members.get("server_state_file_name", BACKEND_NAME)
+    path = Path(options.get("server_state_base", "")) / (section.name if name == BACKEND_NAME else name)
+    return path if path.is_absolute() else None
 
 
 def loads(editor: Editor, document: Document, section: Section) -> bool:

@@ -202,12 +202,15 @@ def names(server: EffectiveServer) -> list[str]:
     return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]
 
 
-def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits) -> Iterator[Unlike]:
-    """Yield where the worker's servers differ from a document, in its order; those of backends that it does not have are left out."""
+def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, only: Collection[str] | None = None) -> Iterator[Unlike]:
+    """Yield where the worker's servers differ from a document, in its order, also of `only` some backends.
+
+    Servers of backends that the document does not have are left out.
+    """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated = document.repeated()
     for key, section in zip(document.keys(), document.sections, strict=True):
-        if key[0] in SERVED and key not in repeated:
+        if key[0] in SERVED and key not in repeated and (only is None or unquoted(key[1]) in only):
             check()
             yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits)
 

@@ -45,8 +45,8 @@ class Host(Protocol):
     def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
         """Gives the file's document, a mark of the caller's and its version, all of one moment. Only live changes are made meanwhile."""
 
-    async def loaded(self, document: Any, mark: str) -> None:
-        """HAProxy runs this now."""
+    async def loaded(self, document: Any, mark: str) -> Sequence[str]:
+        """HAProxy runs this now; returns what it does otherwise."""
 
     async def refused(self, record: Record) -> Record:
         """HAProxy did not take it: takes back what it refuses, and returns the record with what became of each change."""
@@ -261,7 +261,7 @@ class ReloadAgent:
         with contextlib.suppress(RuntimeFailure):
             await self._runtime.refresh()
         try:
-            await self._host.loaded(document, mark)
+            record = replace(record, differences=tuple(await self._host.loaded(document, mark)))
         except Exception:
             log.exception("after reload %s", record.id)
         log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))

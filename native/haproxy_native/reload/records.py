@@ -29,7 +29,7 @@ DAY = 86400.0
 _HIDDEN = ("listed", "phase")
 _SHARED = (
     *("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after"),
-    *("changes", "rest_reload_id"),
+    *("changes", "rest_reload_id", "differences"),
 )
 # Enough to understand a reload; a change of ten thousand servers has as many reasons.
 MOST_REASONS = 100
@@ -70,7 +70,8 @@ class Record:
     `origins`: the requests that asked for it. `listed` is False for a forced reload that took no scheduled one along.
     `error` is why it failed, `response` the output. `continued_in`: the reload that does the work of this one, and has its outcome.
     `changes`, after a failure: those that HAProxy had not loaded, each with its `outcome`, KEPT or TAKEN_BACK. `rest_reload_id`: the reload
-    that loads what was kept; empty where that needs none.
+    that loads what was kept; empty where that needs none. `differences`, after a success: what the worker does otherwise than the text
+    that it has loaded.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Record:
     continued_in: str = ""
     changes: tuple[dict[str, Any], ...] = ()
     rest_reload_id: str = ""
+    differences: tuple[str, ...] = ()
 
     def keeps(self, version: int | None) -> bool:
         """True if the change that made this version is in the file although the reload has failed."""
@@ -243,6 +245,7 @@ class Records:
         shown = {
             **{name: value for name, value in asdict(record).items() if value not in (None, "") and name not in _HIDDEN},
             "changes": record.changes or None,
+            "differences": list(record.differences) or None,
             "refused": None if refused is None else refused.decode("utf-8", "replace"),
         }
         return {name: value for name, value in shown.items() if value is not None}
@@ -313,7 +316,7 @@ def _read(path: Path) -> Record | None:
     try:
         members = json.loads(path.read_bytes())
         known = {name: members[name] for name in (field.name for field in fields(Record)) if name in members}
-        record = Record(**{**known, **{name: tuple(known.get(name, ())) for name in ("reasons", "origins", "changes")}})
+        record = Record(**{**known, **{name: tuple(known.get(name, ())) for name in ("reasons", "origins", "changes", "differences")}})
     except (OSError, ValueError, TypeError) as error:
         log.warning("cannot read the reload record %s: %s", path, error)
         return None

@@ -132,9 +132,9 @@ async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, 
     return states
 
 
-async def server_limits(runtime: Runtime, backends: Collection[str]) -> dict[tuple[str, str], int]:
-    """The limits of connections of the servers of each backend, by backend and server; 0 for none."""
-    only = [argument(backend) for backend in backends] if len(backends) <= MANY else ["-1"]
+async def server_limits(runtime: Runtime, backends: Collection[str] | None = None) -> dict[tuple[str, str], int]:
+    """The limits of connections of the servers of each backend, of all without any, by backend and server; 0 for none."""
+    only = ["-1"] if backends is None or len(backends) > MANY else [argument(backend) for backend in backends]
     texts = [await runtime.send(f"show stat {proxies} {SERVERS} -1") for proxies in only]
     return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in _limits(text)})
 
