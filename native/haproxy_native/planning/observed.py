@@ -12,7 +12,7 @@ from haproxy_native.abandonment import check
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import fixed
-from haproxy_native.planning.live import LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
+from haproxy_native.planning.live import BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
 from haproxy_native.planning.section_order import has_conditionals
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
@@ -149,7 +149,7 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
         if isinstance(declared, Mapping):
             if declared.get(value) != shown:
                 found[member] = next((name for name, expected in declared.items() if expected == shown), shown)
-        elif value != shown and not _is_shown(value, shown):
+        elif value != shown and not _is_shown(live, member, value, shown):
             found[member] = shown
     if live.is_resolved(values) and (name := _host(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
         found[ADDRESS] = row.fqdn
@@ -178,13 +178,17 @@ def _ip(values: Mapping[str, Any]) -> object | None:
     return None if "$" in text else ip_of(unquoted(text))
 
 
-def _is_shown(value: Any, shown: object) -> bool:
+def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
+    """Also True where the file alone does not tell: of a host name, and of an address that may end in a port."""
+    if not isinstance(value, str) or value == NOTHING:
+        return False
     try:
         text = plain(value)
     except NotExpressible:
         return True
-    address = ip_of(text)
-    return is_same(address, shown) if address else text == str(shown)
+    if live.kinds.get(member) == BRACKETED and ":" in text.strip("[]") and not text.startswith("["):
+        return True
+    return (address := ip_of(text)) is None or is_same(address, shown)
 
 
 def _host(values: Mapping[str, Any]) -> str:

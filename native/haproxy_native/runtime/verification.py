@@ -136,10 +136,10 @@ async def server_limits(runtime: Runtime, backends: Collection[str] | None = Non
     """The limits of connections of the servers of each backend, of all without any, by backend and server; 0 for none."""
     only = ["-1"] if backends is None or len(backends) > MANY else [argument(backend) for backend in backends]
     texts = [await runtime.send(f"show stat {proxies} {SERVERS} -1") for proxies in only]
-    return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in _limits(text)})
+    return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in limits_of(text)})
 
 
-def _limits(text: str) -> Iterator[tuple[tuple[str, str], int]]:
+def limits_of(text: str) -> Iterator[tuple[tuple[str, str], int]]:
     head, _, rest = text.partition("\n")
     place = head.split(",").index("slim") if "slim" in head else 0
     for line in rest.splitlines():

@@ -1,0 +1,140 @@
+"""A process that has just loaded a file does nothing otherwise than it declares, however its servers are written."""
+
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.grammar.load import grammar
+from haproxy_native.planning.observed import Unlike, by_backend, unlike
+from haproxy_native.planning.servers import Servers
+from haproxy_native.runtime.server_state import server_states
+from haproxy_native.runtime.verification import limits_of
+from haproxy_native.text.document import Document
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy
+
+HEAD = """\
+global
+    stats socket {stats} level admin
+    ssl-server-verify none
+resolvers dns
+    nameserver one 127.0.0.1:9
+defaults
+    mode http
+    timeout connect 1s
+    timeout client 1s
+    timeout server 1s
+    default-server inter 1h
+"""
+PLACES = """\
+127.0.0.1:10
+127.0.0.1
+localhost:10
+/tmp/x
+abns@x
+unix@/tmp/x
+[::1]:10
+127.0.0.1:+1
+127.0.0.1:-1
+127.1:10
+ipv4@127.0.0.1:10
+0.0.0.0:10
+*:10
+::ffff:127.0.0.2:10
+tcp@127.0.0.1:10
+nosuch.invalid:10 init-addr none
+"127.0.0.1:10"
+Nosuch.Invalid:10 init-addr none resolvers dns
+_http._tcp.nosuch.invalid init-addr none resolvers dns
+127.0.0.1:10 resolvers dns
+"${PLACE-127.0.0.1}:10"
+nosuch.invalid:10 init-addr none,127.0.0.5 resolvers dns
+""".splitlines()
+OPTIONS = """\
+check
+check port 99
+check addr 127.0.0.9
+check addr localhost
+check addr ::1:5
+check addr [::1]:5
+check addr [::1]
+check addr 127.0.0.9:5
+check port 9 no-check
+port 99 addr 127.0.0.9
+agent-check agent-port 5
+check agent-check agent-port 5 addr 127.0.0.9
+agent-check port 8 agent-addr 127.0.0.8 addr 127.0.0.9
+agent-port 5 agent-addr 127.0.0.8
+disabled
+disabled check
+disabled enabled
+weight 0
+weight 50%
+weight 007
+backup
+maxconn 5
+maxconn 0
+minconn 5 maxconn 10
+minconn 5
+ssl
+ssl check
+ssl no-ssl
+weight 5 weight 6
+id 77
+weight "9"
+check agent-check agent-port 5 agent-addr 127.0.0.7
+slowstart 10s check
+cookie a
+send-proxy check
+""".splitlines()
+MORE = """\
+backend inherits
+    default-server weight 7 check disabled maxconn 3
+    server one 127.0.0.1:1
+    default-server weight 8 enabled no-check
+    server two 127.0.0.1:1
+backend many
+    server-template t 3 127.0.0.1:1 weight 4
+    server-template u 5-6 nosuch.invalid:1 init-addr none resolvers dns weight 3
+backend off
+    disabled
+    server one 127.0.0.1:1 weight 5
+backend "quoted"
+    server 'one' 127.0.0.1:1 weight 5
+backend depends
+    .if version_atleast(2.0)
+    server one 127.0.0.1:1 weight 5
+    .else
+    server two 127.0.0.1:1 weight 6
+    .endif
+backend tracks
+    server one 127.0.0.1:1 check
+    server two 127.0.0.1:1 track one
+"""
+
+
+def text() -> str:
+    servers = [f"server p{number} {place}" for number, place in enumerate(PLACES)]
+    servers += [f"server o{number} 127.0.0.1:10 {options}" for number, options in enumerate(OPTIONS)]
+    return HEAD + "backend app\n" + "".join(f"    {server}\n" for server in servers) + MORE
+
+
+def found(haproxy: HAProxy, document: Document) -> list[Unlike]:
+    rows, limits = by_backend(server_states(haproxy.ask("show servers state"))), dict(limits_of(haproxy.ask("show stat -1 4 -1")))
+    return list(unlike(document, Servers(grammar()), rows, limits))
+
+
+@pytest.mark.parametrize("version", [*binaries.EACH, "3.4"])
+def test_a_fresh_process(tmp_path: Path, version: str) -> None:
+    document = Document.parse(text())
+    with HAProxy(tmp_path, text(), binary=binaries.exactly(version)) as haproxy:
+        assert found(haproxy, document) == []
+        # What stands under a condition is compared with the worker's start.
+        haproxy.ask("set server depends/one weight 9")
+        haproxy.ask("set server quoted/one addr 127.0.0.9")
+        haproxy.ask("set server many/t2 weight 9")
+        assert {(each.backend, each.server, each.member, each.declared, each.value) for each in found(haproxy, document)} == {
+            ("depends", "one", "weight", 5, 9),
+            ("quoted", "one", "address", "127.0.0.1", "127.0.0.9"),
+            ("many", "t2", "weight", 4, 9),
+        }
