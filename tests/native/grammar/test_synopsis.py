@@ -129,8 +129,9 @@ def test_options_come_in_any_order(line: str, values: dict[str, Any], unknown: l
     assert [part.start for part in parts if part.key is None] == unknown
 
 
-def test_a_group_given_in_part_is_left_out() -> None:
-    assert CHAIN.write({"name": "n", "number": 1}) == ["hop", "via", "n"]
+def test_a_group_given_in_part_is_refused() -> None:
+    with pytest.raises(BadValue, match="number set without other"):
+        CHAIN.write({"name": "n", "number": 1})
     assert CHAIN.write({"number": 1, "other": "o", "to": [{"a": "1"}, {"a": "2"}]}) == "hop to 1 to 2 pair 1 o".split()
 
 
