@@ -287,7 +287,7 @@ def test_a_token_is_for_what_the_process_was(filed: Filed, command: str, said: s
     assert again.status_code == 200 and filed.states()["one"] == "20" and filed.shown() == {"hand": "1", "a": "1"}, again.text
 
 
-@pytest.mark.parametrize("number", [20, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [8, pytest.param(1000, marks=pytest.mark.soak)])
 def test_a_value_of_the_process_makes_a_token_stale_each_time(sidecar: Applied, number: int) -> None:
     for turn in range(number):
         token = sidecar.apply(TEXT.replace("weight 10", "weight 50"), dry_run=True, force=True).json()["plan_token"]

@@ -13,6 +13,9 @@ from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION
 from tests.until import until
 
+# They take 10 to 20 seconds; others of their kinds take two.
+SLOWEST = ("empty lines applied", "empty lines explained")
+
 
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
@@ -26,7 +29,9 @@ def transaction(sidecar: Quick) -> str:
     return sidecar.transaction()
 
 
-@pytest.mark.parametrize("large", LARGE, ids=lambda large: large.what)
+@pytest.mark.parametrize(
+    "large", [pytest.param(each, marks=pytest.mark.soak if each.what in SLOWEST else (), id=each.what) for each in LARGE]
+)
 def test_it_is_answered(sidecar: Quick, transaction: str, large: Large) -> None:
     ask(sidecar, large, transaction)
 
