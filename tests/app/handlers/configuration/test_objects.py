@@ -19,7 +19,7 @@ def transaction(client: Client) -> str:
 @pytest.mark.parametrize(
     ("method", "target", "body", "shown", "done"),
     [
-        ("POST", BACKENDS, BODY, BODY, 201),
+        ("POST", BACKENDS, BODY, {**BODY, "from": "base"}, 201),
         ("PUT", f"{BACKENDS}/app", {"name": "app"}, {"name": "app", "from": "base"}, 200),
         ("DELETE", f"{SERVERS}/app1", None, None, 204),
     ],
@@ -149,12 +149,12 @@ def test_filters(client: Client) -> None:
         ("POST", "backends/app/servers", {"name": "a#b", "address": "127.0.0.1"}, {"name": '"a#b"'}, 'server "a#b" 127.0.0.1'),
         ("POST", "frontends/web/binds", {"name": "it's", "address": "127.0.0.1"}, {"name": '"it\'s"'}, 'bind 127.0.0.1 name "it\'s"'),
         ("PUT", "global", {"description": "my #1"}, {"description": 'my "#1"'}, 'description my "#1"'),
-        ("POST", "backends", {"name": "new", "description": "it's"}, {"description": '"it\'s"'}, 'description "it\'s"'),
+        ("POST", "backends", {"name": "new", "description": "it's"}, {"from": "base", "description": '"it\'s"'}, 'description "it\'s"'),
         (
             "POST",
             "backends?full_section=true",
             {"name": "new", "servers": {"a#b": {"name": "a#b", "address": "127.0.0.1"}}},
-            {"servers": {'"a#b"': {"name": '"a#b"', "address": "127.0.0.1"}}},
+            {"from": "base", "servers": {'"a#b"': {"name": '"a#b"', "address": "127.0.0.1"}}},
             'server "a#b" 127.0.0.1',
         ),
     ],

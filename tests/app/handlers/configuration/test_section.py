@@ -25,7 +25,7 @@ def test_with_its_children(client: Client) -> None:
         "servers": {"s1": {"name": "s1", "address": "127.0.0.1", "port": 80}},
         "acl_list": [{"acl_name": "a", "criterion": "src", "value": "::1"}],
     }
-    assert client.post(f"{BACKENDS}?version=1&full_section=true", body).json == body
+    assert client.post(f"{BACKENDS}?version=1&full_section=true", body).json == {**body, "from": "base"}
     assert client.get(f"{BACKENDS}/be1?full_section=true").json | body == client.get(f"{BACKENDS}/be1?full_section=true").json
     assert "servers" not in client.get(f"{BACKENDS}/be1").json
     assert client.put(f"{BACKENDS}/be1?version=2&full_section=true", {"name": "be1"}).status == 202
@@ -35,7 +35,7 @@ def test_with_its_children(client: Client) -> None:
 
 def test_children_without_full_section_are_not_written(client: Client) -> None:
     body = {"name": "be1", "servers": {"s1": {"name": "s1", "address": "127.0.0.1"}}}
-    assert client.post(f"{BACKENDS}?version=1", body).json == {"name": "be1"}
+    assert client.post(f"{BACKENDS}?version=1", body).json == {"name": "be1", "from": "base"}
     assert client.get(f"{BACKENDS}/be1/servers").json == []
 
 
