@@ -4,7 +4,7 @@ What changes by itself is not compared: weight, state and limit of a server with
 alone does not tell: addresses that are no IP literals. What stands under a condition is compared with the worker's start.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,6 +102,11 @@ class ObservedBackend:
             return []
         return sorted(self.rows.keys() - {name for servers in known for server in servers for name in names(server)})
 
+    def settle(self, section: Section, above: Sequence[Section]) -> None:
+        """Remember that nothing of this backend differs from these sections, where all of it was compared."""
+        if self.observed.claims.whole and not self.observed.kept:
+            settle(section, above, self.name, self.rows, self.observed.limits)
+
     def unlike(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
         """Return the members that are claimed and that the worker has otherwise, with its values."""
         if (row := self.rows.get(server.name)) is None or not self.observed.claims.touch(self.name):
@@ -136,9 +141,10 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
     if says_more(live, server):
         return {}
     values = {**live.initially, **server.values}
+    is_literal = _is_literal(values, row)
     found: dict[str, Any] = {}
     for member, column, declared in live.compared:
-        if (member not in values and member not in live.unset) or not _is_comparable(live, member, values):
+        if (member not in values and member not in live.unset) or not _is_comparable(live, member, values, is_literal=is_literal):
             continue
         value = values.get(member, live.unset.get(member))
         if column == LIMIT:
@@ -161,11 +167,11 @@ def says_more(live: Live, server: EffectiveServer) -> bool:
     return bool(server.opaque) and not live.words.isdisjoint(server.opaque)
 
 
-def _is_comparable(live: Live, member: str, values: Mapping[str, Any]) -> bool:
+def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_literal: bool) -> bool:
     if member in live.by_agent:
         return values.get(live.roles[AGENT]) != "enabled"
     if member in (ADDRESS, PORT):
-        return _ip(values) is not None
+        return is_literal
     if (other := live.only_with.get(member)) is None:
         return True
     # An agent inherits the address and the port of checks, depending on the order.
@@ -173,9 +179,10 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any]) -> bool:
     return values.get(other) == "enabled" and not inherits
 
 
-def _ip(values: Mapping[str, Any]) -> object | None:
+def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
+    """Whether the server's address is an IP literal; surely so if the worker shows the same word."""
     text = str(values.get(ADDRESS, values.get("fqdn", "")))
-    return None if "$" in text else ip_of(unquoted(text))
+    return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
 
 
 def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
@@ -206,6 +213,20 @@ def names(server: EffectiveServer) -> list[str]:
     return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]
 
 
+def is_settled(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
+    """Whether the worker shows what it showed when nothing differed from these same sections, which need not be read again."""
+    return bool(section.cache.get(is_settled) == (tuple(above), _marks(backend, rows, limits)))
+
+
+def settle(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
+    """Remember that nothing differs, for `is_settled`."""
+    section.cache[is_settled] = tuple(above), _marks(backend, rows, limits)
+
+
+def _marks(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dict[str, tuple[object, ...]]:
+    return {name: (*row.compared, limits.get((backend, name))) for name, row in rows.items()}
+
+
 def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, only: Collection[str] | None = None) -> Iterator[Unlike]:
     """Yield where the worker's servers differ from a document, in its order, also of `only` some backends.
 
@@ -222,7 +243,9 @@ def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, onl
 def _of_section(
     document: Document, section: Section, servers: Servers, live: Live, rows: Mapping[str, ServerState], limits: Limits
 ) -> Iterator[Unlike]:
-    above = list(ancestors(document, section))
+    above, backend = list(ancestors(document, section)), unquoted(section.name)
+    if is_settled(section, above, backend, rows, limits):
+        return
     if fixed((section, *above), servers.grammar).everything:
         return
     served = None if any(map(has_conditionals, (section, *above))) else servers.of(document, section)
@@ -233,18 +256,21 @@ def _of_section(
     if named is None:
         yield from (difference for row in rows.values() for difference in _since_start(live, row))
         return
-    backend = unquoted(section.name)
-    missing = set(rows)
+    missing, differs = set(rows), False
     for name, server in named:
         missing.discard(name)
         if (row := rows.get(name)) is None:
+            differs = True
             yield Unlike(backend, name, "", _shown(server), None)
             continue
         values: Mapping[str, Any] = {**live.initially, **server.values}
         for member, value in differing(live, server, row, limits.get((backend, name))).items():
+            differs = True
             yield Unlike(backend, name, member, values.get(member), value)
     for name in missing:
         yield Unlike(backend, name, "", None, {ADDRESS: rows[name].address, PORT: rows[name].port, WEIGHT: rows[name].weight})
+    if not (differs or missing):
+        settle(section, above, backend, rows, limits)
 
 
 def _shown(server: EffectiveServer) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundi
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
-from haproxy_native.planning.observed import NO_CLAIMS, SERVED, Claims, Observed
+from haproxy_native.planning.observed import NO_CLAIMS, SERVED, Claims, Observed, is_settled
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
@@ -96,7 +96,7 @@ class _Planner:
             if differ(old, new):
                 self._section(old, new)
             elif claims and new.kind in SERVED and claims.touch(unquoted(new.name)):
-                self._servers(old, new)
+                self._claimed(old, new)
         self._backends(coming, going)
         return self.result
 
@@ -151,6 +151,14 @@ class _Planner:
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
         self._servers(old, new)
 
+    def _claimed(self, old: Section, new: Section) -> None:
+        """The claimed servers of a section that says the same."""
+        assert self.observed
+        name, above = unquoted(new.name), list(ancestors(self.new, new))
+        rows, limits = self.observed.rows.get(name, {}), self.observed.limits
+        if not is_settled(new, above, name, rows, limits):
+            self._servers(old, new)
+
     def _servers(self, old: Section, new: Section) -> None:
         """The servers of two sections that say the same besides, or of one that does not change, where its servers are claimed."""
         if old is new and (self._unsure(self.new, new) or self.servers.of(self.new, new) is None):
@@ -174,6 +182,8 @@ class _Planner:
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
             self._reason(new, place, why)
+        if planner.observed and not (planner.commands or planner.reasons):
+            planner.observed.settle(new, list(ancestors(self.new, new)))
 
     def _unsure(self, document: Document, section: Section) -> str:
         """Why it cannot be decided here what its servers inherit; empty where it can."""

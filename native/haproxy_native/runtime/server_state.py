@@ -71,6 +71,13 @@ class ServerState:
         return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
 
     @property
+    def compared(self) -> tuple[object, ...]:
+        """What a configuration or a command decides of it, whatever checks find."""
+        decided = self.admin, self.uweight, self.address, self.port, self.fqdn, self.use_ssl
+        checks = self.check_state & (CONFIGURED | ENABLED), self.agent_state & (CONFIGURED | ENABLED)
+        return (*decided, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)
+
+    @property
     def check_configured(self) -> bool:
         """Whether it had checks when it came to be, so that they can be switched on again."""
         return bool(self.check_state & CONFIGURED)
