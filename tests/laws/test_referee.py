@@ -4,60 +4,19 @@ What it refuses stands in referee.toml, by the words it refuses it with and with
 """
 
 import re
-import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from haproxy_native.editing.resources import Resource
 from tests.haproxy import binaries
-from tests.laws.language import directives, language
+from tests.laws.cases import RULES, is_asked, subjects
 from tests.laws.referee import Case, Referee, furnish
-from tests.samples import line_samples
-
-RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("referee.toml").read_text())
-PREFERRED = ("backends", "frontends")
-
-
-def around(kind: str, section: str, case: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines before and behind a case."""
-    nameless = section in ("global", "traces")
-    default = [section if nameless else f"{section} @", "..."]
-    lines = RULES["around"].get(kind) or RULES["around"].get(kind.split(":")[0]) or RULES["around"].get(section) or default
-    place = lines.index("...")
-    own = [line for word, line in RULES["before"].items() if word in case.split()]
-    return (*lines[:place], *own), tuple(lines[place + 1 :])
-
-
-def parent(resource: Resource) -> str:
-    preferred = [name for name in PREFERRED if name in resource.parents]
-    return language().resources[[*preferred, *resource.parents][0]].section
-
-
-def sensible(value: Any, name: str = "") -> Any:
-    """The values with what referee.toml gives for a text that must be of a certain form."""
-    if isinstance(value, dict):
-        return {inner: sensible(each, inner) for inner, each in value.items()}
-    if isinstance(value, list):
-        return [sensible(each, name) for each in value]
-    return RULES["values"].get(name, value) if value == "sample" else value
 
 
 def all_cases() -> list[Case]:
-    found = [
-        Case(resource.schema, line, *around(resource.schema, parent(resource), line))
-        for resource, shape in language().children()
-        for line in (shape.new(sensible(values)).text.strip() for values in line_samples(shape))
-    ]
-    for name, number, section, resource in (each for each in directives() if not each[3].file):
-        directive = section.directives[number]
-        for values in line_samples(directive.shape):
-            if directive.rows or directive.stands(values):
-                line = directive.shape.new(sensible(values)).text.strip()
-                found.append(Case(name, line, *around(name, resource.section, line)))
-    return [case for case in dict.fromkeys(found) if not any(each in case.line for each in RULES["without"])]
+    lines = ((each, each.shape.new(values).text.strip()) for each in subjects() for values in each.samples)
+    return list(dict.fromkeys(each.case(line) for each, line in lines if is_asked(line)))
 
 
 def reason(case: Case, words: str) -> str | None:
