@@ -209,6 +209,8 @@ def has(reading: Reading, part: Part, member: str) -> bool:
             {"type": "tarpit"},
             "'http-request'  tarpit if  TRUE",
         ),
+        ("http_request_rule", "http-request sc-inc-gpc0 if a", {"cond": "unless"}, "http-request sc-inc-gpc0 unless a"),
+        ("tcp_request_rule", "tcp-request content sc-set-gpt0 1", {"sc_inc_id": "2"}, "tcp-request content sc-set-gpt0(2) 1"),
         ("http_request_rule", "http-request deny if   a   b", {"cond": "unless"}, "http-request deny unless   a   b"),
         (
             "http_error_rule",
