@@ -50,7 +50,7 @@ class Composed(Node, Protocol):
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
     """Whether the words from `at` on are these, whatever their quotes."""
     taken = tuple(words[at : at + len(own)])
-    return own in (taken, tuple(map(unquoted, taken)))
+    return taken == own or tuple(map(unquoted, taken)) == own
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Word:
     members: tuple[str, ...] = ()
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        return (at + 1, {}) if at < len(words) and self.text in (words[at], unquoted(words[at])) else None
+        return (at + 1, {}) if at < len(words) and (words[at] == self.text or unquoted(words[at]) == self.text) else None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         return [self.text]
@@ -401,6 +401,7 @@ class Options:
         self.groups = groups
         self.members: tuple[str, ...] = tuple(member for group in groups for member in group.members)
         self.needs: tuple[str, ...] = tuple(member for group in groups for member in group.needs)
+        self.required = frozenset(number for number, group in enumerate(groups) if group.required)
         self.keyed: dict[str, list[int]] = {}
         self.loose: list[int] = []
         # Any word may begin them, so that a second one is no repetition.
@@ -440,12 +441,12 @@ class Options:
                 at += 1
             else:
                 break
-        return parts if all(not group.required or place in used for place, group in enumerate(self.groups)) else None
+        return parts if self.required <= used.keys() else None
 
     def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
         """(group, what took it, index behind it, its values): the first group that reads a value, else the first that matches."""
         hidden: tuple[int, Chain, int, Values] | None = None
-        for number in [*self._keyed(words[at]), *self.loose]:
+        for number in [*(self.keyed.get(words[at]) or self._keyed(words[at])), *self.loose]:
             group = self.groups[number]
             if number in self.unmarked and number in used and not group.repeated:
                 continue

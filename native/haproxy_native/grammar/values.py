@@ -198,9 +198,9 @@ class Choice(ValueType):
         self.by_word = {word: value for value, word in self.words.items()}
 
     def read(self, word: str) -> Any:
-        for said in (word, unquoted(word)):
-            if said in self.by_word:
-                return self.by_word[said]
+        said = word if word in self.by_word else unquoted(word)
+        if said in self.by_word:
+            return self.by_word[said]
         if self.strict or any(not isinstance(value, str) for value in self.words):
             raise ValueError(word)
         return heard(word)

@@ -28,7 +28,6 @@ _IN_WEAK_QUOTES = re.compile(rf"(?:[^\"\\$\r\n]+|\\[^\r\n]|{_DEFAULT}|\$){_AT_ON
 _COMMENT = re.compile(rf"{_GAP}#(.*)", re.DOTALL)
 # What a plain `str.split` would get wrong: quotes, escapes, comments, dead text, and the characters only Python takes for blanks.
 _SPECIAL = re.compile(r"[\"'\\#\x1c-\x1f]|[^\x00-\x7f]|\r(?!\n)")
-_QUOTES = re.compile(r"[\"'\\]")
 # By the quote that is open: what means itself, as long as it may be.
 _STRETCH = {"": re.compile(r"[^\"'\\]+"), "'": re.compile(r"[^']+"), '"': re.compile(rf"[^\"\\$]+|{_DEFAULT}|\$", re.ASCII)}
 _TO_ESCAPE = re.compile(rf"""\$\{{{_NAME}\}}|{_DEFAULT}|[\\"$]""", re.ASCII)
@@ -126,7 +125,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 def has_quotes(text: str) -> bool:
     """Whether a quote or a backslash stands anywhere in a text."""
-    return _QUOTES.search(text) is not None
+    return '"' in text or "'" in text or "\\" in text
 
 
 def unquoted(word: str) -> str:
