@@ -109,14 +109,7 @@ ROWS = [
     Row("unknown object deleted", "DELETE", f"{SERVERS}/three", None, 404, ("missing object", "three")),
     Row("duplicate", "POST", SERVERS, server(name="one"), 409, ("object already exists", "one")),
     Row("duplicate section", "POST", "backends", {"name": "app"}, 409, ("object already exists", "app")),
-    Row(
-        "another name in the body",
-        "PUT",
-        f"{SERVERS}/one",
-        server(name="two"),
-        400,
-        ("validation error", "'one'", "'two'", "POST /v3/sidecar/rename"),
-    ),
+    Row("the name of another one in the body", "PUT", f"{SERVERS}/one", server(name="two"), 409, ("object already exists", "server/two")),
     Row(
         "half a condition",
         "PUT",

@@ -33,3 +33,15 @@ def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
     by_content = {json.dumps(element, sort_keys=True): element for element in now}
     there = [*now, *[None] * len(sent)]
     return [by_content.get(json.dumps(element, sort_keys=True), there[place]) for place, element in enumerate(sent)]
+
+
+def rebased(body: Any, before: Any, now: Any) -> Any:
+    """The body with what it has as it was `before` as it is `now`: an object that gets another name may name itself."""
+    if body == before:
+        return now
+    if isinstance(body, dict) and isinstance(before, Mapping) and isinstance(now, Mapping):
+        return {name: rebased(value, before[name], now[name]) if name in before and name in now else value for name, value in body.items()}
+    if isinstance(body, list) and isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        by_content = {json.dumps(old, sort_keys=True): new for old, new in zip(before, now, strict=True)}
+        return [by_content.get(json.dumps(element, sort_keys=True), element) for element in body]
+    return body

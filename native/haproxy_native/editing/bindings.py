@@ -74,5 +74,11 @@ def with_named_source(document: Document, wanted: object) -> Document:
     source = document.find(DEFAULTS, heard(wanted)) if isinstance(wanted, str) else None
     if source is None or source.name:
         return document
-    header = Line(source.header.text.replace(DEFAULTS, f"{DEFAULTS} {wanted}", 1))
-    return document.replace(source, source.with_lines((header, *source.lines[1:]), name=str(wanted)))
+    return with_name(document, source, str(wanted))[0]
+
+
+def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
+    """The document in which a nameless section has a name, and that section."""
+    header = Line(section.header.text.replace(section.kind, f"{section.kind} {name}", 1))
+    named = section.with_lines((header, *section.lines[1:]), name=name)
+    return document.replace(section, named), named

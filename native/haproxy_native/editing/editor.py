@@ -10,7 +10,7 @@ from typing import Any
 
 from haproxy_native.abandonment import check
 from haproxy_native.editing.acl_order import with_acls_above
-from haproxy_native.editing.bindings import all_implicit, check_from, implicit_defaults, with_named_source
+from haproxy_native.editing.bindings import all_implicit, check_from, implicit_defaults, with_name, with_named_source
 from haproxy_native.editing.children import ChildEditor, meant
 from haproxy_native.editing.lookup_errors import (
     ORPHANS,
@@ -27,7 +27,7 @@ from haproxy_native.editing.lookup_errors import (
 from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
 from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
-from haproxy_native.errors import Exists, IndexOutOfRange, OtherName, Place
+from haproxy_native.errors import Exists, IndexOutOfRange, NativeError, OtherName, Place
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
@@ -108,6 +108,17 @@ class Editor:
         old, new = (self.lines.children(section, resource).objects if section else [] for section in sections)
         index = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one is not other), len(old))
         return dict(new[index] or {})
+
+    def says_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
+        """Whether the file itself names an object; else it is addressed by another word, or by a number, and an edit may give it a name."""
+        if parent is None:
+            section = self.section(document, resource, str(key))
+            return section is not None and bool(section.name)
+        try:
+            section, index = self._child(document, resource, parent, key)
+        except NativeError:
+            return False
+        return self.lines.has_name(section, resource, index)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         """Indices of a collection's lines that cannot be expressed as objects."""
@@ -248,7 +259,13 @@ class Editor:
             return document if resource.is_implied and not self._says_anything(made, resource) else made
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
-        if resource.kind == "section":
+        if resource.kind == "section" and not old.name and body.get(resource.key) not in (None, "", name):
+            # A nameless section, which the API numbers, gets a name.
+            name = str(body[resource.key])
+            if self.section(document, resource, name) is not None:
+                raise taken_section(resource, name, full=full)
+            document, old = with_name(document, old, name)
+        elif resource.kind == "section":
             _refuse_other_name(resource, name, body)
         wanted = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, wanted.get("from"))

@@ -9,12 +9,17 @@ from haproxy_native.text.document import Document
 
 
 def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
-    """(proxy, the defaults section it was bound to) of each that loses its defaults section without having asked for another."""
-    gone = _defaults(old) - _defaults(new)
+    """(proxy, the defaults section it was bound to) of each that loses its defaults section without having asked for another.
+
+    One that stands where another was, with a new name, is that one renamed.
+    """
+    names, others = _defaults(old), _defaults(new)
+    gone = set(names) - set(others)
     if not gone:
         return []
-    before = _bound(old)
-    return [(proxy, before[proxy]) for proxy in _bound(new) if before.get(proxy) in gone]
+    renamed = dict(zip(names, others, strict=True)) if len(names) == len(others) else {}
+    before, after = _bound(old), _bound(new)
+    return [(proxy, name) for proxy in after if (name := before.get(proxy, "")) in gone and after[proxy] != renamed.get(name)]
 
 
 def refuse_rebound(old: Document, new: Document) -> None:
@@ -24,8 +29,8 @@ def refuse_rebound(old: Document, new: Document) -> None:
         raise Refused(f"defaults section '{lost[0][1]}' is still used: {users}", place=Place(section=lost[0][0], member="from"))
 
 
-def _defaults(document: Document) -> set[str]:
-    return {name for name, _ in document.of_kind(DEFAULTS)}
+def _defaults(document: Document) -> list[str]:
+    return [name for name, _ in document.of_kind(DEFAULTS)]
 
 
 def _bound(document: Document) -> dict[str, str]:

@@ -51,6 +51,9 @@ class Sites:
         if document.find("frontend", key) is None:
             raise Missing(f"Site {key} does not exist")
 
+    def says_name(self, document: Document, resource: Resource, parent: Parent, key: str) -> bool:
+        return document.find("frontend", key) is not None
+
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         return []
 

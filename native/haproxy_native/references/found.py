@@ -20,6 +20,7 @@ from haproxy_native.text.words import heard, unquoted
 
 FILE, FOLDER, SCRIPT, LIST = "file", "its directory", "script", "list"
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+_PATH = re.compile(r"[A-Za-z0-9_.:/-]{1,1000}")
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,12 @@ def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -
 # -- another name
 
 
-def check_name(document: Document, wanted: Target, name: str) -> None:
-    """Raises BadValue for a name that HAProxy does not take, and Exists for one that is taken."""
-    if not _NAME.fullmatch(name):
-        text = f"to in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and . _ : - alone"
-        raise BadValue(text, place=Place(member="to"))
+def check_name(document: Document, wanted: Target, name: str, member: str = "to") -> None:
+    """Raises BadValue for a name that HAProxy does not take, and Exists for one that is taken. `member`: what the request calls it."""
+    if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
+        characters = ". _ : - /" if wanted.kind.path else ". _ : -"
+        text = f"{member} in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and {characters} alone"
+        raise BadValue(text, place=Place(member=member))
     if wanted.only_table:
         raise BadRequest(f"a stick table has the name of its proxy: rename {wanted.object}")
     if not all(definition.span for definition in definitions(document, wanted)):

@@ -26,6 +26,7 @@ class Kind:
     conditions: bool = False
     table: str = ""
     holds: str = ""
+    path: bool = False
 
 
 @functools.cache

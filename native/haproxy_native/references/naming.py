@@ -91,14 +91,18 @@ class Naming:
         rows = self._rows(document)
         return Named(await beside(rows.places, found_places), rows.lost(found_places.lost))
 
-    async def renaming(self, object_: str, to: str, *, version: int | None = None, transaction_id: str | None = None) -> Renaming:
-        """The change that renames it. Raises BadRequest, BadValue, Conflict, Exists, NotFound, NoTransaction and Unusable."""
+    async def renaming(
+        self, object_: str, to: str, *, version: int | None = None, transaction_id: str | None = None, member: str = "to"
+    ) -> Renaming:
+        """The change that renames it; `member`: what the request calls the name.
+
+        Raises BadRequest, BadValue, Conflict, Exists, NotFound, NoTransaction and Unusable."""
         document = self._engine.read(transaction_id)
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
-            check_name(document, await beside(target, document, object_), to)
+            check_name(document, await beside(target, document, object_), to, member)
         found_places = await beside(self._found, document, object_)
         edits, left = await asyncio.to_thread(self._file_edits, found_places, stored, object_, to)
         carried = [follower_line for follower in self._followers for follower_line in follower.kept(object_)]

@@ -18,7 +18,7 @@ backend named from one
 ROWS = [
     ("nothing", OLD, []),
     ("a section that others are bound to is gone", OLD.replace("defaults two\n  mode tcp\n", ""), [("backend second", "two")]),
-    ("it is renamed", OLD.replace("defaults two", "defaults three"), [("backend second", "two")]),
+    ("it is renamed", OLD.replace("defaults two", "defaults three"), []),
     ("the bound proxy goes along", OLD.replace("defaults two\n  mode tcp\nbackend second\n", ""), []),
     ("the bound proxy names another", OLD.replace("defaults two\n  mode tcp\nbackend second", "backend second from one"), []),
     ("a section that nobody is bound to", OLD.replace("defaults one", "defaults none\ndefaults one"), []),

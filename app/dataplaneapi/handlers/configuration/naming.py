@@ -1,15 +1,22 @@
-"""What names the object of a call: shown where HAProxy refuses that it goes, or gets another name."""
+"""What names the object of a call: shown where HAProxy refuses that it goes, and followed where it gets another name."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.services import Services
+from haproxy_native.access.rights import Rights
+from haproxy_native.commit.change import Edit, Outcome
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.editing.sites import FRONTEND
 from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound, Refused
 from haproxy_native.planning.effects import Place, name_of
+from haproxy_native.planning.touches import changed
 from haproxy_native.references.kinds import kinds
-from haproxy_native.references.naming import Naming
+from haproxy_native.references.naming import Naming, Renaming
+from haproxy_native.request_context import author
 
 # Places that one message names.
 MOST = 50
@@ -19,9 +26,11 @@ def object_of(call: Call) -> str:
     """The name of what a call is about; empty where lines do not name it."""
     editor, operation = call.services.editor, call.operation
     resource = editor.resources.by_name.get(operation.resource or "")
-    if resource is None or resource.kind == "view" or resource.file:
+    if resource is None or resource.file:
         return ""
     resource, parent, key = place_of(operation, call.values, editor, one=True)
+    # A site has the name of its frontend.
+    resource = editor.resources[FRONTEND] if resource.kind == "view" else resource
     name = name_of(Place(resource, parent, "" if key is None else key))
     if resource.kind == "indexed":
         return ""
@@ -70,3 +79,30 @@ async def with_places(call: Call, error: Refused) -> Refused:
     lines = [f"line {row.line} of {row.file}: {row.text}" for row in rows[:MOST]]
     more = [f"and {len(rows) - MOST} more"] if len(rows) > MOST else []
     return Refused("\n".join([error.detail, f"{object_} is named by", *lines, *more]), place=error.place, alerts=error.alerts)
+
+
+def naming_of(services: Services) -> Naming:
+    """References and renaming, with what else is kept of objects by their names."""
+    return Naming(services.engine, [services.discovery, services.apply, services.overrides])
+
+
+def permit(object_: str, to: str) -> None:
+    """Raises Forbidden for a caller that may change neither name's object, nor anything in it; the commit judges what changes."""
+    rights = author.get().rights
+    if isinstance(rights, Rights):
+        names = (object_, spelled(*parsed(object_)[:-1], to))
+        rights.permit([changed(name, ()) for name in names if not rights.may_change_within(name)])
+
+
+async def renaming_of(call: Call, to: str) -> Renaming:
+    """The change that gives the object of a call another name, in all places that name it."""
+    object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
+    permit(object_, to)
+    version, transaction_id = call.get("version") or None, call.get("transaction_id")
+    return await naming_of(call.services).renaming(object_, to, version=version, transaction_id=transaction_id, member=key)
+
+
+async def rename(call: Call, renaming: Renaming, edit: Edit, *, force_reload: bool) -> Outcome:
+    """Makes an edit that begins with the renaming."""
+    change = replace(renaming.change, edit=edit)
+    return await naming_of(call.services).rename(replace(renaming, change=change), force_reload=force_reload)

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +12,18 @@ from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response, to_json
-from dataplaneapi.api.unchanged import has_zero, sent_back
+from dataplaneapi.api.unchanged import has_zero, rebased, sent_back
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.children import meant
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
-from haproxy_native.errors import Missing, NoParent, OtherName, Refused
+from haproxy_native.errors import Missing, NoParent, Refused
 from haproxy_native.planning.observed import NO_CLAIMS, Claims, claims_of
+from haproxy_native.references.naming import Renaming
 
 # Actions that state what an object is to be.
 STATING = ("replace", "replace_all", PATCH)
@@ -58,6 +59,19 @@ class Target:
 
     def named(self, key: Any) -> "Target":
         return dataclasses.replace(self, key=key)
+
+    def other_name(self, document: Document, body: Mapping[str, Any]) -> str:
+        """The name that a body gives the object instead of the one in the path; empty where it is the same, or none."""
+        name = body.get(self.resource.key)
+        if self.resource.kind in ("indexed", "singleton") or not isinstance(name, str) or not name or meant(name) == meant(self.key):
+            return ""
+        return name if self.editor.says_name(document, self.resource, self.parent, self.key) else ""
+
+    def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
+        """The object after an edit, which may have given a name to one that had none."""
+        name, kinds = body.get(self.resource.key), ("named", "section")
+        is_new = name and self.resource.kind in kinds and not self.editor.says_name(document, self.resource, self.parent, self.key)
+        return (self.named(name) if is_new else self).object(document)
 
     def create(self, document: Document, body: Any) -> Document:
         return self.editor.create(document, self.resource, self.parent, body, index=self.key, full=self.full)
@@ -113,14 +127,20 @@ async def replace_one(call: JsonCall) -> Response:
     if "replace" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_replace")
     shaped = call.body
-    named = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
+    renaming, renamed = await _renaming(call, asked, shaped)
 
     def replace(document: Document) -> Document:
-        call.body = _sent_back(shaped, call.sent, lambda: asked.object(document))
-        return asked.replace(document, call.body)
+        body, before = shaped, document
+        if renaming:
+            document = renaming.change.edit(document)
+            body = rebased(shaped, asked.object(before), renamed.object(document))
+        call.body = _sent_back(body, call.sent, lambda: renamed.object(document))
+        return renamed.replace(document, call.body)
 
-    with telling_how_to_rename(call):
-        return await change(call, replace, 200, named.object, silent=asked.resource.silent)
+    def stored(document: Document) -> Any:
+        return renamed.as_named_in(call.body, document)
+
+    return await change(call, replace, 200, stored, silent=asked.resource.silent, renaming=renaming)
 
 
 async def patch_one(call: JsonCall) -> Response:
@@ -128,17 +148,26 @@ async def patch_one(call: JsonCall) -> Response:
     asked, part = target(call, one=True), call.body
     if "replace" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_replace")
+    renaming, renamed = await _renaming(call, asked, part)
 
     def patch(document: Document) -> Document:
-        call.body = _merged(call, asked.object(document), part)
-        return asked.replace(document, call.body)
+        document = renaming.change.edit(document) if renaming else document
+        call.body = _merged(call, renamed.object(document), part)
+        return renamed.replace(document, call.body)
 
     def stored(document: Document) -> Any:
-        named = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
-        return named.object(document)
+        return renamed.as_named_in(call.body, document)
 
-    with telling_how_to_rename(call):
-        return await change(call, patch, 200, stored)
+    return await change(call, patch, 200, stored, renaming=renaming)
+
+
+async def _renaming(call: Call, asked: Target, body: Mapping[str, Any]) -> tuple[Renaming | None, Target]:
+    """The change that gives the object the name in the body, where that is another one, and the object under its new name."""
+    document = call.services.engine.read(call.get("transaction_id"))
+    if not (to := await beside_if(asked.extent(document) > LARGE, asked.other_name, document, body)):
+        return None, asked
+    check_version_or_transaction(call, call.get("transaction_id"), call.get("version", 0))
+    return await naming.renaming_of(call, to), asked.named(to)
 
 
 def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
@@ -175,20 +204,6 @@ def _sent_back(shaped: Any, sent: Any, now: Callable[[], Any]) -> Any:
         return shaped
 
 
-@contextmanager
-def telling_how_to_rename(call: Call) -> Iterator[None]:
-    """Adds the call that renames to the refusal of another name, or the two calls for what that call does not know."""
-    try:
-        yield
-    except OtherName as error:
-        path, member = call.operation.at(call.values), error.place.member if error.place else None
-        object_ = naming.object_of(call)
-        rename = f"POST {path.rpartition('/')[0]} with the new name, then DELETE {path}"
-        if object_:
-            rename = f'POST /v3/sidecar/rename {{"object": "{object_}", "to": ...}} renames it and what names it'
-        raise ApiError(400, f"{error}; {rename}", place={"member": member}) from None
-
-
 async def delete_one(call: JsonCall) -> Response:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
@@ -201,9 +216,17 @@ async def delete_one(call: JsonCall) -> Response:
 
 
 async def change(
-    call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None, *, silent: bool = False
+    call: Call,
+    edit: Callable[[Document], Document],
+    done: int,
+    stored: Callable[[Document], Any] | None = None,
+    *,
+    silent: bool = False,
+    renaming: Renaming | None = None,
 ) -> Response:
     """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
+
+    The edit begins with the change of a `renaming`, which knows what else changes with it.
 
     The body of the answer is the object as it is `stored` in the edited document: what the next GET answers. What is `silent` answers 202
     without a body, and inside a transaction `done`.
@@ -217,16 +240,20 @@ async def change(
         preconditions.check(call, lambda: _answers(call, document))
         return edited[0]
 
-    outcome = await call.services.engine.write(
-        remembering,
-        version=version or None,
-        any_version=_needs_no_version(call),
-        transaction_id=transaction_id,
-        force_reload=bool(call.get("force_reload", False)),
-        skips_same=call.operation.action == PATCH,
-        merges=merges(call),
-        claimed=_claimed(call),
-    )
+    force_reload = bool(call.get("force_reload", False))
+    if renaming:
+        outcome = await naming.rename(call, renaming, remembering, force_reload=force_reload)
+    else:
+        outcome = await call.services.engine.write(
+            remembering,
+            version=version or None,
+            any_version=_needs_no_version(call),
+            transaction_id=transaction_id,
+            force_reload=force_reload,
+            skips_same=call.operation.action == PATCH,
+            merges=merges(call),
+            claimed=_claimed(call),
+        )
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
     status = 202 if scheduled or (transaction_id and not silent) else done

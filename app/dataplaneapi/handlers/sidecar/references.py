@@ -7,12 +7,11 @@ from typing import Any
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
-from dataplaneapi.handlers.configuration.naming import uses
+from dataplaneapi.handlers.configuration.naming import naming_of, permit, uses
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.planning.touches import changed
 from haproxy_native.references.naming import Naming, Renaming
 from haproxy_native.references.rows import Row
 from haproxy_native.request_context import author
@@ -30,11 +29,9 @@ async def read(call: ReadCall) -> Response:
 
 async def rename(call: JsonCall) -> Response:
     services, body = call.services, call.body
-    object_, rights = spelled(*parsed(body["object"])), author.get().rights
-    if isinstance(rights, Rights):
-        names = (object_, spelled(*parsed(object_)[:-1], body["to"]))
-        rights.permit([changed(name, ()) for name in names if not rights.may_change_within(name)])
-    naming = Naming(services.engine, [services.discovery, services.apply, services.overrides])
+    object_ = spelled(*parsed(body["object"]))
+    permit(object_, body["to"])
+    naming = naming_of(services)
     version, transaction_id = call.get("version"), call.get("transaction_id")
     renaming = await naming.renaming(object_, body["to"], version=version, transaction_id=transaction_id)
     if call.get("dry_run"):

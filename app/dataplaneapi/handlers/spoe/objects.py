@@ -5,7 +5,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction, telling_how_to_rename
+from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
 from dataplaneapi.handlers.spoe.files import scheduled
 from haproxy_native.editing.resources import Resource
 
@@ -40,13 +40,12 @@ async def create(call: JsonCall) -> Response:
 
 async def replace(call: JsonCall) -> Response:
     editor, scope, kind, name = call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name")
-    with telling_how_to_rename(call):
-        return await change(
-            call,
-            lambda document: editor.replace(document, scope, kind, name, call.body),
-            200,
-            None if kind.silent else lambda document: editor.get_object(document, scope, kind, name),
-        )
+    return await change(
+        call,
+        lambda document: editor.replace(document, scope, kind, name, call.body),
+        200,
+        None if kind.silent else lambda document: editor.get_object(document, scope, kind, name),
+    )
 
 
 async def delete(call: JsonCall) -> Response:

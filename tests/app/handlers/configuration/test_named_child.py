@@ -21,15 +21,6 @@ def test_a_life(client: Client) -> None:
     assert (missing.status, missing.message) == (404, "missing object: server s/1 does not exist in app backend")
 
 
-def test_a_refused_rename_names_the_call(client: Client) -> None:
-    client.post(f"{SERVERS}?version=1", SERVER)
-    got = client.put(f"{SERVERS}/s%2F1?version=2", SERVER | {"name": "s2"})
-    assert (got.status, got.json["place"]) == (400, {"member": "name"})
-    assert "name in body is 's2', and the path names 's/1'" in got.message
-    call = 'POST /v3/sidecar/rename {"object": "backend/app/server/s%2F1", "to": ...} renames it and what names it'
-    assert got.message.endswith(call)
-
-
 def test_a_zero_that_stands_is_sent_back(tmp_path: Path) -> None:
     """Elsewhere an optional 0 is an absent member."""
     line, web = "bind 127.0.0.1:8080 name main nice 0\n", f"{CONFIG}/frontends/web"
