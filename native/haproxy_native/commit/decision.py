@@ -64,17 +64,22 @@ async def decide(
 
 
 async def planned(context: CommitContext, running: Document, new: Document, claims: Claims = NO_CLAIMS) -> Plan:
-    """Plan from one document to another, for a process that does the first one, by what its worker shows."""
+    """Plan as `plan_observed` does; a worker that does not answer is a reason to reload."""
+    try:
+        return await plan_observed(context, running, new, claims)
+    except RuntimeAbsent as error:
+        return Plan(reasons=[Reason("", 0, "", f"HAProxy does not tell what its servers do: {error}")])
+
+
+async def plan_observed(context: CommitContext, running: Document, new: Document, claims: Claims = NO_CLAIMS) -> Plan:
+    """Plan from one document to another, for a process that does the first one, by what its worker shows. Raises RuntimeAbsent."""
     backends = await beside(observable, running, new, claims)
     if not backends or claims.whole:
         plan = await beside(_plan, context, running, new, None)
         if plan.reasons or not backends:
             return await _asked(context, plan, new)
-    try:
-        limits = await server_limits(context.runtime, {name for name in backends if claims.touch(name)}) if claims else {}
-        rows = await server_rows(context.runtime, backends)
-    except RuntimeAbsent as error:
-        return Plan(reasons=[Reason("", 0, "", f"HAProxy does not tell what its servers do: {error}")])
+    limits = await server_limits(context.runtime, {name for name in backends if claims.touch(name)}) if claims else {}
+    rows = await server_rows(context.runtime, backends)
     kept = context.kept() if context.kept and claims else {}
     plan = await beside(_plan, context, running, new, Observed(rows, limits, claims, kept))
     return await _asked(context, plan, new)

@@ -79,7 +79,7 @@ async def _prepared(context: CommitContext, change: Change) -> Prepared:
         start = Start(texts, base, publications, files, may_reload=may_reload)
         if change.files:
             return await _with_files(context, change, start, new)
-        if change.skips_same and await beside(header.same_text, before, new) and await process.is_done(context, change, before, new):
+        if change.skips_same and await beside(header.same_text, before, new) and await process.is_done(context, change, new):
             raise Same
         plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
         if not may_reload and plan is None:

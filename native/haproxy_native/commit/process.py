@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.decision import Decision, decide, planned
+from haproxy_native.commit.decision import Decision, decide, plan_observed, planned
 from haproxy_native.commit.events import ChangedLive
 from haproxy_native.commit.loads import Load
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.needs_check import needs_check
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -44,7 +44,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         return Applied([Reason("", 0, "", "a transaction without changes was committed")])
     if unchanged and change.force_reload and context.pending:
         return Applied([Reason("", 0, "", "what was committed earlier waits for a reload")])
-    if unchanged and (context.has_unloaded or not change.claims):
+    if unchanged and await is_done(context, change, stamped.document):
         _nothing_to_do(context, before, stamped)
         return Applied()
     return await _apply_live(context, change, stamped, before)
@@ -57,11 +57,20 @@ async def why_not_live(context: CommitContext, change: Change, stamped: Stamped,
     return (await _decided(context, change, before, stamped.document)).reasons
 
 
-async def is_done(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
-    """Whether a change of nothing in the text leaves nothing to do in the process either."""
-    if not change.claims or context.has_unloaded:
+async def is_done(context: CommitContext, change: Change, new: Document) -> bool:
+    """Return whether a change that leaves the text as it is leaves nothing to do in the process either.
+
+    Nothing is to be done if what the process does is not known, or waits for a reload.
+    """
+    running = context.running
+    if not change.claims or context.has_unloaded or context.reloads.awaiting or running.document is None or running.reasons():
         return True
-    plan = (await _decided(context, change, before, new)).plan
+    if change.whole and running.drift():
+        return False
+    try:
+        plan = await plan_observed(context, running.document, new, change.claims)
+    except RuntimeAbsent:
+        return True
     return not (plan.reasons or plan.commands)
 
 

@@ -52,7 +52,7 @@ def test_the_table_names_nothing_else() -> None:
         ),
         (native.CheckImpossible("haproxy: not found", reason="missing"), 503, "validation error: haproxy: not found"),
         (native.RuntimeAbsent("no socket"), 503, "no socket"),
-        (native.RuntimeRefused("No such server.", "set weight"), 500, "No such server. [set weight]"),
+        (native.RuntimeRefused("No such server.", "set weight"), 400, "No such server. [set weight]"),
         (native.TooManyTransactions("full"), 429, "full"),
         (ApiError(415, "send JSON"), 415, "send JSON"),
     ],

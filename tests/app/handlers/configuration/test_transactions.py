@@ -22,7 +22,7 @@ def test_from_start_to_commit(client: Client) -> None:
     id_ = started.json["id"]
     assert (started.status, started.json) == (201, {"_version": 1, "id": id_, "status": "in_progress"})
     added = add(client, id_, "be1")
-    assert (added.status, added.json, added.headers["Configuration-Version"]) == (202, {"name": "be1"}, "1")
+    assert (added.status, added.json, added.headers["Configuration-Version"]) == (202, {"from": "base", "name": "be1"}, "1")
     assert "Reload-Id" not in added.headers
     assert client.get(f"{CONFIG}/backends/be1").status == 404
     assert client.get(f"{CONFIG}/backends/be1?transaction_id={id_}").status == 200
