@@ -64,7 +64,7 @@ async def preview(
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
         await context.observe()
-        plan = (await decide(context, current, new, whole=sent, claims=ALL if sent else NO_CLAIMS)).plan
+        plan = (await decide(context, current, new, whole=sent, may_wait=not sent, claims=ALL if sent else NO_CLAIMS)).plan
     reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await beside(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, standard_editor(), current, new)

@@ -109,3 +109,15 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
         assert engine.running is engine.document
 
     run_beside(tmp_path, work)
+
+
+def test_a_text_that_was_sent_is_not_in_effect_while_a_part_of_it_waits_for_a_reload(tmp_path: Path) -> None:
+    async def work(engine: Engine, haproxy: HAProxy) -> None:
+        assert (await engine.write(adding("first"), version=1)).reload_id
+        waits = await engine.plan(bytes(engine.document.data))
+        assert (list(waits.commands), bool(waits.reasons)) == ([], True)
+        await reload(engine)
+        done = await engine.plan(bytes(engine.document.data))
+        assert (list(done.commands), list(done.reasons)) == ([], [])
+
+    run_beside(tmp_path, work)
