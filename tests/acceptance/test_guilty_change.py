@@ -176,12 +176,9 @@ def test_a_collision_takes_everything_back(tmp_path: Path, taken: int) -> None:
 
 def test_forced_reloads(tmp_path: Path, taken: int) -> None:
     """A good change that is forced is answered with the reload that has loaded it; a bad one with HAProxy's words."""
-    with beside(tmp_path) as sidecar, ThreadPoolExecutor() as clients:
+    with beside(tmp_path) as sidecar:
         waiting = bind(sidecar, "bad", taken)
-        answer = clients.submit(bind, sidecar, "one", port := free_port(), force_reload=True)
-        until(lambda: "rest_reload_id" in record(sidecar, waiting.headers["Reload-Id"]))
-        load(sidecar, record(sidecar, waiting.headers["Reload-Id"])["rest_reload_id"])
-        forced = answer.result()
+        forced = bind(sidecar, "one", port := free_port(), force_reload=True)
         assert forced.status_code == 201 and answers(port), forced.text
         assert record(sidecar, waiting.headers["Reload-Id"])["status"] == "failed"
         waiting = bind(sidecar, "two", port := free_port())
@@ -196,11 +193,13 @@ def test_forced_reloads(tmp_path: Path, taken: int) -> None:
 
 def test_who_waits_is_told_of_the_own_change(tmp_path: Path, taken: int) -> None:
     with beside(tmp_path) as sidecar, ThreadPoolExecutor() as clients:
-        good = clients.submit(bind, sidecar, "one", port := free_port(), wait="60s")
-        until(lambda: sidecar.version() == 2)
-        bad = clients.submit(bind, sidecar, "bad", taken, wait="60s")
+        identity = bind(sidecar, "two", free_port()).headers["Reload-Id"]
+        good = clients.submit(bind, sidecar, "one", port := free_port(), wait="5m")
         until(lambda: sidecar.version() == 3)
-        sidecar.post("/v3/sidecar/reloads")
+        bad = clients.submit(bind, sidecar, "bad", taken, wait="5m")
+        until(lambda: sidecar.version() == 4)
+        load(sidecar, identity)
+        load(sidecar, record(sidecar, identity)["rest_reload_id"])
         assert good.result().status_code == 201 and answers(port), good.result().text
         assert bad.result().status_code == 400 and f"[127.0.0.1:{taken}]" in bad.result().json()["message"]
 

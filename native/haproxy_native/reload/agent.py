@@ -161,8 +161,8 @@ class ReloadAgent:
     async def force(self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None) -> Record:
         """Reloads now, the pending one with it, and returns its record, which is still in progress where HAProxy does not run.
 
-        `version`: that of the change to be loaded. Where it is kept when the reload fails, the next one is awaited, which loads the rest.
-        `begun` is called with the id of the reload. Raises ReloadFailed.
+        `version`: that of the change to be loaded. Where it is kept when the reload fails, the next one is awaited, which loads the rest
+        at once. `begun` is called with the id of the reload. Raises ReloadFailed.
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
@@ -224,11 +224,11 @@ class ReloadAgent:
             self._host.ended(record)
 
     def _wake(self, record: Record) -> None:
-        """Gives the record to all that wait for the reload, except those whose change is loaded by the next one."""
+        """Gives the record to all that wait for the reload, except those whose change is loaded by the next one, at once."""
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
-                # That begins when it is due, not at once: a master that has just failed to load may not hear it.
                 self._waiting.setdefault(rest, []).append((version, done))
+                self._handle(Requested(rest, self._clock(), forced=True))
             elif not done.done():
                 done.set_result(record)
 
