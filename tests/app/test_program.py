@@ -108,7 +108,7 @@ def test_it_serves_and_stops(tmp_path: Path) -> None:
         assert "Reload strategy: custom" in server.until("Reload strategy")
         port = server.port
         assert ask(port, VERSION) == (200, 1)
-        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}') == (202, {"name": "be1"})
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}') == (202, {"from": "base", "name": "be1"})
         assert server.stop() == 0
         assert "backend be1" in server.config.read_text()
 

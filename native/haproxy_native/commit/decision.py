@@ -74,10 +74,8 @@ async def planned(context: CommitContext, running: Document, new: Document, clai
 async def plan_observed(context: CommitContext, running: Document, new: Document, claims: Claims = NO_CLAIMS) -> Plan:
     """Plan from one document to another, for a process that does the first one, by what its worker shows. Raises RuntimeAbsent."""
     backends = await beside(observable, running, new, claims)
-    if not backends or claims.whole:
-        plan = await beside(_plan, context, running, new, None)
-        if plan.reasons or not backends:
-            return await _asked(context, plan, new)
+    if not backends:
+        return await _asked(context, await beside(_plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {name for name in backends if claims.touch(name)}) if claims else {}
     rows = await server_rows(context.runtime, backends)
     kept = context.kept() if context.kept and claims else {}

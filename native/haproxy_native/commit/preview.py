@@ -17,7 +17,6 @@ from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import under_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect, effects
-from haproxy_native.planning.observed import ALL, NO_CLAIMS
 from haproxy_native.planning.plan import Reason
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import Check as VerifiedBy
@@ -64,7 +63,7 @@ async def preview(
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
         await context.observe()
-        plan = (await decide(context, current, new, whole=sent, may_wait=not sent, claims=ALL if sent else NO_CLAIMS)).plan
+        plan = (await decide(context, current, new, whole=sent, may_wait=not sent)).plan
     reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await beside(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, standard_editor(), current, new)

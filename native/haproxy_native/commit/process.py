@@ -63,19 +63,19 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
     Nothing is to be done if what the process does is not known, or waits for a reload.
     """
     running = context.running
-    if not change.claims or context.has_unloaded or context.reloads.awaiting or running.document is None or running.reasons():
+    if not change.claimed or context.has_unloaded or context.reloads.awaiting or running.document is None or running.reasons():
         return True
     if change.whole and running.drift():
         return False
     try:
-        plan = await plan_observed(context, running.document, new, change.claims)
+        plan = await plan_observed(context, running.document, new, change.claimed)
     except RuntimeAbsent:
         return True
     return not (plan.reasons or plan.commands)
 
 
 async def _decided(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
-    return await decide(context, before, new, whole=change.whole, may_wait=not change.force_reload, claims=change.claims)
+    return await decide(context, before, new, whole=change.whole, may_wait=not change.force_reload, claims=change.claimed)
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
@@ -119,7 +119,7 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
         return None
     if await beside(needs_check, before, new):
         return None
-    plan = await planned(context, before, new, change.claims)
+    plan = await planned(context, before, new, change.claimed)
     return plan if plan.commands and not plan.reasons else None
 
 

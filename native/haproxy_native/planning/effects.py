@@ -129,7 +129,7 @@ class _Comparison:
             return
         place = Place(resource, None, name)
         if old is None or new is None:
-            yield _effect(place, "", self._whole(place, old, was), self._whole(place, new, now))
+            yield _effect(place, "", self._whole(place, old), self._whole(place, new))
             return
         yield from _members(
             place, *(self._editor.as_object(section, resource, name, source) for section, source in ((old, was), (new, now)))
@@ -139,11 +139,12 @@ class _Comparison:
         if (lines := self._unknown(resource, old)) != (others := self._unknown(resource, new)):
             yield _effect(place, LINES, lines, others)
 
-    def _whole(self, place: Place, section: Section | None, source: str | None) -> Object | None:
+    def _whole(self, place: Place, section: Section | None) -> Object | None:
+        """Return a section that comes or goes as its lines say it, so that making it anew gives the same lines."""
         if section is None:
             return None
         unknown = self._unknown(place.resource, section)
-        members = self._editor.as_object(section, place.resource, str(place.key), source, full=True)
+        members = self._editor.as_object(section, place.resource, str(place.key), None, full=True)
         return {**members, LINES: unknown} if unknown else members
 
     def _unknown(self, resource: Resource, section: Section) -> list[str]:
@@ -236,7 +237,8 @@ def is_there(editor: Editor, document: Document, effect: Effect) -> bool:
     """Whether a document is so already; never of rules, which have no names."""
     if isinstance(effect.place.key, int):
         return False
-    now = _now(editor, document, effect.place, full=effect.place.parent is None and not effect.member)
+    place = effect.place
+    now = _now(editor, document, place) if place.parent or effect.member else _whole_section(editor, document, place)
     return bool(now == effect.new if now is None or not effect.member else now.get(effect.member) == effect.new)
 
 
@@ -281,11 +283,18 @@ def _with_group(editor: Editor, document: Document, parent: Parent, group: list[
     return document
 
 
-def _now(editor: Editor, document: Document, place: Place, *, full: bool = False) -> Object | None:
+def _now(editor: Editor, document: Document, place: Place) -> Object | None:
     try:
-        return editor.get_object(document, place.resource, place.parent, place.key, full=full)
+        return editor.get_object(document, place.resource, place.parent, place.key)
     except NativeError:
         return None
+
+
+def _whole_section(editor: Editor, document: Document, place: Place) -> Object | None:
+    """Return a section as its lines say it: a proxy without `from` shows none."""
+    name = str(place.key)
+    section = editor.section_or_implied(document, place.resource, name)
+    return None if section is None else editor.as_object(section, place.resource, name, None, full=True)
 
 
 def _replaced(editor: Editor, document: Document, members: Sequence[Effect]) -> Document:
@@ -306,7 +315,7 @@ def _deleted(editor: Editor, document: Document, effect: Effect) -> Document:
     place = effect.place
     if place.resource.kind == "indexed":
         place = replace(place, key=_row_of(editor, document, effect))
-    now = _now(editor, document, place, full=place.parent is None)
+    now = _now(editor, document, place) if place.parent else _whole_section(editor, document, place)
     if now != effect.old:
         raise Diverged(f"{effect.object} is not there any more" if now is None else f"{effect.object} has been changed since")
     return editor.delete(document, place.resource, place.parent, place.key)

@@ -34,39 +34,34 @@ Limits = Mapping[tuple[str, str], int]
 class Claims:
     """The servers that are to be in the process as the document says, whatever a change of the document changes.
 
-    `whole`: all. `backends`: all of these. `servers`: these members of a server; all without any.
+    `backends`: all of these. `servers`: these members of a server; all without any.
     """
 
-    whole: bool = False
     backends: frozenset[str] = frozenset()
     servers: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return self.whole or bool(self.backends or self.servers)
+        return bool(self.backends or self.servers)
 
     def touch(self, backend: str) -> bool:
         """Whether any server of the backend may be among them."""
-        return self.whole or backend in self.backends or any(name == backend for name, _ in self.servers)
+        return backend in self.backends or any(name == backend for name, _ in self.servers)
 
     def cover(self, backend: str, server: str, member: str) -> bool:
-        if self.whole or backend in self.backends:
+        if backend in self.backends:
             return True
         members = self.servers.get((backend, server))
         return members is not None and (not members or member in members)
 
 
-NO_CLAIMS, ALL = Claims(), Claims(whole=True)
+NO_CLAIMS = Claims()
 
 
-def claims_of(resource: Resource, parent: tuple[Resource, str] | None, key: str | None, members: frozenset[str], *, full: bool) -> Claims:
-    """Return the servers in an object that is stated: a server, of which all or these members, or all of a list or of a `full` section."""
-    if resource.section in SERVED and full and key is not None:
-        return Claims(backends=frozenset((key,)))
+def claims_of(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claims:
+    """Return the claim of a server that is stated as a whole; none for any other object."""
     if resource.schema != resources()[SERVERS].schema or parent is None or parent[0].section not in SERVED:
         return NO_CLAIMS
-    if key is None:
-        return Claims(backends=frozenset((parent[1],)))
-    return Claims(servers={(parent[1], key): members})
+    return Claims(servers={(parent[1], key): frozenset()})
 
 
 @dataclass(frozen=True)
@@ -94,18 +89,13 @@ class ObservedBackend:
 
     def is_claimed(self, server: str) -> bool:
         claims = self.observed.claims
-        return claims.whole or self.name in claims.backends or (self.name, server) in claims.servers
+        return self.name in claims.backends or (self.name, server) in claims.servers
 
     def others(self, *known: Iterable[EffectiveServer]) -> list[str]:
         """Return the servers that the worker alone has, where all of the backend's are claimed. Raises what `names` does."""
-        if not (self.observed.claims.whole or self.name in self.observed.claims.backends):
+        if self.name not in self.observed.claims.backends:
             return []
         return sorted(self.rows.keys() - {name for servers in known for server in servers for name in names(server)})
-
-    def settle(self, section: Section, above: Sequence[Section]) -> None:
-        """Remember that nothing of this backend differs from these sections, where all of it was compared."""
-        if self.observed.claims.whole and not self.observed.kept:
-            settle(section, above, self.name, self.rows, self.observed.limits)
 
     def unlike(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
         """Return the members that are claimed and that the worker has otherwise, with its values."""

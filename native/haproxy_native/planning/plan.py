@@ -182,8 +182,6 @@ class _Planner:
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
             self._reason(new, place, why)
-        if planner.observed and not (planner.commands or planner.reasons):
-            planner.observed.settle(new, list(ancestors(self.new, new)))
 
     def _unsure(self, document: Document, section: Section) -> str:
         """Why it cannot be decided here what its servers inherit; empty where it can."""

@@ -121,7 +121,7 @@ SEVERAL = "[s]\nspoe-agent a\n  messages a  b # first\n  use-backend x\n  messag
         ("a b c d", SEVERAL.replace("messages c", "messages c d")),
         ("a b d", SEVERAL.replace("messages c", "messages d")),
         ("a b", SEVERAL.replace("  messages c\n", "")),
-        ("a c", SEVERAL.replace("a  b", "a c").replace("  messages c\n", "")),
+        ("a c", SEVERAL.replace("a  b", "a  c").replace("  messages c\n", "")),
         ("", SEVERAL.replace("  messages c\n", "").replace("  messages a  b # first\n", "")),
     ],
 )

@@ -24,9 +24,8 @@ from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Missing, NoParent, Refused
 from haproxy_native.planning.observed import NO_CLAIMS, Claims, claims_of
 from haproxy_native.references.naming import Renaming
+from haproxy_native.request_context import author
 
-# Actions that state what an object is to be.
-STATING = ("replace", "replace_all", PATCH)
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
 Document = Any
@@ -264,12 +263,11 @@ async def change(
 
 
 def _claimed(call: Call) -> Claims:
-    """The servers that the call states as a whole, of a PATCH their members that it names: the process is to have them so as well."""
-    if call.operation.action not in STATING:
+    """Return the server that a PUT states: the process is to have it so as well. A caller with limited rights sets nothing back."""
+    if call.operation.action != "replace" or author.get().rights is not None:
         return NO_CLAIMS
-    asked = target(call, one=call.operation.is_of_one)
-    members = frozenset(call.body) if call.operation.action == PATCH else frozenset[str]()
-    return claims_of(asked.resource, asked.parent, str(asked.key) if call.operation.is_of_one else None, members, full=asked.full)
+    asked = target(call, one=True)
+    return claims_of(asked.resource, asked.parent, str(asked.key))
 
 
 def _needs_no_version(call: Call) -> bool:

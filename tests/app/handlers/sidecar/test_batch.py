@@ -36,7 +36,7 @@ def test_several_calls_are_one_commit(client: Client) -> None:
     done = send(client, *calls)
     assert (done.status, done.json["version"], done.headers["Configuration-Version"]) == (202, 2, "2")
     assert done.json["reload"] is True and done.headers["Reload-Id"]
-    bodies = [{"name": "new"}, {"name": "s1", "address": "127.0.0.1", "port": 80}, rule, None]
+    bodies = [{"from": "base", "name": "new"}, {"name": "s1", "address": "127.0.0.1", "port": 80}, rule, None]
     assert [(each["status"], each.get("body")) for each in done.json["results"]] == [(202, body) for body in bodies]
     assert client.get(f"{CONFIG}/backends/new/servers/s1").status == 200
     assert client.get(f"{CONFIG}/backends/app/servers").json == []
@@ -98,6 +98,7 @@ def test_the_version_and_what_came_between(client: Client) -> None:
         assert client.post(f"{CONFIG}/backends?version=1", {"name": "other"}).status == 202
         assert send(client, NEW, query="?version=1").status == 409
         planned = send(client, NEW, server("s1"), query="?version=1&on_conflict=merge&dry_run=true")
+        assert planned.status == 200, planned.body
         assert [each["object"] for each in planned.json["effects"]] == ["backend/new"] and "-backend other" not in planned.json["diff"]
         merged = send(client, NEW, server("s1"), query="?version=1&on_conflict=merge")
         assert (merged.status, merged.json["version"]) == (202, 3), merged.body
