@@ -104,7 +104,8 @@ def summary(effects: Sequence[Mapping[str, Any]]) -> str:
         members = [_of_member(effect) for effect in own if effect["member"]]
         rest = f" and {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""
         return f"{', '.join(members[:MOST_MEMBERS])}{rest} on {object_}{more}"
-    verb = "create" if own[0]["old"] is None else "delete" if own[0]["new"] is None else "change"
+    comes, goes = (all(effect[side] is None for effect in own) for side in ("old", "new"))
+    verb = "create" if comes else "delete" if goes else "change"
     return f"{verb} {object_}{more}"
 
 

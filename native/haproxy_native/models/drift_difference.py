@@ -14,7 +14,7 @@ class DriftDifference(Model):
     member: StrictStr | None = None
     """The member, absent for a whole object; content of a map, an ACL or a certificate, whose values are digests."""
     cause: Literal['pending', 'not_loaded', 'override', 'outside', 'state_file']
-    """A reload is to come; none is; this server keeps it in the process; it was changed otherwise, in the process or in a stored file; or HAProxy has read it from its server-state file."""
+    """A reload is due; none is; an override; a change by others, in the process or in a stored file; or a value that HAProxy has read from its server-state file."""
     file: Any | None = None
     """Its value in the file."""
     running: Any | None = None

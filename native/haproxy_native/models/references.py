@@ -14,4 +14,4 @@ class References(Model):
     not_followed: list[reference.Reference]
     """What may name it and cannot be followed: names that are made when a request comes, Lua, SPOE files."""
     used_by: list[StrictStr]
-    """Splits and definitions of service discovery that use the object by its name."""
+    """Splits and definitions of service discovery that use the object by its name, which a limited caller is not shown."""

@@ -68,8 +68,12 @@ class Splits:
         return [f"split {path.stem.removeprefix(PREFIX)}" for path, split in splits if names[0] in split.weights]
 
     def _splits(self) -> list[tuple[Path, Split]]:
-        read = [(path, split_file.read(self._maps.content(path).decode("utf-8", "surrogateescape"))) for path in sorted(self._files())]
-        return [(path, split) for path, split in read if split]
+        found = list[tuple[Path, Split]]()
+        for path in sorted(self._files()):
+            with suppress(OSError):
+                if split := split_file.read(self._maps.content(path).decode("utf-8", "surrogateescape")):
+                    found.append((path, split))
+        return found
 
     async def status(self, name: str) -> SplitStatus:
         """Raises NotFound."""

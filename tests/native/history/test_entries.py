@@ -63,6 +63,7 @@ def test_sections_that_differ() -> None:
         ([("b", name, 1, 2) for name in "acde"], "a 1 → 2, c 1 → 2, d 1 → 2 and 1 more on b"),
         ([("b", "a", "x" * 50, "y")], f"a {'x' * 39}… → y on b"),
         ([("map/m", "", "", "")], "change map/m"),
+        ([("b/rule/0", "", {"a": 1}, None), ("b/rule/0", "", None, {"a": 2})], "change b/rule/0"),
     ],
 )
 def test_a_summary(effects: list[tuple[str, str, object, object]], text: str) -> None:

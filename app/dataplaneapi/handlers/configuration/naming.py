@@ -53,8 +53,9 @@ def _condition_of(call: Call) -> str:
 
 
 async def uses(services: Services, object_: str) -> list[str]:
-    """Return the splits and definitions of service discovery that use an object by its name."""
-    return [*await services.splits.uses(object_), *services.discovery.uses(object_)] if object_ else []
+    """Return the splits and definitions of service discovery that use an object by its name; to a limited caller only what they are."""
+    users = [*await services.splits.uses(object_), *services.discovery.uses(object_)] if object_ else []
+    return users if reader() is None else sorted({user.rpartition(" ")[0] for user in users})
 
 
 async def refuse_used(call: Call) -> None:

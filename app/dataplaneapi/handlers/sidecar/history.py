@@ -1,8 +1,10 @@
 """Who has changed what, when and why; and taking it back."""
 
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import moment, page, present, timestamp
 from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
@@ -20,6 +22,7 @@ from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
 from haproxy_native.request_context import author
 
 MOST = 1_000
+MayRead = Callable[[str], bool]
 SCHEDULED = "scheduled"
 
 
@@ -30,19 +33,21 @@ async def read_list(call: ReadCall) -> Response:
         return page(call, [_refusal(refusal) for refusal in refusals])
     limit, since, until = min(call.get("limit") or MOST, MOST), moment(call, "since"), moment(call, "until")
 
+    may_read = reader()
+
     def find(journal: Journal) -> list[dict[str, Any]]:
         found = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
-        return [_entry(journal, entry) for entry in islice(found, limit + 1)]
+        return [_entry(journal, entry, may_read) for entry in islice(found, limit + 1)]
 
     await history.settled()
     return page(call, await history.ask(find))
 
 
 async def read(call: ReadCall) -> Response:
-    history, id_ = call.services.history, int(call.get("id"))
+    history, id_, may_read = call.services.history, int(call.get("id")), reader()
 
     def find(journal: Journal) -> tuple[dict[str, Any], list[Any], list[Content]]:
-        shown = _entry(journal, journal.get(id_))
+        shown = _entry(journal, journal.get(id_), may_read)
         return shown, [*(journal.effects(id_) or []), *map(vars, journal.members(id_))], journal.contents(id_)
 
     await history.settled()
@@ -89,7 +94,8 @@ async def _returned(call: Call, returned: Returned) -> Response:
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
         await call.services.history.settled()
-        shown["entry"] = await call.services.history.ask(lambda journal: _entry(journal, journal.get(journal.last or 0)))
+        may_read = reader()
+        shown["entry"] = await call.services.history.ask(lambda journal: _entry(journal, journal.get(journal.last or 0), may_read))
     headers = [(RELOAD_ID, returned.reload_id.encode())] if returned.reload_id else []
     return json_response(202 if headers else 200, shown, headers)
 
@@ -98,7 +104,7 @@ def _text(text: str) -> Response:
     return Response(200, text.encode("utf-8", "surrogateescape"), TEXT)
 
 
-def _entry(journal: Journal, entry: Entry) -> dict[str, Any]:
+def _entry(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str, Any]:
     by = entry.author
     outcome = journal.outcome_of(entry)
     return present(
@@ -109,7 +115,7 @@ def _entry(journal: Journal, entry: Entry) -> dict[str, Any]:
             "version": entry.version,
             "kind": entry.kind,
             "outcome": _outcome(entry, outcome),
-            "summary": journal.summary(entry.id) or entries.summary(masked_object(list(map(vars, journal.members(entry.id))), "effect")),
+            "summary": _summary(journal, entry, may_read),
             "reload_id": entry.reload_id,
             "reload": outcome and _reload(outcome, entry),
             "author": by.name,
@@ -121,6 +127,15 @@ def _entry(journal: Journal, entry: Entry) -> dict[str, Any]:
             "objects": journal.objects(entry.id),
         }
     )
+
+
+def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
+    """Return what was changed, as far as the caller may read it."""
+    if may_read is None and (kept := journal.summary(entry.id)):
+        return kept
+    effects = [*(journal.effects(entry.id) or []), *map(vars, journal.members(entry.id))]
+    readable = [effect for effect in effects if may_read is None or may_read(effect["object"])]
+    return entries.summary(masked_object(readable, "effect"))
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
