@@ -43,6 +43,8 @@ async def create(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
+    if not call.body.get("address"):
+        raise ApiError(400, "address in body is required: HAProxy adds no server without one")
     # What cannot be sent is refused below, after the permission for the object.
     with suppress(BadValue, NotExpressible):
         permit_values("", as_line(call.body))
