@@ -51,17 +51,21 @@ def editor() -> Editor:
 
 def sections(document: Document) -> Iterator[tuple[Resource, str]]:
     """Each section that a resource can address, once."""
+    by_kind: dict[str, dict[str, None]] = {}
+    for name, section in zip(document.names(), document.sections, strict=True):
+        by_kind.setdefault(section.kind, {})[name] = None
     for resource in editor().resources.by_name.values():
         if resource.kind in ("section", "singleton") and not resource.parents:
-            names = dict.fromkeys(name for name, _ in document.of_kind(resource.section))
+            names = by_kind.get(resource.section, {})
             yield from (
                 (resource, name if resource.kind == "section" else "") for name in list(names)[: None if resource.kind == "section" else 1]
             )
 
 
 def children(document: Document) -> Iterator[Child]:
+    parents = list(sections(document))
     for resource in editor().resources.by_name.values():
-        for parent, name in sections(document) if resource.kind in ("named", "indexed") else ():
+        for parent, name in parents if resource.kind in ("named", "indexed") else ():
             if parent.name in resource.parents:
                 yield resource, (parent, name)
 

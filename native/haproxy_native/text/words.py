@@ -153,6 +153,8 @@ def heard(word: str) -> str:
 
     One whose value HAProxy alone knows, as it holds a variable of the environment, stays as it is.
     """
+    if not has_quotes(word):
+        return word
     plain = unquoted(word)
     return plain if "$" not in plain and is_word(plain) and unquoted(plain) == plain else word
 
