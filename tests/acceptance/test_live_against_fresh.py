@@ -32,7 +32,7 @@ from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import reload, run, running_engine
 from tests.until import until
 
-VERSIONS = (*binaries.EACH, "3.4")
+VERSIONS = (*binaries.EACH[:-1], pytest.param("3.2", marks=pytest.mark.soak), "3.4")
 MOVED = "127.0.0.7"
 MEDDLING = ["weight 33", "weight 0", "state maint", "state drain", f"addr {MOVED}", f"addr {MOVED} port 77"]
 STEPS = int(os.environ.get("WALK_STEPS", "12"))

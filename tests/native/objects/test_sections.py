@@ -23,7 +23,7 @@ def test_a_type_checker_sees_a_wrong_name(tmp_path: Path) -> None:
     file = tmp_path / "code.py"
     file.write_text(CODE)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"), str(file)],
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(file)],
         capture_output=True, text=True, check=False, cwd=CHECKOUT,
     )  # fmt: skip
     assert [line.partition(": error: ")[0].rpartition(":")[2] for line in done.stdout.splitlines() if "error" in line] == [
