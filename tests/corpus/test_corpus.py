@@ -29,6 +29,8 @@ SOME = [pytest.param(path, marks=pytest.mark.soak if place % 3 else ()) for plac
 REFEREE = Path(__file__).parents[1] / "laws" / "referee.toml"
 # Objects that are read of odd files and refused when they are written: what HAProxy needs is missing, or what they name.
 REFUSED = {"odd/header-comments": 1, "odd/nul": 1, "odd/stats-and-auth": 1}
+# A rule names an ACL that stands below it, which HAProxy refuses: another such rule takes the ACL above itself.
+MOVED = {"odd/rules-with-odd-conditions"}
 Child = tuple[Resource, tuple[Resource, str]]
 
 
@@ -155,8 +157,8 @@ def objects(document: Document, resource: Resource, parent: tuple[Resource, str]
     return [{**each, "index": place} for each, place in zip(found, places, strict=True)]
 
 
-def test_one_line_comes_and_goes(data: bytes) -> None:
-    document = Document.parse(data)
+def test_one_line_comes_and_goes(path: Path) -> None:
+    document = Document.parse(path.read_bytes())
     for resource, parent in children(document):
         found = objects(document, resource, parent)
         for key, each in keyed(resource, found):
@@ -169,6 +171,8 @@ def test_one_line_comes_and_goes(data: bytes) -> None:
                 longer = try_create(document, resource, parent, {**each, resource.key: "brand-new"}, None)
             if longer is not None:
                 gone, come = changed(document, longer)
+                if f"{path.parent.name}/{path.stem}" in MOVED:
+                    gone, come = lost(gone, come), lost(come, gone)
                 assert (len(come), gone) == (1, []), (each, gone, come)
 
 

@@ -99,6 +99,11 @@ def _at_the_end(document: Document, section: tuple[Any, str], member: str, row: 
     return _with_row(document, section, member, row, index=None)
 
 
+def _rule_first(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
+    document = _with_row(document, section, member, row, index=0)
+    return EDITOR.create(document, EDITOR.resources["acls"], section, _acl(acl))
+
+
 def _by_a_list(document: Document, section: tuple[Any, str], member: str, row: Object, acl: str) -> Document:
     acls = EDITOR.resources["acls"]
     document = EDITOR.replace_all(document, acls, section, [*EDITOR.list_objects(document, acls, section), _acl(acl)])
@@ -123,7 +128,7 @@ def _of_one_that_is_there(document: Document, section: tuple[Any, str], member: 
 
 
 ROADS: Mapping[str, Road] = {
-    road.__name__: road for road in (_one_by_one, _at_the_end, _by_a_list, _at_once, _another_section, _of_one_that_is_there)
+    road.__name__: road for road in (_one_by_one, _at_the_end, _rule_first, _by_a_list, _at_once, _another_section, _of_one_that_is_there)
 }
 
 
@@ -153,3 +158,93 @@ def test_a_deletion_moves_nothing() -> None:
     after = EDITOR.delete(document, acls, section, 0)
     assert after.text == text.replace("  acl known src 192.0.2.1\n", "", 1)
     assert EDITOR.list_objects(after, acls, section) == rows[1:]
+
+
+HEAD = """\
+frontend f
+  mode http
+  timeout client 1s
+  bind 127.0.0.1:18080
+"""
+F = EDITOR.resources["frontends"], "f"
+
+
+def _new(collection: str, body: Object, index: int) -> Callable[[Document], Document]:
+    return lambda document: EDITOR.create(document, EDITOR.resources[collection], F, body, index=index)
+
+
+def _edited(collection: str, index: int, **members: Any) -> Callable[[Document], Document]:
+    resource = EDITOR.resources[collection]
+    return lambda document: EDITOR.replace(
+        document, resource, F, index, {**EDITOR.list_objects(document, resource, F)[index], **members, "index": index}
+    )
+
+
+def _last_rule_first(document: Document) -> Document:
+    rules = EDITOR.resources["http_request_rules"]
+    *others, last = EDITOR.list_objects(document, rules, F)
+    return EDITOR.replace_all(document, rules, F, [last, *others])
+
+
+def _denying(test: str) -> Object:
+    return {"type": "deny", "cond": "if", "cond_test": test}
+
+
+RULED = "  http-request deny if FALSE\n  acl a src 192.0.2.1\n  http-request allow if a\n"
+LOCAL = (
+    "  http-request deny deny_status 429 if LOCALHOST\n  acl b src 192.0.2.2\n"
+    "  acl LOCALHOST src 192.0.2.1\n  http-request return status 200\n"
+)
+TOLD = "  description shown if maint\n  http-request deny if FALSE\n  acl maint src 192.0.2.1\n"
+# In a branch that is not read.
+BRANCH = "  .if defined(NOTHING)\n  http-request deny if a\n  .endif\n  acl a src 192.0.2.1\n"
+# What stands there, an edit, and what then stands there.
+EDITS: Mapping[str, tuple[str, Callable[[Document], Document], str]] = {
+    "a new ACL keeps its index": (RULED, _new("acls", _acl("n"), 1), RULED.replace("0.2.1\n", "0.2.1\n  acl n src 192.0.2.9\n")),
+    "also as the first": (RULED, _new("acls", _acl("n"), 0), RULED.replace("  acl a", "  acl n src 192.0.2.9\n  acl a")),
+    "a rule below its predefined ACL": (
+        LOCAL,
+        _new("http_request_rules", _denying("!LOCALHOST"), 2),
+        f"{LOCAL}  http-request deny if !LOCALHOST\n",
+    ),
+    "a rule above its predefined ACL": (
+        LOCAL,
+        _new("http_request_rules", _denying("LOCALHOST"), 0),
+        f"  http-request deny if LOCALHOST\n{LOCAL}",
+    ),
+    "an edit of a rule with a predefined ACL": (LOCAL, _edited("http_request_rules", 0, deny_status=403), LOCAL.replace("429", "403")),
+    "an edit of a predefined ACL": (LOCAL, _edited("acls", 1, value="192.0.2.3"), LOCAL.replace("0.2.1", "0.2.3")),
+    "a predefined ACL that is new": (
+        LOCAL.replace("  acl LOCALHOST src 192.0.2.1\n", ""),
+        _new("acls", {"acl_name": "LOCALHOST", "criterion": "src", "value": "192.0.2.1"}, 1),
+        LOCAL,
+    ),
+    "words of a text": (TOLD, _edited("acls", 0, value="192.0.2.3"), TOLD.replace("0.2.1", "0.2.3")),
+    "a text above, and a rule": (
+        TOLD,
+        _new("http_request_rules", _denying("maint"), 0),
+        "  description shown if maint\n  acl maint src 192.0.2.1\n  http-request deny if maint\n  http-request deny if FALSE\n",
+    ),
+    "an ACL in a text": (
+        TOLD.replace("  acl maint src 192.0.2.1\n", "  acl other src 192.0.2.2\n"),
+        _new("acls", {"acl_name": "maint", "criterion": "src", "value": "192.0.2.1"}, 1),
+        TOLD.replace("  acl maint", "  acl other src 192.0.2.2\n  acl maint"),
+    ),
+    "an ACL that a line names in vain": (BRANCH, _edited("acls", 0, value="192.0.2.3"), BRANCH.replace("0.2.1", "0.2.3")),
+    "a rule that moves": (
+        RULED,
+        _last_rule_first,
+        "  acl a src 192.0.2.1\n  http-request allow if a\n  http-request deny if FALSE\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_an_acl_moves_for_the_lines_of_the_edit_alone(case: str, tmp_path: Path) -> None:
+    """HAProxy accepts the section before and after, and the edit moves no ACL that it can find where it stands."""
+    text, edit, wanted = EDITS[case]
+    after = edit(Document.parse(HEAD + text)).text
+    assert after == HEAD + wanted
+    (file := tmp_path / "haproxy.cfg").write_text(after)
+    ran = subprocess.run([binaries.newest(), "-c", "-f", str(file)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

@@ -1,11 +1,12 @@
 """ACLs above the lines that name them: HAProxy looks an ACL up when it reads the line, and refuses one that stands further down."""
 
 import functools
+import math
 import re
 from collections.abc import Iterator, Mapping
 
 from haproxy_native.editing.resources import resources
-from haproxy_native.grammar.conditions import terms
+from haproxy_native.grammar.conditions import CONDITIONAL, PREDEFINED, terms
 from haproxy_native.grammar.load import grammar
 from haproxy_native.grammar.rows import Change
 from haproxy_native.grammar.section_shape import changed
@@ -27,19 +28,23 @@ def acl_word() -> str:
 
 
 def with_acls_above(section: Section, old: Section | None) -> Section:
-    """The section with each ACL above the first line that names it, as far as the ACL or such a line is not in the old section.
+    """Return the section with each ACL above the lines that name it, as far as the edit has brought the ACL or such a line there.
 
-    A deletion moves nothing: HAProxy refuses it if an ACL that is left stands too low. An ACL that moves takes the comments directly
-    above it along. One in a block of conditionals, or in a snippet, stays.
+    A line that stood above the ACL before the edit moves nothing, and neither does a deletion. A name that HAProxy predefines moves
+    nothing either: above the section's own ACL of that name it means HAProxy's. An ACL that moves takes the comments directly above it
+    along. One in a block of conditionals, or in a snippet, stays.
     """
+    if acl_word() not in section.text:
+        return section
+    before = _Before(old)
+    names = before.brought(section) - PREDEFINED
     result = section
-    names = _brought(section, old) if acl_word() in section.text else set()
     for _ in section.lines:
-        moved = _misplaced(result, names)
+        moved = _misplaced(result, names, before)
         if not moved:
             return result
         # An ACL that moves may name another one.
-        names |= {name for place in moved for name in named_acls(result.lines[place])}
+        names |= {name for place in moved for name in named_acls(result.lines[place])} - PREDEFINED
         change = Change({}, [])
         for place, first in sorted(moved.items()):
             places = [*result.comments_above(place), place]
@@ -53,7 +58,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
 def named_acls(line: Line) -> Iterator[str]:
     """The ACLs that a line names, in its condition or in a call of `acl()`."""
     words = [unquoted(word) for word in line.words] if _MAY_NAME.search(line.text) else []
-    if words[:1] != [acl_word()]:
+    if words and (words[0] in CONDITIONAL or " ".join(words[:2]) in CONDITIONAL):
         yield from (term[0].lstrip("!") for term in terms(words[condition_at(words, 1) + 1 :]) if len(term) == 1)
     for call in (call for word in words for call in _CALL.finditer(word)):
         yield from (name.strip(" \t\"'").lstrip("!") for name in call[1].split(","))
@@ -65,14 +70,36 @@ def made_acl(line: Line) -> str | None:
     return unquoted(words[1]) if words[:1] == (acl_word(),) and len(words) > 1 else None
 
 
-def _brought(section: Section, old: Section | None) -> set[str]:
-    """The ACLs that lines make or name which the old section does not have."""
-    before = {id(line) for line in old.lines[1:]} if old else set()
-    lines = [line for line in section.lines[1:] if id(line) not in before]
-    return {name for line in lines for name in (made_acl(line), *named_acls(line)) if name}
+class _Before:
+    """Where lines stood before an edit, and the first line of each ACL."""
+
+    def __init__(self, old: Section | None) -> None:
+        self._lines = {id(line): place for place, line in enumerate(old.lines)} if old else {}
+        self._acls: dict[str, int] = {}
+        for place, line in enumerate(old.lines) if old else ():
+            if name := made_acl(line):
+                self._acls.setdefault(name, place)
+
+    def brought(self, section: Section) -> set[str]:
+        """The ACLs that new lines make or name, and those whose lines stand further down among the others than before."""
+        names: set[str | None] = set()
+        lowest = 0
+        for line in section.lines[1:]:
+            place = self._lines.get(id(line))
+            if place is None:
+                names |= {made_acl(line), *named_acls(line)}
+            elif place < lowest:
+                names.add(made_acl(line))
+            else:
+                lowest = place
+        return {name for name in names if name}
+
+    def has_above(self, line: Line, name: str) -> bool:
+        """Whether the line stood above the ACL of that name."""
+        return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
 
 
-def _misplaced(section: Section, names: set[str]) -> Mapping[int, int]:
+def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
     """The places of the first lines of ACLs, by the places of the lines above that name them first."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}
@@ -80,11 +107,11 @@ def _misplaced(section: Section, names: set[str]) -> Mapping[int, int]:
         if place and (name := made_acl(line)) in names:
             made.setdefault(str(name), []).append(place)
         for other in named_acls(line) if place else ():
-            if other in names:
+            if other in names and other not in made and not before.has_above(line, other):
                 named.setdefault(other, place)
     misplaced: dict[int, int] = {}
-    for name, places in made.items():
-        movable = [place for place in places if not section.is_conditional(place) and place not in section.snippets]
-        if named.get(name, places[0]) < places[0] and movable:
+    for name in named.keys() & made.keys():
+        movable = [place for place in made[name] if not section.is_conditional(place) and place not in section.snippets]
+        if movable:
             misplaced[movable[0]] = named[name]
     return misplaced

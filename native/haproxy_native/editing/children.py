@@ -3,10 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from haproxy_native.editing.acl_order import acl_word, made_acl, named_acls
 from haproxy_native.editing.placement import line_place
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import NativeError, Place, UnknownWords
@@ -72,20 +70,8 @@ class ChildEditor:
     def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
         places = self.children(section, resource).places
         if index < len(places):
-            place = section.between(places[index - 1] if index else None, places[index])
-        else:
-            place = line_place(section, places[-1:] or self._earlier(section, parent, resource))
-        if acl_word() in self.shape(resource).first_words and place >= (rule := self._first_rule(section, parent)):
-            return section.between(max((acl for acl in places if acl < rule), default=None), rule)
-        return place
-
-    def _first_rule(self, section: Section, parent: str) -> int:
-        """The place of the first line that may name an ACL; the number of lines where there is none."""
-        rules = [child for _, child in self.resources.children(parent) if "cond" in self.shape(child).members]
-        places = [place for child in rules for place in self.children(section, child).places[:1]]
-        others = (place for place, line in enumerate(section.lines) if place and made_acl(line) is None and any(named_acls(line)))
-        places += islice((place for place in others if place not in section.snippets), 1)
-        return min(places, default=len(section.lines))
+            return section.between(places[index - 1] if index else None, places[index])
+        return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
         """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it.

@@ -1,6 +1,8 @@
 """Conditions of rules: what `||` parts, and the terms of each (HAProxy Configuration Manual, section 7.2)."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from haproxy_native.errors import Incomplete, Place
@@ -9,6 +11,11 @@ from haproxy_native.errors import Incomplete, Place
 OR = ("||", "or")
 UNLESS = "unless"
 CONDITIONS = ("if", UNLESS)
+
+_WORDS = tomllib.loads((Path(__file__).parent / "conditions.toml").read_text())
+# How lines with a condition begin, and the ACLs that HAProxy has by itself.
+CONDITIONAL: tuple[str, ...] = tuple(_WORDS["conditional"])
+PREDEFINED: frozenset[str] = frozenset(_WORDS["predefined"])
 
 
 def is_or(word: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from haproxy_native.grammar.conditions import CONDITIONS
+from haproxy_native.grammar.conditions import CONDITIONAL, CONDITIONS, PREDEFINED
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.lint.conditions import condition_of
 from haproxy_native.lint.declared import words
@@ -17,10 +17,9 @@ _CONDITIONS = frozenset(CONDITIONS)
 
 
 def acl_undefined(view: View) -> Iterator[Found]:
-    known = frozenset(words()["predefined"])
     for scope in view.scopes:
         for statement, name in _named(scope):
-            if statement.is_certain and name not in scope.acls and name not in known and "$" not in name:
+            if statement.is_certain and name not in scope.acls and name not in PREDEFINED and "$" not in name:
                 close = get_close_matches(name, scope.acls, 1, _NEARNESS)
                 line = re.sub(rf"(?<![^\s!]){re.escape(name)}(?!\S)", close[0], statement.text.strip()) if close else ""
                 yield Found(statement, f"{scope.title} has no ACL {name!r}", line=line)
@@ -45,7 +44,7 @@ def _named(scope: Scope) -> Iterator[tuple[Statement, str]]:
     for statement in scope.statements:
         if (
             not _CONDITIONS.isdisjoint(statement.words)
-            and statement.begins(*words()["conditional"])
+            and statement.begins(*CONDITIONAL)
             and condition_at(statement.words, 1) < len(statement.words)
         ):
             yield from ((statement, test.name) for test in condition_of(statement.words, 1).tests if test.name)
