@@ -60,12 +60,12 @@ async def why_not_live(context: CommitContext, change: Change, stamped: Stamped,
 async def is_done(context: CommitContext, change: Change, new: Document) -> bool:
     """Return whether a change that leaves the text as it is leaves nothing to do in the process either.
 
-    Nothing is to be done if what the process does is not known, or waits for a reload.
+    Nothing is to be done beside no worker, which loads the file when it starts, and where a reload comes anyway.
     """
     running = context.running
-    if not change.claimed or context.has_unloaded or context.reloads.awaiting or running.document is None or running.reasons():
+    if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.answers:
         return True
-    if change.whole and running.drift():
+    if running.document is None or running.reasons() or (change.whole and running.drift()):
         return False
     try:
         plan = await plan_observed(context, running.document, new, change.claimed)

@@ -11,7 +11,7 @@ from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.observed import Claims
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import run, running_engine
+from tests.native.engines import reload, run, running_engine
 
 CONFIG = """\
 global
@@ -129,3 +129,20 @@ def test_overrides_stay(haproxy: HAProxy) -> None:
             assert outcome.commands == ["set server app/s1 addr 127.0.0.1 port 1"]
 
     run(work())
+
+
+@pytest.mark.parametrize("way", ["put", "push", "patch"])
+def test_nothing_is_in_effect_of_a_worker_of_which_nothing_is_known(tmp_path: Path, way: str) -> None:
+    with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly("3.2")) as haproxy:
+
+        async def work() -> None:
+            haproxy.file.write_text(haproxy.file.read_text().replace("weight 10 maxconn", "weight 11 maxconn"))
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert engine.running is None
+                assert (await put_back(engine, way)).reload_id
+                assert (await put_back(engine, way)).reload_id, "it has not come yet"
+                await reload(engine)
+                assert (await put_back(engine, way)).live
+                assert "11" in state(haproxy)[0]
+
+        run(work())
