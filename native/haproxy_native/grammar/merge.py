@@ -16,7 +16,7 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """The old line with the parts that `written` asks for; new options go last."""
+    """The old line with the parts that `written` asks for; new options go where they are declared."""
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], Part] = {}
     said: dict[tuple[int, ...], Values] = {}
@@ -37,7 +37,7 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
     present = {key for key, _ in pieces}
     for key, (words, _) in new.items():
         if key not in present:
-            pieces.insert(_place(key, [piece for piece, _ in pieces], chain), (key, regapped([], words)))
+            pieces.insert(_place(key, [piece for piece, _ in pieces]), (key, regapped([], words)))
     return pieces
 
 
@@ -133,15 +133,9 @@ def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
 
 
-def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None], chain: Chain) -> int:
-    """Where a new option goes: behind all that may stand before it, but for a condition, which ends the line."""
-    place = 0
-    for i, other in enumerate(keys):
-        if other is None or other < key or (other[0] == key[0] and not _is_condition(other, chain)):
-            place = i + 1
+def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None]) -> int:
+    """Where a new option goes: behind the last that is declared before it, and behind unknown words there, which may be its value."""
+    place = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
+    while place < len(keys) and keys[place] is None:
+        place += 1
     return place
-
-
-def _is_condition(key: tuple[int, ...], chain: Chain) -> bool:
-    group = group_of(key, chain.nodes[key[0]])
-    return group is not None and group.is_condition
