@@ -33,11 +33,11 @@ def edited(line: str, **values: object) -> str:
         ("x n  a  1   b 2 # c", {"name": "n", "a": 7, "b": 2}, "x n  a  7   b 2 # c"),
         ("x n  a 1   b 2", {"name": "n", "b": 2}, "x n   b 2"),
         ("x n a 01 a 1", {"name": "n", "a": 1}, "x n a 01 a 1"),
-        ("x n b 2", {"name": "n", "a": 1, "b": 2}, "x n b 2 a 1"),
+        ("x n b 2", {"name": "n", "a": 1, "b": 2}, "x n a 1 b 2"),
         ("x n row p row q", {"name": "n", "row": ["p", "r"]}, "x n row p row r"),
         ("x n row p row q", {"name": "n", "row": ["p"]}, "x n row p"),
         ("x n zork a 1 zork", {"name": "m", "a": 1}, "x m zork a 1 zork"),
-        ("x n b 2 if c d", {"name": "n", "a": 1, "b": 2, "test": "c d"}, "x n b 2 a 1 if c d"),
+        ("x n b 2 if c d", {"name": "n", "a": 1, "b": 2, "test": "c d"}, "x n a 1 b 2 if c d"),
         ("x n if c   d", {"name": "n", "test": "c  d"}, "x n if c   d"),
     ],
 )
