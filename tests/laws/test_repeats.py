@@ -11,7 +11,9 @@ import pytest
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from tests.corpus.test_corpus import editor
+from tests.laws.language import kinds
 
 # A keyword, the member that its occurrences add up to, two values and a third.
 IN_LINES = [
@@ -205,3 +207,19 @@ def test_an_empty_part_is_refused() -> None:
     document, resource, parent = Document.parse(b"frontend f\n"), editor().resources["binds"], (editor().resources["frontends"], "f")
     with pytest.raises(BadValue, match=r"ssl_certificate in body: '/a::/b' has an empty part$"):
         editor().create(document, resource, parent, {"name": "x", "port": 443, "ssl_certificate": "/a::/b"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("table", "table t type ip size 1k store gpc0,conn_cnt store conn_rate(10s)\n"),
+        ("frontend:stick_table.expire+keylen+nopurge", "stick-table type ip size 1k store gpc0,conn_cnt store conn_rate(10s)\n"),
+    ],
+)
+def test_stores_add_up(kind: str, line: str) -> None:
+    shape, old = kinds()[kind].shape, Line(line)
+    found = shape.read(old) or {}
+    assert found["store"] == "gpc0,conn_cnt,conn_rate(10s)"
+    assert shape.onto(old, found).text == line
+    assert shape.onto(old, {**found, "store": "gpc0,conn_cnt,http_req_cnt"}).text == line.replace("conn_rate(10s)", "http_req_cnt")
+    assert shape.onto(old, {**found, "store": "gpc0,conn_cnt"}).text == line.replace(" store conn_rate(10s)", "")

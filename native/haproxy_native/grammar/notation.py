@@ -66,6 +66,9 @@ class Compiler:
             if nodes and isinstance(nodes[0], Placeholder) and isinstance(nodes[0].type, Choice):
                 nodes[0].type.strict = True
         chains = [Chain(nodes) for nodes in alternatives]
+        held = chains[0].members
+        if len(held) == 1 and (join := join_of(self.schemas.note(self.property(held[0])))):
+            return Group(chains, held[0], repeated=True, join=join, required=required)
         if not repeated:
             return Group(chains, required=required)
         members = [member.split(".")[0] for member in chains[0].members]
