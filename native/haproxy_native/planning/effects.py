@@ -39,7 +39,8 @@ class Effect:
     """One member of an object, from `old` to `new`, either None for what is not there; without a `member` the whole object.
 
     `object` is `kind/name`, or `kind/name/kind/name` for what stands in a section. A rule's position is that in the old text if it goes,
-    in the new text if it comes. `position`: that of a named child, where it comes or goes.
+    in the new text if it comes. `position`: that of a named child, where it comes or goes. `source`: the defaults section that a proxy
+    which comes or goes inherits by its place, without `from`.
     """
 
     object: str
@@ -48,6 +49,7 @@ class Effect:
     new: Any
     place: Place
     position: int = 0
+    source: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {"object": self.object, "member": self.member, "old": self.old, "new": self.new}
@@ -129,7 +131,7 @@ class _Comparison:
             return
         place = Place(resource, None, name)
         if old is None or new is None:
-            yield _effect(place, "", self._whole(place, old), self._whole(place, new))
+            yield replace(_effect(place, "", self._whole(place, old), self._whole(place, new)), source=was or now)
             return
         yield from _members(
             place, *(self._editor.as_object(section, resource, name, source) for section, source in ((old, was), (new, now)))
@@ -341,7 +343,11 @@ def _created(editor: Editor, document: Document, effect: Effect) -> Document:
     if place.parent is None:
         if _now(editor, document, place) is not None:
             raise Diverged(f"{effect.object} is there by now")
-        return editor.create(document, place.resource, None, effect.new, full=True)
+        created = editor.create(document, place.resource, None, effect.new, full=True)
+        section = editor.section(created, place.resource, str(place.key))
+        if effect.source is None or section is None or implicit_defaults(created, section) == effect.source:
+            return created
+        return editor.create(document, place.resource, None, {**effect.new, "from": effect.source}, full=True)
     rows = editor.list_objects(document, place.resource, place.parent)
     if place.resource.kind == "named" and any(str(row.get(place.resource.key)) == place.key for row in rows):
         raise Diverged(f"{effect.object} is there by now")

@@ -51,7 +51,7 @@ def test_wishes() -> None:
 
 def test_a_service_that_is_gone_leaves_its_slots() -> None:
     new = without_service(EDITOR, Document.parse(TEXT), "mine", GROWTH).text
-    assert "server one 127.0.0.1:80 check weight 128 maxconn 9 disabled   # the first" in new
+    assert "server one 127.0.0.1:80 check disabled weight 128 maxconn 9   # the first" in new
     assert "  server\n" in new
 
 
