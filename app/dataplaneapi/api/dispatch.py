@@ -8,7 +8,7 @@ from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.access import limited, require_role
 from dataplaneapi.api.middleware import operation_of
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.place import with_stored_name
+from dataplaneapi.api.place import with_known_names
 from dataplaneapi.api.read_only import admitted, is_read
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import with_options
@@ -24,7 +24,7 @@ class Dispatch:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises 404 and 405 for what no operation is for, and 403 for who has no role, and where nothing is to be changed."""
         operation, values = self._services.index.find(scope)
-        values = with_stored_name(operation, values, self._services)
+        values = with_known_names(operation, values, self._services)
         scope["operation"], scope["path_params"] = operation, values
         asked.note(operation_of(scope), operation, values, self._services)
         require_role(operation)

@@ -8,6 +8,7 @@ from haproxy_native.editing.editor import Editor, Parent
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import NativeError
+from haproxy_native.text.words import heard
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
@@ -52,11 +53,14 @@ def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Servic
     return editor.get_object(document, values["scope_name"], editor.resources[operation.resource], values["name"])
 
 
-def with_stored_name(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
-    """Return the values of a path with the one name that a stored file has, whichever of its names is sent.
+def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
+    """Return the values of a path with the one name that an object or a stored file has, however it is spelled in the path.
 
-    Nothing else asks for it by another name: permissions, the audit log, the history, handlers and the store.
+    Permissions, the audit log, the history, handlers and the store see this name only.
     """
+    resource = services.editor.resources.by_name.get(operation.resource or "")
+    if resource and not resource.file:
+        return {name: heard(value) if name in operation.names else value for name, value in values.items()}
     # Maps of the process are named by their files; its certificates and other lists have names of their own.
     of_process = "maps" if operation.access.startswith("map/") else ""
     store = services.engine.stores.get(operation.store or values.get("store", of_process))

@@ -133,3 +133,16 @@ def test_what_reads_files_needs_a_rule_of_its_own(client: Client) -> None:
     limited(client, team=[*TEAM, {"objects": "global/expressions", "may": ["change"]}])
     method, path, body, headers = next(roads(client))
     assert client(method, path, body, headers=headers).status == 202
+
+
+SPELLED = ["/backends/{}", "/backends/{}?full_section=true", "/backends/{}/servers/app1", "/backends/app/servers/{}"]
+
+
+@pytest.mark.parametrize("path", SPELLED)
+def test_a_name_is_one_however_it_is_spelled(client: Client, path: str) -> None:
+    """HAProxy hears `a\\x70p` and `'app'` as `app`: a rule for what the spelling matches gives no right to the object."""
+    limited(client, some=[{"objects": "backend/*70p", "may": ["read"]}, {"objects": "backend/app/server/*70p1", "may": ["read"]}])
+    name = "app1" if path.endswith("servers/{}") else "app"
+    for spelled in (name, name.replace("p", "%5Cx70", 1), f"'{name}'", f"%22{name}%22"):
+        got = client.get(CONFIG + path.format(spelled))
+        assert got.status == 403, (spelled, got)
