@@ -35,7 +35,7 @@ from haproxy_native.errors import (
     NoTransaction,
     Unreadable,
 )
-from haproxy_native.planning.observed import NO_CLAIMS, Claims
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.raw_push import parsed, raw_push
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
@@ -155,7 +155,7 @@ class Engine:
         force_reload: bool = False,
         skips_same: bool = False,
         merges: bool = False,
-        claimed: Claims = NO_CLAIMS,
+        claimed: Claimed = frozenset(),
     ) -> Outcome:
         """A change of its own, or one inside a transaction, which commits nothing.
 

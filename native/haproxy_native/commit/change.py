@@ -10,7 +10,7 @@ from haproxy_native.disk.file import Draft
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import Stale, StaleTransaction
 from haproxy_native.planning.effects import Effect, effects
-from haproxy_native.planning.observed import NO_CLAIMS, Claims
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.request_context import Author, author
@@ -111,7 +111,7 @@ class Change:
     tested: bool = True
     files: FileEdits | None = None
     verify: Callable[[], Awaitable[None]] | None = None
-    claimed: Claims = NO_CLAIMS
+    claimed: Claimed = frozenset()
     sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
 

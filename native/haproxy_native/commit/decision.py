@@ -2,7 +2,7 @@
 
 HAProxy refuses some commands for what only the worker knows: the weight that a server began with, whether it had checks then. So the
 servers of each backend whose lines differ are read before it, by one `show servers state BACKEND`; also those that a change claims, whose
-lines need not differ (`Claims`). A write that touches no server reads nothing.
+lines need not differ (`claimed`). A write that touches no server reads nothing.
 """
 
 import logging
@@ -14,7 +14,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
-from haproxy_native.planning.observed import NO_CLAIMS, Claims, Observed
+from haproxy_native.planning.observed import Claimed, Observed
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.plan import observable
 from haproxy_native.runtime.verification import server_limits, server_rows
@@ -42,7 +42,7 @@ async def decide(
     *,
     whole: bool = False,
     may_wait: bool = True,
-    claims: Claims = NO_CLAIMS,
+    claimed: Claimed = frozenset(),
 ) -> Decision:
     """Decide how the worker in service comes from what it does to `new`, which is made from `before`.
 
@@ -53,7 +53,7 @@ async def decide(
     if reasons := [*(running.drift() if whole else ()), *([STOPPED] if context.reloads.awaiting else running.reasons())]:
         return Decision(Plan(reasons=reasons))
     assert running.document is not None
-    plan = await planned(context, running.document, new, claims)
+    plan = await planned(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
     if (wanted := await beside(ahead, running.document, before, new)) is not None:
@@ -63,23 +63,23 @@ async def decide(
     return Decision(plan)
 
 
-async def planned(context: CommitContext, running: Document, new: Document, claims: Claims = NO_CLAIMS) -> Plan:
+async def planned(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
     """Plan as `plan_observed` does; a worker that does not answer is a reason to reload."""
     try:
-        return await plan_observed(context, running, new, claims)
+        return await plan_observed(context, running, new, claimed)
     except RuntimeAbsent as error:
         return Plan(reasons=[Reason("", 0, "", f"HAProxy does not tell what its servers do: {error}")])
 
 
-async def plan_observed(context: CommitContext, running: Document, new: Document, claims: Claims = NO_CLAIMS) -> Plan:
+async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
     """Plan from one document to another, for a process that does the first one, by what its worker shows. Raises RuntimeAbsent."""
-    backends = await beside(observable, running, new, claims)
+    backends = await beside(observable, running, new, claimed)
     if not backends:
         return await _asked(context, await beside(_plan, context, running, new, None), new)
-    limits = await server_limits(context.runtime, {name for name in backends if claims.touch(name)}) if claims else {}
+    limits = await server_limits(context.runtime, {backend for backend, _ in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
-    kept = context.kept() if context.kept and claims else {}
-    plan = await beside(_plan, context, running, new, Observed(rows, limits, claims, kept))
+    kept = context.kept() if context.kept and claimed else {}
+    plan = await beside(_plan, context, running, new, Observed(rows, limits, claimed, kept))
     return await _asked(context, plan, new)
 
 

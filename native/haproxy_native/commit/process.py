@@ -75,7 +75,7 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
 
 
 async def _decided(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
-    return await decide(context, before, new, whole=change.whole, may_wait=not change.force_reload, claims=change.claimed)
+    return await decide(context, before, new, whole=change.whole, may_wait=not change.force_reload, claimed=change.claimed)
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:

@@ -5,7 +5,7 @@ A backend that HAProxy would not add is recognised by its lines; whether it woul
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from haproxy_native.editing.bindings import DEFAULTS, all_implicit, all_sources, named_defaults
@@ -20,7 +20,7 @@ from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import STATE, names
 from haproxy_native.planning.removal import removal_of
 from haproxy_native.planning.repetition import repeats
-from haproxy_native.planning.section_order import has_conditionals
+from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, mode_of
 from haproxy_native.runtime import backends
@@ -28,7 +28,7 @@ from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import CONDITIONALS, Section
+from haproxy_native.text.section import Section
 
 BACKEND = "backend"
 # Kinds of sections that share their names.
@@ -64,12 +64,7 @@ class Surroundings:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
         self._sources = {id(section_): source for section_, source in zip(document.sections, all_sources(document), strict=True)}
-        self._guarded: set[int] = set()
-        depth = _depth(document.preamble.splitlines())
-        for section_ in document.sections:
-            if depth > 0:
-                self._guarded.add(id(section_))
-            depth += _depth(line.text for line in section_.lines) if any(map(section_.text.__contains__, CONDITIONALS)) else 0
+        self._guarded = conditional_sections(document)
 
     def is_conditional(self, section: Section) -> bool:
         """Whether it begins inside a condition that is open above it."""
@@ -183,11 +178,6 @@ def _unusable(sources: Sources, section: Section, source: str) -> str:
     if sources.is_purged(source):
         return f"{PURGE} lets HAProxy forget defaults {source}, which no section of the file inherits from"
     return ""
-
-
-def _depth(lines: Iterable[str]) -> int:
-    first = [(line.split() or [""])[0] for line in lines]
-    return first.count(".if") - first.count(".endif")
 
 
 def _words(above: Sequence[Section], taken: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:

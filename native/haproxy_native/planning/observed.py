@@ -13,7 +13,7 @@ from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.live import BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
-from haproxy_native.planning.section_order import has_conditionals
+from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
 from haproxy_native.runtime.verification import is_same
@@ -28,40 +28,15 @@ COUNT = "num_or_range"
 # Rows and limits, by backend and server.
 Rows = Mapping[str, Mapping[str, ServerState]]
 Limits = Mapping[tuple[str, str], int]
+# Servers, by backend and name, that are to be in the process as the document says, whatever a change of the document changes.
+Claimed = frozenset[tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class Claims:
-    """The servers that are to be in the process as the document says, whatever a change of the document changes.
-
-    `backends`: all of these. `servers`: these members of a server; all without any.
-    """
-
-    backends: frozenset[str] = frozenset()
-    servers: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return bool(self.backends or self.servers)
-
-    def touch(self, backend: str) -> bool:
-        """Whether any server of the backend may be among them."""
-        return backend in self.backends or any(name == backend for name, _ in self.servers)
-
-    def cover(self, backend: str, server: str, member: str) -> bool:
-        if backend in self.backends:
-            return True
-        members = self.servers.get((backend, server))
-        return members is not None and (not members or member in members)
-
-
-NO_CLAIMS = Claims()
-
-
-def claims_of(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claims:
-    """Return the claim of a server that is stated as a whole; none for any other object."""
+def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claimed:
+    """Return the server that is stated as a whole; none for any other object."""
     if resource.schema != resources()[SERVERS].schema or parent is None or parent[0].section not in SERVED:
-        return NO_CLAIMS
-    return Claims(servers={(parent[1], key): frozenset()})
+        return frozenset()
+    return frozenset({(parent[1], key)})
 
 
 @dataclass(frozen=True)
@@ -73,7 +48,7 @@ class Observed:
 
     rows: Rows
     limits: Limits = field(default_factory=dict)
-    claims: Claims = NO_CLAIMS
+    claimed: Claimed = frozenset()
     kept: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
     def of(self, backend: str) -> "ObservedBackend | None":
@@ -88,26 +63,18 @@ class ObservedBackend:
     rows: Mapping[str, ServerState]
 
     def is_claimed(self, server: str) -> bool:
-        claims = self.observed.claims
-        return self.name in claims.backends or (self.name, server) in claims.servers
-
-    def others(self, *known: Iterable[EffectiveServer]) -> list[str]:
-        """Return the servers that the worker alone has, where all of the backend's are claimed. Raises what `names` does."""
-        if self.name not in self.observed.claims.backends:
-            return []
-        return sorted(self.rows.keys() - {name for servers in known for server in servers for name in names(server)})
+        return (self.name, server) in self.observed.claimed
 
     def unlike(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the members that are claimed and that the worker has otherwise, with its values."""
-        if (row := self.rows.get(server.name)) is None or not self.observed.claims.touch(self.name):
+        """Return the members of a claimed server that the worker has otherwise, with its values."""
+        if (row := self.rows.get(server.name)) is None or not self.is_claimed(server.name):
             return {}
         key = self.name, server.name
-        kept = self.observed.kept.get(key, ())
-        found = differing(live, server, row, self.observed.limits.get(key))
+        kept = set(self.observed.kept.get(key, ()))
+        # HAProxy sets both by one command: of an override of one, the other stays as well.
+        kept |= {ADDRESS, PORT} if kept & {ADDRESS, PORT} else set()
         return {
-            member: value
-            for member, value in found.items()
-            if member not in kept and self.observed.claims.cover(self.name, server.name, member)
+            member: value for member, value in differing(live, server, row, self.observed.limits.get(key)).items() if member not in kept
         }
 
 
@@ -131,10 +98,12 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
     if says_more(live, server):
         return {}
     values = {**live.initially, **server.values}
-    is_literal = _is_literal(values, row)
+    is_literal, is_resolved = _is_literal(values, row), row.srvrecord != NOTHING
     found: dict[str, Any] = {}
     for member, column, declared in live.compared:
         if (member not in values and member not in live.unset) or not _is_comparable(live, member, values, is_literal=is_literal):
+            continue
+        if member == WEIGHT and is_resolved:
             continue
         value = values.get(member, live.unset.get(member))
         if column == LIMIT:
@@ -223,22 +192,24 @@ def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, onl
     Servers of backends that the document does not have are left out.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
-    repeated = document.repeated()
+    repeated, conditional = document.repeated(), conditional_sections(document)
     for key, section in zip(document.keys(), document.sections, strict=True):
         if key[0] in SERVED and key not in repeated and (only is None or unquoted(key[1]) in only):
             check()
-            yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits)
+            is_certain = id(section) not in conditional
+            yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits, is_certain=is_certain)
 
 
 def _of_section(
-    document: Document, section: Section, servers: Servers, live: Live, rows: Mapping[str, ServerState], limits: Limits
+    document: Document, section: Section, servers: Servers, live: Live, rows: Mapping[str, ServerState], limits: Limits, *, is_certain: bool
 ) -> Iterator[Unlike]:
     above, backend = list(ancestors(document, section)), unquoted(section.name)
     if is_settled(section, above, backend, rows, limits):
         return
     if fixed((section, *above), servers.grammar).everything:
         return
-    served = None if any(map(has_conditionals, (section, *above))) else servers.of(document, section)
+    is_certain = is_certain and not any(map(has_conditionals, (section, *above)))
+    served = servers.of(document, section) if is_certain else None
     try:
         named = [(name, server) for server in (*served.servers, *served.templates) for name in names(server)] if served else None
     except (ValueError, BadValue, NotExpressible):

@@ -18,9 +18,9 @@ from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundi
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
-from haproxy_native.planning.observed import NO_CLAIMS, SERVED, Claims, Observed, is_settled
+from haproxy_native.planning.observed import SERVED, Claimed, Observed, is_settled
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
-from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
+from haproxy_native.planning.section_order import Key, conditional_sections, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import Servers, ancestors
 from haproxy_native.runtime.capabilities import Capabilities
@@ -91,11 +91,11 @@ class _Planner:
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
-        claims = self.observed.claims if self.observed else NO_CLAIMS
+        claimed = {backend for backend, _ in self.observed.claimed} if self.observed else set[str]()
         for old, new in corresponding:
             if differ(old, new):
                 self._section(old, new)
-            elif claims and new.kind in SERVED and claims.touch(unquoted(new.name)):
+            elif claimed and new.kind in SERVED and unquoted(new.name) in claimed:
                 self._claimed(old, new)
         self._backends(coming, going)
         return self.result
@@ -154,6 +154,8 @@ class _Planner:
     def _claimed(self, old: Section, new: Section) -> None:
         """The claimed servers of a section that says the same."""
         assert self.observed
+        if id(new) in conditional_sections(self.new):
+            return
         name, above = unquoted(new.name), list(ancestors(self.new, new))
         rows, limits = self.observed.rows.get(name, {}), self.observed.limits
         if not is_settled(new, above, name, rows, limits):
@@ -177,7 +179,6 @@ class _Planner:
         )
         planner.plan(before.servers, after.servers)
         planner.compare_templates(before.templates, after.templates)
-        planner.compare_others([*before.servers, *after.servers, *after.templates])
         self.result.commands += planner.commands
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
@@ -240,13 +241,12 @@ def differ(old: Section, new: Section) -> bool:
     return old is not new and old.text != new.text and meaning(old) != meaning(new)
 
 
-def observable(running: Document, new: Document, claims: Claims) -> set[str]:
+def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
     """Return the backends of which a plan asks what the worker shows: those in both documents whose lines differ, and claimed ones."""
     before, after = running.apart_from(new)
     old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
     changed = [section for section in new.sections[after] if key_of(section) in old and differ(old[key_of(section)], section)]
-    claimed = [section for section in new.sections if section.kind in SERVED and claims.touch(unquoted(section.name))] if claims else []
-    return {unquoted(section.name) for section in (*changed, *claimed)}
+    return {unquoted(section.name) for section in changed} | {backend for backend, _ in claimed}
 
 
 def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, depth_behind
 
 Key = tuple[str, str]
 
@@ -69,3 +70,13 @@ def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
 
 def has_conditionals(section: Section) -> bool:
     return any(line.args and line.args[0] in CONDITIONALS for line in section.lines)
+
+
+def conditional_sections(document: Document) -> frozenset[int]:
+    """Return the ids of the sections that begin inside a condition that is open above them."""
+    found, depth = set[int](), depth_behind(map(Line, document.preamble.splitlines()), 0)
+    for section in document.sections:
+        if depth > 0:
+            found.add(id(section))
+        depth = depth_behind(section.lines, depth) if depth or ".if" in section.text else depth
+    return frozenset(found)

@@ -73,23 +73,14 @@ class ServerPlanner:
                 what = ", ".join(changed) or "unknown words"
                 self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
 
-    def compare_others(self, known: Sequence[EffectiveServer]) -> None:
-        """What the worker alone has goes by a reload."""
-        try:
-            others = self.observed.others(known) if self.observed else []
-        except (ValueError, BadValue, NotExpressible):
-            return
-        if others:
-            self.reasons.append((0, f"the running process alone has server {', '.join(others)}"))
-
     def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
         if old.opaque != new.opaque:
             self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
             return
-        if self._is_missing(new.name) and (old.values != new.values or (self.observed and self.observed.is_claimed(new.name))):
+        if self._is_missing(new.name) and (old.values != new.values or self._is_claimed(new.name)):
             self.reasons.append((new.place, f"server {new.name}: the running process does not have it"))
             return
-        now = self.observed.unlike(self.live, old) if self.observed else {}
+        now = self.observed.unlike(self.live, old) if self.observed and self._is_claimed(new.name) else {}
         before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         if changed and says_more(self.live, new):
@@ -110,6 +101,10 @@ class ServerPlanner:
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
         else:
             self._say(new.place, new_commands)
+
+    def _is_claimed(self, name: str) -> bool:
+        """Whether the worker is to have the server as its line says, and could be told so."""
+        return self.observed is not None and self.observed.is_claimed(name) and not self.fixed.everything
 
     def _is_missing(self, name: str) -> bool:
         return self.observed is not None and name not in self.observed.rows

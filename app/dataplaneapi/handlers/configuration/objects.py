@@ -22,7 +22,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Missing, NoParent, Refused
-from haproxy_native.planning.observed import NO_CLAIMS, Claims, claims_of
+from haproxy_native.planning.observed import Claimed, claimed_by
 from haproxy_native.references.naming import Renaming
 from haproxy_native.request_context import author
 
@@ -262,12 +262,12 @@ async def change(
     return await beside_if(document.size > LARGE, lambda: json_response(status, stored(document), headers))
 
 
-def _claimed(call: Call) -> Claims:
+def _claimed(call: Call) -> Claimed:
     """Return the server that a PUT states: the process is to have it so as well. A caller with limited rights sets nothing back."""
     if call.operation.action != "replace" or author.get().rights is not None:
-        return NO_CLAIMS
+        return frozenset()
     asked = target(call, one=True)
-    return claims_of(asked.resource, asked.parent, str(asked.key))
+    return claimed_by(asked.resource, asked.parent, str(asked.key))
 
 
 def _needs_no_version(call: Call) -> bool:

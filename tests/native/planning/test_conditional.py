@@ -1,0 +1,31 @@
+"""Servers in sections that begin inside a condition: whether HAProxy has them is not known, so that they differ in nothing."""
+
+import pytest
+
+from haproxy_native.grammar.load import grammar
+from haproxy_native.planning.observed import unlike
+from haproxy_native.planning.section_order import conditional_sections
+from haproxy_native.planning.servers import Servers
+from haproxy_native.text.document import Document
+
+TEXT = """\
+defaults
+  mode http
+peers p
+{before}
+backend one
+  server s 127.0.0.1:1
+backend two
+  server s 127.0.0.1:1
+.endif
+backend three
+  server s 127.0.0.1:1
+"""
+
+
+@pytest.mark.parametrize("before", [".if defined(NONE)", ".if defined(NONE)\nbackend none\n.else"])
+def test_sections_inside_a_condition(before: str) -> None:
+    document = Document.parse(TEXT.format(before=before).encode())
+    guarded = conditional_sections(document)
+    assert [section.name for section in document.sections if section.kind == "backend" and id(section) not in guarded] == ["three"]
+    assert [found.backend for found in unlike(document, Servers(grammar()), {}, {})] == ["three"]
