@@ -18,6 +18,14 @@ from haproxy_native.lint.gathering import gathered
 from haproxy_native.lint.lint import Origin, findings
 from haproxy_native.text.document import Document
 
+# HAProxy loads `site.pem.rsa` and its like where a line names `site.pem` (HAProxy Configuration Manual, section 5.1, crt).
+BUNDLED = (".rsa", ".ecdsa", ".dsa")
+
+
+def _bundle(path: str) -> str:
+    """Return the name by which a line may name a certificate: that of its bundle, or its own."""
+    return next((path.removesuffix(end) for end in BUNDLED if path.endswith(end)), path)
+
 
 class Linting:
     """Lints the configuration of one engine. `used`: names of backends that service discovery keeps up to date."""
@@ -49,7 +57,9 @@ class Linting:
             with suppress(Unusable):
                 paths += [str(path) for path in store.files()]
         listed = {path for file in facts.files.values() for path in file.files}
-        return [path for path in unreferenced(document, sorted(set(paths)), directory) if path not in listed]
+        named = {path: _bundle(path) for path in sorted(set(paths))}
+        unnamed = set(unreferenced(document, [*named, *set(named.values())], directory))
+        return [path for path, bundle in named.items() if {path, bundle} <= unnamed and path not in listed]
 
     def _object_of(self, path: str) -> str:
         store = self._engine.stores.of(Path(path))

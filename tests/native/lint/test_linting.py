@@ -69,12 +69,14 @@ def test_stored_files_that_nothing_names(tmp_path: Path) -> None:
     """A directory that is served, a list of certificates and a variable name files, too."""
     for name in ("maps", "general", "lists"):
         (tmp_path / name).mkdir()
-    for name in ("maps/used.map", "maps/left.map", "general/used.http", "general/left.http", "general/open.http"):
+    for name in ("maps/used.map", "maps/left.map", "general/used.http", "general/left.http", "general/open.http", "general/both.pem.rsa"):
         (tmp_path / name).write_text("a b\n")
     lines = f"http-request set-header X %[path,map({tmp_path}/maps/used.map)]\n  errorfile 503 {tmp_path}/general/used.http"
 
     async def linted() -> None:
-        (tmp_path / "haproxy.cfg").write_text(f'frontend f\n  bind :80\n  {lines}\n  errorfile 500 "$DIR/open.http"\n')
+        (tmp_path / "haproxy.cfg").write_text(
+            f'frontend f\n  bind :80\n  {lines}\n  errorfile 500 "$DIR/open.http"\n  bind :81 ssl crt {tmp_path}/general/both.pem\n'
+        )
         stores = {"maps": Directory(tmp_path / "maps", "maps_dir"), "general": Directory(tmp_path / "general", "general_storage_dir")}
         async with running_engine(tmp_path, directories=stores) as engine:
             found = {each.object: each for each in await Linting(engine).findings() if each.id == "file-unused"}
