@@ -115,6 +115,14 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
     expected = {(backend, server.name)}
     assert found == expected if is_seen and is_changed else found <= expected, f"seed {stage.seed}, {command}: {found}"
     stage.outcomes["outside"] += is_changed
+    await set_back(engine, backend, server.name)
+    assert await differing(engine) == set(), f"seed {stage.seed}, {command}"
+
+
+async def set_back(engine: Engine, backend: str, server: str) -> None:
+    """As a PUT of the server with the file's values does."""
+    outcome = await engine.write(lambda document: document, version=engine.version(), claimed=frozenset({(backend, server)}))
+    assert outcome.live or (await reload(engine)).status == "succeeded"
 
 
 async def shown(engine: Engine, backend: str, server: str) -> str | None:

@@ -107,11 +107,11 @@ class Run:
         return answer
 
     def maintenance(self) -> httpx2.Response:
-        """a2 goes out and comes back; a word that is added stands last, before the comment."""
+        """a2 goes out and comes back; the word that is added stands where it is declared, before the weight."""
         line = self.line("alpha", "a2")
         out = " disabled" in line
         answer = self.put("alpha", "a2", maintenance=None if out else "enabled")
-        self.expect(line, line.replace(" disabled", "") if out else line.rstrip("\n") + " disabled\n")
+        self.expect(line, line.replace(" disabled", "") if out else re.sub(r"( weight \d+)?\n", r" disabled\1\n", line))
         return answer
 
     def address(self) -> httpx2.Response:
