@@ -146,7 +146,7 @@ async def json_call(request: Request) -> Call:
 
 
 def _present(call: Call) -> Any:
-    """What a body replaces; None for one that makes something new."""
+    """Return what a body replaces; None for one that creates something."""
     return present_value(call.operation, call.values, call.services) if call.operation.method == "PUT" else None
 
 
@@ -181,7 +181,7 @@ def _check_parent(call: Call) -> None:
 
 
 def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
-    """Whether it is the name, in the path, of a section that is there: HAProxy has loaded it, whatever the pattern of names says."""
+    """Return whether a parameter names an existing section: HAProxy has loaded it, so the pattern for new names does not apply."""
     names = call.operation.names
     if parameter.place != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
         return False
@@ -189,7 +189,7 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
 
 
 def _parent(call: Call) -> tuple[Resource, str] | None:
-    """The section that the call works in; None where whether it is there is not for this caller: the call is refused as any other."""
+    """Return the section that contains the object of the call; None for a caller that may not know whether it exists."""
     if call.operation.parent is None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)

@@ -98,7 +98,7 @@ def convert(
 def check(
     parameters: Iterable[Parameter], values: Mapping[str, Any], is_known: Callable[[Parameter], bool] = lambda parameter: False
 ) -> None:
-    """Pattern, enum and minimum of what was sent, unless it `is_known`."""
+    """Check pattern, enum and minimum of a sent value, unless the object has that value already (`is_known`)."""
     for parameter in parameters:
         sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:

@@ -27,7 +27,7 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
 
 
 def present_value(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
-    """What a GET answers of what an operation is about; None if there is nothing."""
+    """Return what a GET of the object of an operation answers; None if the object does not exist."""
     resource = services.editor.resources.by_name.get(operation.resource or "")
     try:
         if resource is None or resource.file:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def sent_back(body: Any, sent: Any, now: Any) -> Any:
-    """The body with those members of what was `sent` that are 0, false or "" and stand so `now`."""
+    """Return the body with the zeros of `sent` that the object has `now`; elsewhere a zero means that the member is absent."""
     if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
         unchanged = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
         return {name: sent_back(element, sent.get(name), now.get(name)) for name, element in body.items()} | unchanged
@@ -36,7 +36,7 @@ def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
 
 
 def rebased(body: Any, before: Any, now: Any) -> Any:
-    """The body with what it has as it was `before` as it is `now`: an object that gets another name may name itself."""
+    """Return the body with its unchanged members (equal to `before`) taken from `now`: a renamed object may refer to itself."""
     if body == before:
         return now
     if isinstance(body, dict) and isinstance(before, Mapping) and isinstance(now, Mapping):

@@ -111,7 +111,7 @@ def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
 
 
 def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, present: Callable[[], Any] = lambda: None) -> Iterable[str]:
-    """One text for each violation of the model by a value that is not `present`."""
+    """Return one text for each violation of the model by a value that the object does not have already."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
     name = name_of(whole.get("items", {}) if listed else schema)
@@ -128,7 +128,7 @@ def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, pres
 
 
 def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: Schemas) -> bool:
-    """Whether the present object has not the same at that place, nor lacks it, too; of a list any element counts."""
+    """Return whether a violation is new: the object neither has that value already nor lacks the same member."""
     path = tuple(error["loc"])
     if _at(value, path) in _present_values(present(), path):
         return False
@@ -136,7 +136,7 @@ def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], sc
 
 
 def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: Schemas) -> bool:
-    """Whether a port that is missing stands in the address beside it."""
+    """Return whether the address contains the port that is missing as a member."""
     *where, member = path
     declared = list(schemas.at(schema, tuple(where)))[-1].get("properties", {})
     codecs = [(name, CODECS.get(each.get("x-haproxy", {}).get("codec", ""))) for name, each in declared.items()]
@@ -145,7 +145,7 @@ def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schema
 
 
 def _present_values(present: Any, path: Location) -> list[Any]:
-    """What stands there; what a body drops, such as a 0, is absent as well."""
+    """Return the value at a place; values that a body drops, such as 0, count as absent."""
     if not path:
         return [present] if present else [present, ABSENT]
     step, *rest = path
@@ -178,7 +178,7 @@ def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[An
 def _errors(
     name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location, is_new: Callable[[Mapping[str, Any]], bool]
 ) -> list[Any]:
-    """Those violations of the model that are new, by their place in the whole body."""
+    """Return the new violations of the model, with their places in the whole body."""
     whole = schemas.resolve(schema)
     own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
     errors: list[Any] = []

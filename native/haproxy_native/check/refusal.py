@@ -86,7 +86,7 @@ def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
 
 
 def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
-    """The word that is none of those that HAProxy lists, and the list."""
+    """Return the word that HAProxy rejects, and the words that it lists instead."""
     accepts = _ACCEPTS.search(alert.text)
     if accepts is None or not alert.source:
         return None
@@ -100,7 +100,7 @@ def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
 
 
 def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
-    """The name that nothing of its kind has, and the names of that kind."""
+    """Return the unknown name, and the known names of its kind."""
     unknown = _UNKNOWN.search(alert.text)
     if unknown is None:
         return None
@@ -156,7 +156,7 @@ def _found(alert: Message, origins: Mapping[str, Origin]) -> Message:
 
 
 def _says(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
-    """Whether a line has what a message says of it: a pair of words, the words that it begins with, or its first word and another one."""
+    """Return whether a line matches a message: by a pair of words, by its first words, or by its first word and another one."""
     if any(_alike(word, first) and behind == second for word, behind in pairwise(words) for first, second in pairs):
         return True
     if any(" " in phrase and list(words[: len(phrase.split())]) == phrase.split() for phrase in quoted):

@@ -70,7 +70,7 @@ async def succeeded(context: CommitContext) -> None:
 
 
 async def differences(context: CommitContext) -> list[str]:
-    """What a new worker does otherwise than the text that it has loaded, since it has read a server-state file; logged."""
+    """Return, and log, where a new worker differs from the text that it loaded because it read a server-state file."""
     found: Sequence[Unlike] = ()
     if context.state_of_files:
         with suppress(RuntimeFailure):

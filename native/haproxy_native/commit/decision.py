@@ -1,4 +1,4 @@
-"""How the process comes to do what a document says: by commands, or by a reload and why. The one decision of plans and of commits.
+"""Decides how a change is applied to the process: by runtime commands, or by a reload, with the reasons. Plans and commits share it.
 
 HAProxy refuses some commands for what only the worker knows: the weight that a server began with, whether it had checks then. So the
 servers of each backend whose lines differ are read before it, by one `show servers state BACKEND`; also those that a change claims, whose
@@ -44,7 +44,7 @@ async def decide(
     may_wait: bool = True,
     claimed: Claimed = frozenset(),
 ) -> Decision:
-    """Decide how the worker in service comes from what it does to `new`, which is made from `before`.
+    """Decide how to apply `new`, which was made from `before`, to the worker in service.
 
     `whole`: all of it is to be in effect, also what servers of the process alone contradict. `may_wait`: the change may be live although
     other changes wait for a reload.
@@ -84,7 +84,7 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
 
 
 async def _asked(context: CommitContext, plan: Plan, new: Document) -> Plan:
-    """The plan, or HAProxy's reasons where it answers a question of the plan that it would refuse the commands."""
+    """Return the plan, or the reasons of HAProxy if it says that it would refuse a command."""
     for command in plan.commands if not plan.reasons else ():
         if command.asks:
             try:
@@ -99,7 +99,7 @@ async def _asked(context: CommitContext, plan: Plan, new: Document) -> Plan:
 
 
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
-    """A reload where planning itself fails, since the file may have been replaced already."""
+    """Plan a reload if planning itself fails, because the file may have been replaced already."""
     try:
         return context.plan(running, new, context.runtime.capabilities, observed)
     except Exception:
@@ -108,5 +108,5 @@ def _plan(context: CommitContext, running: Document, new: Document, observed: Ob
 
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document) -> Sequence[Reason]:
-    """Why a process that does what one document says can do what another says only after a reload; none where commands are enough."""
+    """Return why going from one document to another needs a reload; empty if runtime commands are enough."""
     return (await planned(context, before, new)).reasons

@@ -76,7 +76,7 @@ class Drift:
         return Found(differences, running is not None and not context.running.doubt, answers, notes)
 
     async def _of_servers(self) -> list[Difference]:
-        """What servers do in the worker otherwise than the configuration that it has loaded says. Raises RuntimeFailure."""
+        """Return where servers of the worker differ from the configuration that it loaded. Raises RuntimeFailure."""
         found = await self._overrides.unexplained()
         loaded = await self._overrides.loaded_from_files(found)
         causes = [STATE_FILE if each in loaded else OUTSIDE for each in found]

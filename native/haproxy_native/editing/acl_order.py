@@ -1,4 +1,4 @@
-"""ACLs above the lines that name them: HAProxy looks an ACL up when it reads the line, and refuses one that stands further down."""
+"""Places ACLs above the lines that use them: HAProxy reads from top to bottom and refuses a line that uses an ACL defined below."""
 
 import functools
 import math
@@ -56,7 +56,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
 
 
 def named_acls(line: Line) -> Iterator[str]:
-    """The ACLs that a line names, in its condition or in a call of `acl()`."""
+    """Return the ACLs that a line uses, in its condition or in a call of `acl()`."""
     words = [unquoted(word) for word in line.words] if _MAY_NAME.search(line.text) else []
     if words and (words[0] in CONDITIONAL or " ".join(words[:2]) in CONDITIONAL):
         yield from (term[0].lstrip("!") for term in terms(words[condition_at(words, 1) + 1 :]) if len(term) == 1)

@@ -159,7 +159,7 @@ class ChildEditor:
         return changed(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
-        """The whole list; lines that cannot be read stay: nobody can have seen them."""
+        """Replace the whole list. Lines that the API cannot read stay, because no client has seen them."""
         children = self.children(section, resource)
         lines: Found = [
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None

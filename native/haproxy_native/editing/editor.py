@@ -103,14 +103,14 @@ class Editor:
         return self.as_object(section_found, resource, section_found.name or name, implicit_defaults(document, section_found), full=full)
 
     def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
-        """The object that a creation has added to a collection, wherever that is."""
+        """Return the object that was added to a collection, at whatever index."""
         sections = (self.section(document, *parent) for document in (before, after))
         old, new = (self.lines.children(section, resource).objects if section else [] for section in sections)
         index = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one is not other), len(old))
         return dict(new[index] or {})
 
     def says_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
-        """Whether the file itself names an object; else it is addressed by another word, or by a number, and an edit may give it a name."""
+        """Return whether the file names the object. If not, clients address it by a generated name, and an edit may name it."""
         if parent is None:
             section = self.section(document, resource, str(key))
             return section is not None and bool(section.name)

@@ -10,7 +10,7 @@ from haproxy_native.text.words import Split, split, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
 Pair = tuple[str, str]
-"""A word behind the gap before it."""
+"""A word, and the blanks before it."""
 Piece = tuple[tuple[int, ...] | None, list[Pair]]
 """What a part is matched by, None for unknown words, and its words."""
 

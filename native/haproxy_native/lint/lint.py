@@ -38,7 +38,7 @@ def findings(document: Document, facts: Facts | None = None, origin: Origin | No
 
 
 def _order(row: tuple[Check, Found]) -> tuple[float, int, str]:
-    """That of the file; what is at no line of it comes last."""
+    """Return the sort key of a finding: the order of the file, with findings at no line last."""
     check, found = row
     return (found.at.place, found.at.number, check.id) if found.at else (math.inf, 0, check.id)
 

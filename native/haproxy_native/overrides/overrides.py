@@ -123,7 +123,7 @@ class Overrides:
         return [each for each in found if not each.member or self._ledger.get(object_of_server(each), _member(each)) is None]
 
     async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
-        """What others have set of these servers."""
+        """Return what was set on these servers by others."""
         known = {(state.backend_name, state.name) for state in states}
         found = await self._unlike(states, {}, {backend for backend, _ in known})
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]

@@ -88,7 +88,7 @@ def naming_of(services: Services) -> Naming:
 
 
 def permit(object_: str, to: str) -> None:
-    """Raises Forbidden for a caller that may change neither name's object, nor anything in it; the commit judges what changes."""
+    """Check that the caller may change something in the object under either name; the commit checks each change. Raises Forbidden."""
     rights = author.get().rights
     if isinstance(rights, Rights):
         names = (object_, spelled(*parsed(object_)[:-1], to))
@@ -96,7 +96,7 @@ def permit(object_: str, to: str) -> None:
 
 
 async def renaming_of(call: Call, to: str) -> Renaming:
-    """The change that gives the object of a call another name, in all places that name it."""
+    """Return the change that renames the object of a call, with all references to it."""
     object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
     permit(object_, to)
     version, transaction_id = call.get("version") or None, call.get("transaction_id")
@@ -104,6 +104,6 @@ async def renaming_of(call: Call, to: str) -> Renaming:
 
 
 async def rename(call: Call, renaming: Renaming, edit: Edit, *, force_reload: bool) -> Outcome:
-    """Makes an edit that begins with the renaming."""
+    """Return an edit that renames the object first."""
     change = replace(renaming.change, edit=edit)
     return await naming_of(call.services).rename(replace(renaming, change=change), force_reload=force_reload)

@@ -60,14 +60,14 @@ class Target:
         return dataclasses.replace(self, key=key)
 
     def other_name(self, document: Document, body: Mapping[str, Any]) -> str:
-        """The name that a body gives the object instead of the one in the path; empty where it is the same, or none."""
+        """Return the new name that a body gives the object; empty if it keeps its name."""
         name = body.get(self.resource.key)
         if self.resource.kind in ("indexed", "singleton") or not isinstance(name, str) or not name or meant(name) == meant(self.key):
             return ""
         return name if self.editor.says_name(document, self.resource, self.parent, self.key) else ""
 
     def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
-        """The object after an edit, which may have given a name to one that had none."""
+        """Return the object after an edit, which may have named an object that had no name."""
         name, kinds = body.get(self.resource.key), ("named", "section")
         is_new = name and self.resource.kind in kinds and not self.editor.says_name(document, self.resource, self.parent, self.key)
         return (self.named(name) if is_new else self).object(document)
@@ -161,7 +161,7 @@ async def patch_one(call: JsonCall) -> Response:
 
 
 async def _renaming(call: Call, asked: Target, body: Mapping[str, Any]) -> tuple[Renaming | None, Target]:
-    """The change that gives the object the name in the body, where that is another one, and the object under its new name."""
+    """Return the change that renames the object to the name in the body, if it differs, and the object under its new name."""
     document = call.services.engine.read(call.get("transaction_id"))
     if not (to := await beside_if(asked.extent(document) > LARGE, asked.other_name, document, body)):
         return None, asked
@@ -263,7 +263,7 @@ async def change(
 
 
 def _claimed(call: Call) -> Claimed:
-    """Return the server that a PUT states: the process is to have it so as well. A caller with limited rights sets nothing back."""
+    """Return the server that a PUT states, so that the commit also corrects the process. Callers with limited rights correct nothing."""
     if call.operation.action != "replace" or author.get().rights is not None:
         return frozenset()
     asked = target(call, one=True)

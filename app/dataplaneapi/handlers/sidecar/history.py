@@ -139,7 +139,7 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
-    """What has become of the change by now: `scheduled` is one whose reload is not over, or has failed and is made once more."""
+    """Return the outcome of a change so far; `scheduled` means that its reload is due, running, or repeated after a failure."""
     if entry.outcome != SCHEDULED or reload is None:
         return entry.outcome
     if reload.status == SUCCEEDED:
