@@ -151,9 +151,10 @@ def unquoted(word: str) -> str:
 def heard(word: str) -> str:
     """What HAProxy makes of a word, as a word of a file: without quotes that it does not need.
 
-    One whose value HAProxy alone knows, as it holds a variable of the environment, stays as it is.
+    One whose value HAProxy alone knows, as it holds a variable of the environment, stays as it is, and so does one that
+    HAProxy refuses, as a quote in it is not closed.
     """
-    if not has_quotes(word):
+    if not has_quotes(word) or not is_word(word):
         return word
     plain = unquoted(word)
     return plain if "$" not in plain and is_word(plain) and unquoted(plain) == plain else word
