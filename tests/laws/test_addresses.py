@@ -35,8 +35,25 @@ SPELLINGS: list[tuple[str, int | None, str, int | None]] = [
     ("fd@3", None, "fd@3", None),
     ("${HOST}:80", None, "${HOST}", 80),
     ("10.0.0.1:+10", None, "10.0.0.1:+10", None),
+    ("10.0.0.1:${PORT}", None, "10.0.0.1:${PORT}", None),
+    ("10.0.0.1:", 80, "10.0.0.1", 80),
+    ("[::1]:", 80, "::1", 80),
+    ('"::1"', 80, "::1", 80),
+    ("${PREFIX}::1", 80, "${PREFIX}::1", 80),
+    ("${ADDRESS-127.0.0.1:80}", 81, "${ADDRESS-127.0.0.1:80}", 81),
 ]
-CONTRADICTIONS = [("127.0.0.1:8083", 81), ("[::1]:81", 82), ("unix@/run/a", 80), ("/run/a:80", 80), ("fd@3", 80)]
+CONTRADICTIONS = [
+    ("127.0.0.1:8083", 81),
+    ("[::1]:81", 82),
+    ("unix@/run/a", 80),
+    ("/run/a:80", 80),
+    ("fd@3", 80),
+    ("10.0.0.1:+10", 80),
+    ("10.0.0.1:${PORT}", 80),
+    ("[::1]:${PORT}", 80),
+    (":${PORT}", 80),
+    ("${HOST}:${PORT}", 80),
+]
 
 
 PLACES = [
@@ -82,3 +99,43 @@ def test_a_spelling_of_the_file_stays(word: str) -> None:
     line = Line(f"  server s {word}\n")
     assert shape.onto(line, shape.read(line) or {}) is line
     assert shape.onto(line, {**(shape.read(line) or {}), "weight": 5}).text == f"  server s {word} weight 5\n"
+
+
+# Members that hold an address, perhaps with its port, as one text.
+TEXTS = [
+    ("server", "server s 192.0.2.1:80 check", "health_check_address"),
+    ("server", "server s 192.0.2.1:80", "source"),
+    ("http_check", "http-check connect", "addr"),
+    ("tcp_check", "tcp-check connect", "addr"),
+    ("log_target", "log 192.0.2.1 local0", "address"),
+    ("fcgi_app:log_stderrs", "log-stderr 192.0.2.1 local0", "address"),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "member"), TEXTS)
+def test_an_address_alone_is_written_in_brackets(kind: str, line: str, member: str) -> None:
+    """HAProxy refuses `addr ::1`, since it reads the 1 as a port."""
+    shape, old = kinds()[kind].shape, Line(line + "\n")
+    for sent, written in [
+        ("::1", "[::1]"),
+        ("[::1]", "[::1]"),
+        ("[::1]:80", "[::1]:80"),
+        ("192.0.2.2:80", "192.0.2.2:80"),
+        ("ipv6@::1", "ipv6@[::1]"),
+    ]:
+        new = shape.onto(old, {**(shape.read(old) or {}), member: sent})
+        assert written in new.words
+        assert (shape.read(new) or {})[member] == written
+        assert shape.onto(new, {**(shape.read(new) or {}), member: sent}) is new
+
+
+@pytest.mark.parametrize(("kind", "line", "member"), TEXTS)
+def test_an_address_with_its_port_is_shown_in_brackets(kind: str, line: str, member: str) -> None:
+    """Sent back for another line, `::1:80` would be an address without a port."""
+    shape, start = kinds()[kind].shape, Line(line + "\n")
+    bracketed = shape.onto(start, {**(shape.read(start) or {}), member: "[::1]:80"})
+    bare = Line(bracketed.text.replace("[::1]:80", "::1:80"))
+    found = shape.read(bare) or {}
+    assert found[member] == "[::1]:80"
+    assert shape.onto(bare, found) is bare
+    assert shape.new(found).text.strip() == bracketed.text.strip()

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.synopsis import Node, NoValue, Values
-from haproxy_native.grammar.values import one_word
+from haproxy_native.grammar.values import bracketed, has_path, is_ipv6, one_word, split_address
 from haproxy_native.text.words import heard, is_word, quoted, unquoted
 
 _PORT = re.compile(r"\d+")
 PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
-_FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
 
 
 class AddressPort:
@@ -28,16 +26,30 @@ class AddressPort:
     def meant(self, values: Mapping[str, Any]) -> Values:
         """The members as they will be read: a client may send brackets, and the port in the address. Raises BadValue."""
         sent = {member: values[member] for member in self.members if values.get(member) is not None}
-        address = str(sent.get(self.member, ""))
+        address = heard(str(sent.get(self.member, "")))
         if not address:
             return {} if self.port not in sent else sent
-        _, alone = self.match(self.write({self.member: address}), 0) or (0, {})
-        _, read = (0, alone) if self.port in alone else self.match(self.write(sent), 0) or (0, {})
+        words = self.write({self.member: address})
+        _, read = self.match(words, 0) or (0, {})
+        if self.port in sent and read.get(self.port) != sent[self.port]:
+            sent[self.member] = self._without_port(address, words[0], sent[self.port])
+            _, read = self.match(self.write(sent), 0) or (0, {})
         for member in self.members[1:]:
             if sent.get(member, own := read.get(member)) != own:
-                held = f"holds {own}" if member in alone else "takes none"
+                held = f"holds {own}" if member in read else "takes none"
                 raise BadValue(f"{member} in body is {sent[member]}, and {self.member} '{address}' {held}", place=Place(member=member))
         return read
+
+    def _without_port(self, address: str, word: str, port: int) -> str:
+        """The address to which a port may be added. Raises BadValue where it holds another one, perhaps one that HAProxy alone knows.
+
+        Of several addresses, the last one takes the port. What has further colons is an IPv6 address, as in `${PREFIX}::1`.
+        """
+        host, held = split_address(word.rpartition(",")[2])
+        if held and split_address(host)[1] is None:
+            detail = f"{self.port} in body is {port}, and {self.member} '{address}' holds {held}: send the address without it"
+            raise BadValue(detail, place=Place(member=self.port))
+        return address.removesuffix(":") if held == "" else address
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
@@ -61,35 +73,11 @@ class AddressPort:
 def _shown(address: str) -> str:
     """An IPv6 address without its brackets, or with them behind its family."""
     bare = address[1:-1]
-    return bare if address == f"[{bare}]" and _is_ipv6(bare) else _bracketed(address) if "@" in address else address
+    return bare if address == f"[{bare}]" and is_ipv6(bare) else bracketed(address) if "@" in address else address
 
 
 def _word(address: object) -> str:
-    return _bracketed(one_word(str(address))) if address else ""
-
-
-def _bracketed(address: str) -> str:
-    """An IPv6 address in brackets, without which HAProxy reads its last part as a port."""
-    family, at, bare = address.rpartition("@")
-    return f"{family}{at}[{bare}]" if _is_ipv6(bare) and not address.startswith(_FAMILY_WITH_PATH) else address
-
-
-def _is_ipv6(text: str) -> bool:
-    try:
-        return ":" in text and "%" not in text and bool(IPv6Address(text).packed)
-    except AddressValueError:
-        return False
-
-
-def split_address(word: str) -> tuple[str, str | None]:
-    """(address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
-
-    `[::1]`, `/path` and `unix@...` are whole.
-    """
-    address, colon, port = word.rpartition(":")
-    if not colon or "]" in port or word.startswith(_FAMILY_WITH_PATH):
-        return word, None
-    return address, port
+    return bracketed(heard(one_word(str(address)))) if address else ""
 
 
 class BindAddress(AddressPort):
@@ -109,7 +97,7 @@ class BindAddress(AddressPort):
         if at >= len(words):
             return None
         word = heard(words[at])
-        ports = None if word.startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(word)
+        ports = None if has_path(word) else self._PORTS.fullmatch(word)
         if not ports:
             return at + 1, {self.member: _shown(word)}
         numbers = {name: int(text) for name, text in zip((self.port, self.end), ports.groups()[1:], strict=True) if text}

@@ -7,6 +7,7 @@ Times are integers in milliseconds, sizes integers in bytes (HAProxy Configurati
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
@@ -15,6 +16,7 @@ from haproxy_native.text.words import Split, heard, is_word, quoted, split, unqu
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
 _TIME_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+FAMILIES_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
 _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
@@ -89,6 +91,21 @@ class Unquoted(Text):
 
     def samples(self) -> list[Any]:
         return ["sample", "two words"]
+
+
+class Address(Text):
+    """An address that may hold a port. An IPv6 address alone is written in brackets, without which HAProxy reads a port from it."""
+
+    def read(self, word: str) -> str:
+        text = heard(word)
+        host, port = split_address(text)
+        return text if port is None or (address := bracketed(host)) == host else f"{address}:{port}"
+
+    def write(self, value: Any) -> str:
+        return one_word(bracketed(str(value)))
+
+    def samples(self) -> list[Any]:
+        return ["192.0.2.1", "[2001:db8::1]:80"]
 
 
 class Escaped(Text):
@@ -248,6 +265,35 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
     return [*parts, word[start:]]
 
 
+def has_path(address: str) -> bool:
+    """Whether an address is a path or a name of its family, in which a colon separates nothing."""
+    return address.startswith(FAMILIES_WITH_PATH)
+
+
+def bracketed(address: str) -> str:
+    """An IPv6 address in brackets, without which HAProxy reads its last part as a port."""
+    family, at, bare = address.rpartition("@")
+    return f"{family}{at}[{bare}]" if is_ipv6(bare) and not has_path(address) else address
+
+
+def is_ipv6(text: str) -> bool:
+    try:
+        return ":" in text and "%" not in text and bool(IPv6Address(text).packed)
+    except AddressValueError:
+        return False
+
+
+def split_address(word: str) -> tuple[str, str | None]:
+    """(address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
+
+    `[::1]`, `/path`, `unix@...` and `${ADDRESS-127.0.0.1:80}` are whole.
+    """
+    address, colon, port = word.rpartition(":")
+    if not colon or "]" in port or ("}" in port and "{" not in port) or has_path(word):
+        return word, None
+    return address, port
+
+
 def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str = "nearest") -> ValueType:
     """The value type that a property's schema and note declare."""
     type_ = _type_of(schema, note, time_suffix)
@@ -275,6 +321,8 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
         return Time(note["time"]) if "time" in note else Integer()
     if note.get("escaped"):
         return Escaped()
+    if note.get("address"):
+        return Address()
     return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()
 
 
@@ -282,7 +330,9 @@ def agrees(value: Any, other: Any) -> bool:
     """Whether what a line says is what was given, texts being quoted where their place asks for it."""
     if isinstance(value, str) and isinstance(other, str):
         return (
-            other in (value, one_word(value), unquoted(value)) or unquoted(other) == value or other == " ".join(words_of(many_words(value)))
+            other in (value, one_word(value), unquoted(value), bracketed(value))
+            or unquoted(other) == value
+            or other == " ".join(words_of(many_words(value)))
         )
     if isinstance(value, Mapping) and isinstance(other, Mapping):
         return all(agrees(member_value, other.get(name)) for name, member_value in value.items())

@@ -11,6 +11,7 @@ from typing import Any
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.values import many_words
 from haproxy_native.planning.live import Live, live_of, plain
 from haproxy_native.planning.observed import AGENT, HEALTH, STATE
 from haproxy_native.planning.servers import EffectiveServer, Servers
@@ -34,11 +35,7 @@ def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -
     path = f"{argument(backend)}/{argument(name)}"
     options = " ".join(map(argument, _words(servers, live, values, capabilities)))
     # Two blanks, as clients know the command from its refusals.
-    made = [
-        Command(
-            f"{commands.ADD_SERVER} {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}"
-        )
-    ]
+    made = [Command(f"add server {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}")]
     made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
     made += [commands.agent(backend, name, True)] if values.get(live.roles[AGENT]) == "enabled" else []
     return made
@@ -65,7 +62,7 @@ def _words(servers: Servers, live: Live, values: Mapping[str, Any], capabilities
         if name in place or _is_silent(live, name, value, capabilities):
             continue
         if name == SEVERAL_WORDS:
-            words += [name, *words_of(str(value))]
+            words += [name, *words_of(many_words(str(value)))]
         elif name in unsaid:
             words += [name.replace("_", "-")]
         else:

@@ -112,7 +112,7 @@ RELOADS = [
     ([A], [A, "c localhost:80"], "address: 'localhost' is not an IP address"),
     ([A], [A, "c 192.0.2.3:0"], "port: 0 is outside 1..65535"),
     ([A], [A, C + " agent-addr localhost"], "agent-addr: 'localhost' is not an IP address"),
-    ([A], [A, C + " addr ::1:5"], "health_check_address: '::1:5' is not an IP address"),
+    ([A], [A, C + " addr ::1:5"], "health_check_address: '[::1]:5' is not an IP address"),
     ([A], [A, C + " source localhost"], "source: 'localhost' is not an IP address"),
     ([A], ["a localhost:80"], "address cannot be changed in the running process"),
     (["a localhost:80"], ["a other.example:80"], "address cannot be changed in the running process"),
