@@ -3,7 +3,7 @@
 The rows state what HAProxy's parsers do: they append, or set a bit for each occurrence.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -93,7 +93,30 @@ def test_lines_of_a_section_add_up(kind: str, keyword: str, path: tuple[str, ...
     assert put(one) == text.replace(f"  {keyword}  {word(two)}\n", "")
 
 
-def test_of_several_headers_the_last_is_shown_and_all_stay() -> None:
+# Lines, or options of a line, of which each counts and the API shows the last: the section, the lines, the member, another value of it.
+KEPT = [
+    ("global", ["lua-load-per-thread /a.lua x", "lua-load-per-thread /b.lua"], ("lua_options", "load_per_thread"), "/c.lua"),
+    ("backend", ["errorloc302 503 /a", "errorloc302 404 /b"], ("errorloc302",), {"code": 404, "url": "/c"}),
+    ("defaults", ["errorloc303 503 /a", "errorloc303 404 /b"], ("errorloc303",), {"code": 404, "url": "/c"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "lines", "path", "other"), KEPT, ids=[row[2][-1] for row in KEPT])
+def test_of_several_lines_the_last_is_shown_and_the_others_stay(kind: str, lines: list[str], path: tuple[str, ...], other: Any) -> None:
+    name = "" if kind == "global" else "s"
+    document = Document.parse(f"{kind} {name}\n  {lines[0]}\n  {lines[1]}\n".encode())
+    resource = editor().resources[kind if kind in ("global", "defaults") else f"{kind}s"]
+    found = editor().get_object(document, resource, None, name)
+    assert editor().replace(document, resource, None, name, found).text == document.text
+    body = {**found, path[0]: {path[1]: other} if path[1:] else other}
+    changed = editor().replace(document, resource, None, name, body)
+    assert changed.text.splitlines()[1] == f"  {lines[0]}"
+    assert editor().get_object(changed, resource, None, name) == body
+    without = editor().replace(document, resource, None, name, {"name": name} if name else {})
+    assert without.text == f"{kind} {name}\n  {lines[0]}\n"
+
+
+def test_of_several_headers_the_last_is_shown_and_the_others_stay() -> None:
     """The API has one `set-proxy-v2-tlv-fmt` where HAProxy sends each."""
     text = "backend b\n  server s 192.0.2.1:80 set-proxy-v2-tlv-fmt(0x20) a set-proxy-v2-tlv-fmt(0x21) b weight 1\n"
     document, resource, parent = Document.parse(text.encode()), editor().resources["servers"], (editor().resources["backends"], "b")
@@ -103,6 +126,68 @@ def test_of_several_headers_the_last_is_shown_and_all_stay() -> None:
     assert editor().replace(document, resource, parent, "s", {**found, "weight": 2}).text == text.replace("weight 1", "weight 2")
     body = {**found, "set-proxy-v2-tlv-fmt": {"id": "0x21", "value": "c"}}
     assert editor().replace(document, resource, parent, "s", body).text == text.replace(" b ", " c ")
+    del body["set-proxy-v2-tlv-fmt"]
+    assert editor().replace(document, resource, parent, "s", body).text == text.replace(" set-proxy-v2-tlv-fmt(0x21) b", "")
+
+
+CONDITIONS = [
+    ("frontend", "monitor fail", lambda cond, test: {"monitor_fail": {"cond": cond, "cond_test": test}}),
+    (
+        "backend",
+        "stats admin",
+        lambda cond, test: {"stats_options": {"stats_admin": True, "stats_admin_cond": cond, "stats_admin_cond_test": test}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "keyword", "body"), CONDITIONS, ids=[row[1] for row in CONDITIONS])
+def test_conditions_of_which_one_is_enough_add_up(kind: str, keyword: str, body: Callable[[str, str], dict[str, Any]]) -> None:
+    text = f"{kind} s\n  {keyword} if A # first\n  # between\n  {keyword}  if B\n"
+    document, resource = Document.parse(text.encode()), editor().resources[f"{kind}s"]
+    assert editor().get_object(document, resource, None, "s") == {"name": "s", **body("if", "A || B")}
+
+    def put(document: Document, members: dict[str, Any]) -> str:
+        changed = editor().replace(document, resource, None, "s", {"name": "s", **members})
+        assert editor().get_object(changed, resource, None, "s") == {"name": "s", **members}
+        return changed.text
+
+    assert put(document, body("if", "A || B")) == text
+    assert put(document, body("if", "A || C")) == text.replace("if B", "if C")
+    assert put(document, body("if", "A || B || C")) == text.replace("if B", "if B || C")
+    assert put(document, body("if", "A")) == text.replace(f"  {keyword}  if B\n", "")
+    assert put(document, body("unless", "A")) == text.replace("if A", "unless A").replace(f"  {keyword}  if B\n", "")
+    assert put(document, {}) == f"{kind} s\n  # between\n"
+    # These say no one condition together: the last is shown, and the other stays.
+    mixed = Document.parse(text.replace("if B", "unless B").encode())
+    assert editor().get_object(mixed, resource, None, "s") == {"name": "s", **body("unless", "B")}
+    assert put(mixed, body("unless", "C")) == text.replace("if B", "unless C")
+    assert editor().replace(mixed, resource, None, "s", {"name": "s"}).text == f"{kind} s\n  {keyword} if A # first\n  # between\n"
+
+
+@pytest.mark.parametrize(("kind", "collection"), [("backend", "backends"), ("defaults", "defaults"), ("peers", "peers")])
+def test_of_disabled_and_enabled_the_last_counts(kind: str, collection: str) -> None:
+    resource = editor().resources[collection]
+    for first, last in [("disabled", "enabled"), ("enabled", "disabled")]:
+        text = f"{kind} s\n  {first}\n  {last} # so\n"
+        document = Document.parse(text.encode())
+        found = editor().get_object(document, resource, None, "s")
+        assert found == {"name": "s", last: True}
+        assert editor().replace(document, resource, None, "s", found).text == text
+        changed = editor().replace(document, resource, None, "s", {"name": "s", first: True, last: False})
+        assert editor().get_object(changed, resource, None, "s") == {"name": "s", first: True}
+        assert editor().replace(document, resource, None, "s", {"name": "s"}).text == f"{kind} s\n"
+        with pytest.raises(BadValue, match="disabled and enabled are exclusive"):
+            editor().replace(document, resource, None, "s", {"name": "s", first: True, last: True})
+
+
+def test_a_value_of_several_words_keeps_what_stands_behind_a_sharp() -> None:
+    shape = kinds()["http_request_rule"].shape
+    line = shape.new({"type": "redirect", "redir_type": "location", "redir_value": "/x", "redir_option": "drop-query # append-slash"})
+    assert line.text == 'http-request redirect location /x drop-query "#" append-slash\n'
+    assert (shape.read(line) or {})["redir_option"] == 'drop-query "#" append-slash'
+    document, resource = Document.parse(b"global\n"), editor().resources["global"]
+    changed = editor().replace(document, resource, None, "", {"environment_options": {"unsetenv": "A # B"}})
+    assert changed.text == 'global\n  unsetenv A "#" B\n'
 
 
 # What HAProxy's manual marks with an asterisk, and the member that says it.

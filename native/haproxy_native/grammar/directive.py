@@ -1,6 +1,6 @@
 """One kind of line inside a section, and the members of the section's object that it holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import MappingProxyType
@@ -18,13 +18,22 @@ CANCELLING = ("no", "default")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The object that is not given at all; one that is given may be empty."""
 
+ANY = Join(" || ")
+
+
+def _condition(members: Iterable[str]) -> tuple[str, str]:
+    """The names of the members that hold a condition: whether it has to hold, and its test."""
+    test = next(name for name in members if name.endswith("cond_test"))
+    return test.removesuffix("_test"), test
+
 
 @dataclass
 class Directive:
     """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
 
     `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds to the value
-    of the one member, as `join` says.
+    of the one member, as `join` says, `any` adds a condition of which one is enough. With `keep` it counts, too, but the API shows the last
+    alone: the others stay, whatever becomes of that one.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
     `needed` is a member without which no other makes sense. `ahead_of` are the first words of the lines that a new line has to stand
     before. `addition`: older clients do not know the member. `keeps`: what HAProxy does not delete while it runs because of the line.
@@ -55,6 +64,9 @@ class Directive:
             (name,) = self.shape.members
             chunks = self._chunks(lines, name)
             return {name: self.join.joined(chunks)} if chunks else {}
+        if self.repeat == "any" and (said := self._conditions(lines)):
+            (_, test), last = _condition(said[-1]), said[-1]
+            return {**last, test: ANY.joined([each[test] for each in said])}
         values: Values = {}
         for _, line in lines if self.repeat == "merge" else self._counting(lines):
             values = self.shape.added(values, self.shape.read(line) or {})
@@ -69,6 +81,12 @@ class Directive:
             elif counting and self._is_cancelled(counting[0][1], line):
                 counting = ()
         return counting
+
+    def _shown(self, lines: Found) -> Found:
+        """Return the lines that go with what is shown."""
+        if self.repeat == "keep" or (self.repeat == "any" and not self._conditions(lines)):
+            return lines[-1:]
+        return lines if self._counting(lines) else ()
 
     def cancels(self, line: Line) -> bool:
         """Return whether a line only takes back what others say: `no option httpclose`, `default option abortonclose`."""
@@ -129,7 +147,7 @@ class Directive:
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
-            gone = lines if self.options or self.join or self.repeat == "merge" or self._counting(lines) else ()
+            gone = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
             return Change({place: None for place, line in gone if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
         members = {name: holder[name] for name in own if name in holder}
@@ -139,6 +157,8 @@ class Directive:
             return self._change_merged(lines, members)
         if self.join:
             return self._change_joined(lines, members, self.join)
+        if self.repeat == "any" and (said := self._conditions(lines)):
+            return self._change_conditions(lines, members, said)
         last = lines[-1][0]
         if not (counting := self._counting(lines)):
             return Change({}, [(last, self.shape.new(members, section.indent, section.newline))])
@@ -154,6 +174,18 @@ class Directive:
         chunks = join.chunks(members[name], self._chunks(lines, name))
         said = [{name: chunk} for chunk in chunks]
         return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
+
+    def _conditions(self, lines: Found) -> list[Values]:
+        """Return what each line says, or nothing where one says `unless`, so that they make no condition together."""
+        said = [self.shape.read(line) or {} for _, line in lines]
+        return said if all(each.get(_condition(each)[0]) == "if" for each in said) else []
+
+    def _change_conditions(self, lines: Found, members: Mapping[str, Any], said: Sequence[Values]) -> Change:
+        """Lines that begin the new condition stay as they are; what is left goes to the first that does not, or to the last."""
+        cond, test = _condition(members)
+        tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
+        wanted = [{**members, test: each} for each in tests]
+        return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
         """Each line keeps the members it had; what is new goes to the last."""

@@ -29,9 +29,9 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         own = pairs[part.start : part.end]
         key = identity(part, chain)
         if part.key is not None and not (part.hidden and key not in new):
-            if key not in new:
+            if key not in new and (last[key] is part or not _stays(key, chain)):
                 continue
-            if last[key] is part and new[key][1] != said[key]:
+            if key in new and last[key] is part and new[key][1] != said[key]:
                 own = edited(own, part, *new[key])
         pieces.append((part.key and key, own))
     present = {key for key, _ in pieces}
@@ -39,6 +39,12 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if key not in present:
             pieces.insert(_place(key, [piece for piece, _ in pieces]), (key, regapped([], words)))
     return pieces
+
+
+def _stays(key: tuple[int, ...], chain: Chain) -> bool:
+    """Whether an option stays though a later one of its name goes."""
+    group = group_of(key, chain.nodes[key[0]])
+    return group is not None and group.keep
 
 
 def respelled(old: Split, parts: Sequence[Part], written: Iterable[Written]) -> list[Piece]:
