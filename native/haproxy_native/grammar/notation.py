@@ -101,7 +101,7 @@ class Compiler:
         if "line" not in note and "lines" not in note:
             return None
         lines = note.get("lines", [note.get("line")])
-        return Group([self.chain(line) for line in lines])
+        return Group([self.chain(line) for line in lines], keep=note.get("repeat") == "keep")
 
     def _implied(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Group:
         if "codec" in note:
@@ -175,7 +175,13 @@ class Compiler:
         if schema.get("type") == "array":
             inner = self.schemas.resolve(schema.get("items", {}))
             item = type_of(inner, self.schemas.note(inner), self.time_suffix)
-        return Rest(member, item, stops, (schema["example"],) if "example" in schema else ())
+        return Rest(
+            member,
+            item,
+            stops,
+            (schema["example"],) if "example" in schema else (),
+            self.schemas.note(schema).get("arguments", {}),
+        )
 
     def property(self, path: str) -> Schema:
         """The schema of a member by dotted path; the elements of a list are addressed through it."""

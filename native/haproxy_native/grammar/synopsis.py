@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from haproxy_native.errors import BadValue, Place
@@ -17,6 +18,7 @@ from haproxy_native.grammar.values import Choice, Unknowable, ValueType, many_wo
 from haproxy_native.text.words import is_word, unquoted, words_of
 
 Values = dict[str, Any]
+NO_ARGUMENTS: Mapping[str, int] = MappingProxyType({})
 
 
 class NoValue(Exception):
@@ -166,18 +168,22 @@ class Glued:
 
 @dataclass
 class Rest:
-    """All words up to the condition of the line (`stops`), or to its end."""
+    """All words up to the condition of the line (`stops`), or to its end.
+
+    `arguments` tells of some words how many behind them are their arguments, whatever those say.
+    """
 
     member: str
     item: ValueType | None = None
     stops: bool = False
     examples: tuple[str, ...] = ()
+    arguments: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.members: tuple[str, ...] = (self.member,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        end = condition_at(words, at) if self.stops else len(words)
+        end = condition_at(words, at, self.arguments) if self.stops else len(words)
         if end <= at:
             return None
         if self.item is None:
@@ -201,18 +207,29 @@ class Rest:
         return None
 
 
-def condition_at(words: Sequence[str], at: int) -> int:
-    """The index of the first `if` or `unless` outside braces, or the number of words."""
+def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = NO_ARGUMENTS) -> int:
+    """The index of the first `if` or `unless` outside braces that is no argument, or the number of words."""
     depth = 0
-    for i in range(at, len(words)):
-        word = unquoted(words[i])
+    while at < len(words):
+        word = unquoted(words[at])
         if word in ("{", "!{"):
             depth += 1
         elif word == "}":
             depth -= 1
         elif depth == 0 and word in CONDITIONS:
-            return i
+            return at
+        at = behind(words, at, arguments)
     return len(words)
+
+
+def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
+    """The index behind a word and its arguments; flags before an argument bring their own (`name -m beg X-`)."""
+    end = at + 1
+    for _ in range(arguments.get(unquoted(words[at]), 0) if arguments else 0):
+        while end < len(words) and words[end].startswith("-") and words[end] in arguments:
+            end = behind(words, end, arguments)
+        end += 1
+    return min(end, len(words))
 
 
 @dataclass
@@ -309,7 +326,7 @@ class Join:
 
         Raises ValueError for an empty part.
         """
-        rest = " ".join(words_of(value)) if isinstance(value, str) and self.separator == " " else value
+        rest = " ".join(words_of(many_words(value))) if isinstance(value, str) and self.separator == " " else value
         found: list[Any] = []
         for place, chunk in enumerate(old):
             if not rest or (place + 1 == len(old) and not self.apart) or (behind := self._behind(rest, chunk)) is None:
@@ -339,7 +356,7 @@ class Join:
 class Group:
     """One group: alternatives of it, tried in order, of which the first is written. `required` tells that a line lacks no such group.
 
-    `rows` is the member that repeated ones fill, a list unless they `join`.
+    `rows` is the member that repeated ones fill, a list unless they `join`; with `keep` the last is shown, and the others stay.
     """
 
     alternatives: Sequence[Chain]
@@ -347,6 +364,7 @@ class Group:
     repeated: bool = False
     join: Join | None = None
     required: bool = False
+    keep: bool = False
 
     @cached_property
     def members(self) -> tuple[str, ...]:
@@ -360,6 +378,12 @@ class Group:
     def is_open(self) -> bool:
         """Whether it takes words up to the next option; a condition takes all that is left."""
         return not self.is_condition and any(isinstance(node, Rest) for alternative in self.alternatives for node in alternative.nodes)
+
+    @cached_property
+    def arguments(self) -> Mapping[str, int]:
+        """How many arguments words of an open group have."""
+        rests = [node for alternative in self.alternatives for node in alternative.nodes if isinstance(node, Rest)]
+        return {word: count for rest in rests for word, count in rest.arguments.items()}
 
     @cached_property
     def is_condition(self) -> bool:
@@ -461,8 +485,11 @@ class Options:
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def _end(self, words: Sequence[str], at: int, number: int) -> int:
-        """Where an open group at `at` ends at the latest: at the first word that begins another."""
-        return next((i for i in range(at + 1, len(words)) if self._keyed(words[i]) not in ((), [number])), len(words))
+        """Where an open group at `at` ends at the latest: at the first word that begins another, and is no argument."""
+        end = behind(words, at, self.groups[number].arguments)
+        while end < len(words) and self._keyed(words[end]) in ((), [number]):
+            end = behind(words, end, self.groups[number].arguments)
+        return end
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         return [word for _, words, _ in self.written(values, 0) for word in words]
