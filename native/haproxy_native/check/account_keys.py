@@ -22,7 +22,7 @@ def not_made(stderr: str) -> frozenset[str]:
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
     """The document with these keys below another directory. Where a section has named none, those behind it move down by a line."""
     editor = standard_editor()
-    resource = next(resource for resource in editor.resources.by_name.values() if resource.section == _KIND)
+    resource = editor.resources.by_section[_KIND]
     for number, (name, _) in enumerate(document.of_kind(_KIND)):
         section = editor.get_object(document, resource, None, name)
         if section.get(_MEMBER, f"{name}.account.key") in keys:

@@ -54,10 +54,11 @@ class Resource:
 
 
 class Resources:
-    """All of them, by collection name."""
+    """All of them, by collection name; those whose objects are sections also by the kind of section."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
         self.by_name = {name: _resource(name, row) for name, row in table.items()}
+        self.by_section = {resource.section: resource for resource in self.by_name.values() if resource.section}
 
     def __getitem__(self, name: str) -> Resource:
         return self.by_name[name]

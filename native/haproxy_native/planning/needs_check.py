@@ -62,7 +62,7 @@ class _Lines:
         shape = self._grammar.line(servers)
         if line.args[:1] in shape.prefixes():
             return self._said(line, shape.take(line.words), servers)
-        resource = next((resource for resource in resources().by_name.values() if resource.section == kind), None)
+        resource = resources().by_section.get(kind)
         if resource is None:
             return None
         section = self._editor.shape(resource)

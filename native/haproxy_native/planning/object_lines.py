@@ -15,7 +15,7 @@ def line_of_member(editor: Editor, document: Document, object_: str, member: str
     if (section := _section(editor, document, object_)) is None:
         return None
     _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
-    resource = next(each for each in editor.resources.by_name.values() if each.section == section.kind and not each.parents)
+    resource = editor.resources.by_section[section.kind]
     return line_of(document, section, _place(editor, section, resource, within, member))
 
 

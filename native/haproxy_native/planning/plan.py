@@ -198,7 +198,7 @@ class _Planner:
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
-        resource = next((resource for resource in resources().by_name.values() if resource.section == new.kind), None)
+        resource = resources().by_section.get(new.kind)
         if resource is None or old.snippets or new.snippets:
             return None
         live = live_of(self.grammar.schemas, resource.schema)

@@ -5,6 +5,7 @@ import pytest
 from haproxy_native.planning.needs_check import MOST_WORDS, needs_check
 from haproxy_native.planning.plan import plan
 from haproxy_native.text.document import Document
+from haproxy_native.text.parts import MAIN, join
 from tests.native.planning.test_plan import MODERN
 
 CONFIG = """\
@@ -111,6 +112,11 @@ def test_everything_else(edit: tuple[str, str]) -> None:
 @pytest.mark.parametrize("other", NEEDED)
 def test_everything_else_beside_a_word_that_needs_none(other: tuple[str, str]) -> None:
     assert needed(*changed(UNCHECKED[0], other))
+
+
+def test_what_stands_before_the_first_section_of_another_file() -> None:
+    before, new = (Document.parse(join([(MAIN, CONFIG.encode()), ("b.cfg", f"{top}backend b\n".encode())])) for top in ("# ours\n", ""))
+    assert needed(before, new)
 
 
 def test_several_words_at_once() -> None:
