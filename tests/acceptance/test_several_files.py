@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.quick import Quick
 from tests.haproxy.process import HAProxy, free_port
-from tests.haproxy.sidecar import Sidecar
 
 MAIN = """\
 # ours
@@ -34,41 +34,40 @@ backend shop from base
 API = "# the partners'\nbackend api from base\n  server one 127.0.0.1:1 weight 10\n"
 
 
-@pytest.fixture(scope="module")
-def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
-    directory = tmp_path_factory.mktemp("several")
-    (directory / "conf.d").mkdir()
-    (directory / "conf.d" / "10-web.cfg").write_text(WEB % free_port())
-    (directory / "conf.d" / "20-api.cfg").write_text(API)
-    more = {"config_files_after": [str(directory / "conf.d")]}
-    ours = {"transaction": {"transaction_dir": str(directory / "t"), "backups_number": 2}}
+@pytest.fixture
+def sidecar(tmp_path: Path) -> Iterator[Quick]:
+    (tmp_path / "conf.d").mkdir()
+    (tmp_path / "conf.d" / "10-web.cfg").write_text(WEB % free_port())
+    (tmp_path / "conf.d" / "20-api.cfg").write_text(API)
+    more = {"config_files_after": [str(tmp_path / "conf.d")]}
+    ours = {"transaction": {"transaction_dir": str(tmp_path / "t"), "backups_number": 2}}
     with (
-        HAProxy(directory, MAIN, arguments=("-f", str(directory / "conf.d"))) as haproxy,
-        Sidecar(haproxy, settings=more, dataplaneapi=ours) as running,
+        HAProxy(tmp_path, MAIN, arguments=("-f", str(tmp_path / "conf.d"))) as haproxy,
+        Quick(haproxy, settings=more, dataplaneapi=ours) as running,
     ):
         yield running
 
 
 @pytest.fixture
-def conf(sidecar: Sidecar) -> Path:
+def conf(sidecar: Quick) -> Path:
     return sidecar.directory / "conf.d"
 
 
-def body(sidecar: Sidecar) -> str:
+def body(sidecar: Quick) -> str:
     return sidecar.haproxy.file.read_text().split("\n", 4)[-1] if sidecar.version() > 1 else sidecar.haproxy.file.read_text()
 
 
-def weight(sidecar: Sidecar, server: str) -> str:
+def weight(sidecar: Quick, server: str) -> str:
     return sidecar.haproxy.ask(f"get weight {server}").split()[0]
 
 
-def test_all_sections_are_seen(sidecar: Sidecar) -> None:
+def test_all_sections_are_seen(sidecar: Quick) -> None:
     assert [each["name"] for each in sidecar.get("backends").json()] == ["shop", "api"]
     assert [each["name"] for each in sidecar.get("frontends").json()] == ["web"]
     assert sidecar.get("backends/shop").json()["from"] == "base"
 
 
-def test_a_live_change_is_live_and_in_its_file(sidecar: Sidecar, conf: Path) -> None:
+def test_a_live_change_is_live_and_in_its_file(sidecar: Quick, conf: Path) -> None:
     before, api = (conf / "10-web.cfg").read_text(), (conf / "20-api.cfg").stat()
     server = {"name": "one", "address": "127.0.0.1", "port": 1, "weight": 20}
     answer = sidecar.put("backends/shop/servers/one", server, version=sidecar.version())
@@ -79,7 +78,7 @@ def test_a_live_change_is_live_and_in_its_file(sidecar: Sidecar, conf: Path) -> 
     assert body(sidecar) == MAIN.replace("{stats}", str(sidecar.haproxy.stats))
 
 
-def test_a_transaction_over_several(sidecar: Sidecar, conf: Path) -> None:
+def test_a_transaction_over_several(sidecar: Quick, conf: Path) -> None:
     web, api, before = (conf / "10-web.cfg").read_text(), (conf / "20-api.cfg").read_text(), body(sidecar)
     transaction = sidecar.transaction()
     assert sidecar.post("backends", {"name": "new", "from": "base"}, transaction_id=transaction).status_code == 202
@@ -91,12 +90,12 @@ def test_a_transaction_over_several(sidecar: Sidecar, conf: Path) -> None:
     assert sidecar.get("raw", transaction_id=transaction, file="20-api.cfg").text == api + "\nbackend new from base\n"
     assert sidecar.commit(transaction, force_reload=True).status_code == 200
     assert (conf / "20-api.cfg").read_text() == api + "\nbackend new from base\n"
-    assert (conf / "10-web.cfg").read_text() == web.replace("  server one 127.0.0.1:1 weight 20\n", "")
+    assert (conf / "10-web.cfg").read_text() == web.replace("  server one 127.0.0.1:1 weight 10\n", "")
     assert body(sidecar) == before + "  retries 2\n"
     assert "new" in sidecar.haproxy.ask("show backend")
 
 
-def test_text_of_one_file(sidecar: Sidecar, conf: Path) -> None:
+def test_text_of_one_file(sidecar: Quick, conf: Path) -> None:
     text = sidecar.get("raw", file="20-api.cfg").text
     assert text == (conf / "20-api.cfg").read_text()
     assert sidecar.get("raw").text == sidecar.haproxy.file.read_text()
@@ -111,7 +110,7 @@ def test_text_of_one_file(sidecar: Sidecar, conf: Path) -> None:
     assert backup.text == text
 
 
-def test_what_haproxy_refuses_is_told_with_its_file(sidecar: Sidecar, conf: Path) -> None:
+def test_what_haproxy_refuses_is_told_with_its_file(sidecar: Quick, conf: Path) -> None:
     before = (conf / "20-api.cfg").read_text()
     answer = sidecar.post("raw", "backend api from base\n  server one 127.0.0.1:1 chek\n", version=sidecar.version(), file="20-api.cfg")
     assert answer.status_code == 400
@@ -122,21 +121,21 @@ def test_what_haproxy_refuses_is_told_with_its_file(sidecar: Sidecar, conf: Path
     assert other.status_code == 400
 
 
-def test_edits_by_hand_are_noticed_in_any_file(sidecar: Sidecar, conf: Path) -> None:
+def test_edits_by_hand_are_noticed_in_any_file(sidecar: Quick, conf: Path) -> None:
     stale = sidecar.version()
     (conf / "20-api.cfg").write_text((conf / "20-api.cfg").read_text() + "\nbackend byhand from base\n")
     assert sidecar.post("backends", {"name": "late", "from": "base"}, version=stale).status_code == 409
     assert sidecar.version() == stale + 1
     (conf / "30-more.cfg").write_text("backend more from base\n")
     assert sidecar.post("backends", {"name": "late", "from": "base"}, version=stale + 1).status_code == 409
-    assert [each["name"] for each in sidecar.get("backends").json()] == ["shop", "api", "new", "byhand", "more"]
+    assert [each["name"] for each in sidecar.get("backends").json()] == ["shop", "api", "byhand", "more"]
     answer = sidecar.post("backends", {"name": "late", "from": "base"}, version=stale + 2, force_reload=True)
     assert answer.status_code == 201, answer.text
     assert (conf / "30-more.cfg").read_text() == "backend more from base\n\nbackend late from base\n"
     assert "late" in sidecar.haproxy.ask("show backend")
 
 
-def test_a_failed_reload_puts_back_all_of_them(sidecar: Sidecar, conf: Path) -> None:
+def test_a_failed_reload_puts_back_all_of_them(sidecar: Quick, conf: Path) -> None:
     before = {path.name: path.read_text() for path in conf.glob("*.cfg")}
     taken = free_port()
     with socket.create_server(("127.0.0.1", taken)):
@@ -147,22 +146,22 @@ def test_a_failed_reload_puts_back_all_of_them(sidecar: Sidecar, conf: Path) -> 
         answer = sidecar.commit(transaction, force_reload=True)
     assert answer.status_code == 400, answer.text
     assert {path.name: path.read_text() for path in conf.glob("*.cfg")} == before
-    assert [each["name"] for each in sidecar.get("backends").json()] == ["shop", "api", "new", "byhand", "more", "late"]
+    assert [each["name"] for each in sidecar.get("backends").json()] == ["shop", "api"]
 
 
-def test_all_of_it_survives_a_restart(sidecar: Sidecar, conf: Path) -> None:
+def test_all_of_it_survives_a_restart(sidecar: Quick, conf: Path) -> None:
     version, before = sidecar.version(), {path.name: path.read_text() for path in conf.glob("*.cfg")}
     transaction = sidecar.transaction()
-    assert sidecar.delete("backends/late", transaction_id=transaction).status_code == 202
+    assert sidecar.delete("backends/shop/servers/one", transaction_id=transaction).status_code == 202
     sidecar.kill()
     sidecar.start()
     assert sidecar.version() == version
     assert sidecar.commit(transaction, force_reload=True).status_code == 200
-    before["30-more.cfg"] = "backend more from base\n\n"
+    before["10-web.cfg"] = before["10-web.cfg"].replace("  server one 127.0.0.1:1 weight 10\n", "")
     assert {path.name: path.read_text() for path in conf.glob("*.cfg")} == before
 
 
-def test_a_conflict_names_its_file(sidecar: Sidecar, conf: Path) -> None:
+def test_a_conflict_names_its_file(sidecar: Quick, conf: Path) -> None:
     declared = {"backends": [{"name": "api", "servers": {"one": {"address": "127.0.0.1", "port": 99}}}]}
     refused = sidecar.put("/v3/sidecar/apply", declared, owner="team-a")
     (conflict,) = refused.json()["conflicts"]
