@@ -26,17 +26,17 @@ ABSENT = b"unable to configure runtime client"
 METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
     """With a configuration that has a section of each kind, all called `one`; nothing is held against HAProxy."""
-    with Client(settings(tmp_path_factory.mktemp("fuzz")), CONFIGURATION) as client:
+    with Client(settings(tmp_path), CONFIGURATION) as client:
         yield client
 
 
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+@pytest.fixture
+def recording(tmp_path: Path) -> Iterator[Client]:
     """The same, whose changes may wait for their confirmation."""
-    with Client(settings(tmp_path_factory.mktemp("options")), CONFIGURATION) as client, entered(client):
+    with Client(settings(tmp_path), CONFIGURATION) as client, entered(client):
         yield client
 
 
@@ -61,6 +61,7 @@ def assert_sound(got: Got, what: str) -> None:
 
 @pytest.mark.parametrize("full", [False, True], ids=["plain", "full_section"])
 def test_what_the_schema_allows_is_done_or_refused(client: Client, bodies: Bodies, full: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """What was written stays readable and can be deleted, by paths that lead somewhere and by others."""
     random = Random(3)
     done = set()
     for operation in written(client):
@@ -77,24 +78,38 @@ def test_what_the_schema_allows_is_done_or_refused(client: Client, bodies: Bodie
             if got.status < 300:
                 done.add(operation)
     assert len(done) > (10 if full else len(written(client)) * 2 // 3), "most operations are to be reached in fact"
-    text = client.file.read_bytes()
-    assert Document.parse(text).data == text
+    assert_whole(client)
+    read_everything(client)
+    delete_everything(client)
+    assert_whole(client)
     assert_nothing_failed(caplog)
 
 
-def assert_nothing_failed(caplog: pytest.LogCaptureFixture) -> None:
-    assert [record.getMessage() for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR] == []
-
-
-def test_everything_stays_readable(client: Client, caplog: pytest.LogCaptureFixture) -> None:
-    """After all that was written, by paths that lead somewhere and by others."""
+def read_everything(client: Client) -> None:
     random = Random(4)
     for operation in client.app.services.index.operations:
         for sane in (True, False, False):
             where = target(operation, random, sane=sane)
             if operation.method == "GET":
                 assert_sound(client.get(where), f"GET {where}")
-    assert_nothing_failed(caplog)
+
+
+def delete_everything(client: Client) -> None:
+    random = Random(6)
+    for operation in reversed(client.app.services.index.operations):
+        if operation.method == "DELETE":
+            for sane in (False, True):
+                where = f"{target(operation, random, sane=sane)}&version={client.engine.version(None)}"
+                assert_sound(client.delete(where), f"DELETE {where}")
+
+
+def assert_whole(client: Client) -> None:
+    text = client.file.read_bytes()
+    assert Document.parse(text).data == text
+
+
+def assert_nothing_failed(caplog: pytest.LogCaptureFixture) -> None:
+    assert [record.getMessage() for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR] == []
 
 
 # Of the options that all writes share.
@@ -198,15 +213,3 @@ def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodie
 
 def is_named(mutant: Mutant, got: Got) -> bool:
     return not mutant.member or re.search(rf"(^|\W){re.escape(mutant.member)}\W", got.message) is not None
-
-
-def test_deleting_everything_leaves_a_whole_file(client: Client, caplog: pytest.LogCaptureFixture) -> None:
-    random = Random(6)
-    for operation in reversed(client.app.services.index.operations):
-        if operation.method == "DELETE":
-            for sane in (False, True):
-                where = f"{target(operation, random, sane=sane)}&version={client.engine.version(None)}"
-                assert_sound(client.delete(where), f"DELETE {where}")
-    text = client.file.read_bytes()
-    assert Document.parse(text).data == text
-    assert_nothing_failed(caplog)
