@@ -289,6 +289,7 @@ def test_what_haproxy_would_refuse_is_known_beforehand(stage: Stage) -> None:
     assert (reason["section"], reason["keyword"]) == ("backend fixed", "server")
     assert planned["reason"] == reason["reason"]
     assert "HAProxy takes the servers of balance source only when it loads the file" in reason["reason"]
+    assert stage.sidecar.reloaded(stage.sidecar.post("raw", text, version=stage.sidecar.version()))["status"] == "succeeded"
 
 
 def test_one_that_meets_a_change_that_waits_for_its_reload(tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ def test_a_map_survives_the_reloads_of_others(sidecar: Quick) -> None:
     transaction = sidecar.transaction()
     sidecar.reloaded(sidecar.commit(transaction))
     assert (visit(sidecar, "r.example"), visit(sidecar, "one.example")) == ("r", "app")
+    assert sidecar.delete(f"{MAPS}/hosts.map/entries/r.example", force_sync=True).status_code == 204
 
 
 MIB = 1 << 20

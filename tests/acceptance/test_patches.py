@@ -16,12 +16,11 @@ SERVER = "backends/app/servers/one"
 PARTS = {"weight": 5, "backup": "enabled", "inter": 1000, "rise": 3, "fall": 4, "cookie": "c", "maxconn": 9, "check": "enabled"}
 
 
-@pytest.fixture(scope="module", params=["2.8", "3.4"])
-def sidecar(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+@pytest.fixture(params=["2.8", "3.4"])
+def sidecar(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Quick]:
     config = PLAIN.format() + f"frontend site from plain\n    bind 127.0.0.1:{free_port()}\n    default_backend app\n\n"
     config += "backend app from plain\n    server one 127.0.0.1:1 weight 10   # the first\n"
-    directory: Path = tmp_path_factory.mktemp("patches")
-    with HAProxy(directory, config, binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as running:
+    with HAProxy(tmp_path, config, binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as running:
         yield running
 
 

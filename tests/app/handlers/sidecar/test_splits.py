@@ -33,17 +33,18 @@ def test_bodies_that_are_none(beside: Beside) -> None:
 def test_the_idle_side_is_in_use(beside: Beside) -> None:
     """A backend of a split that gets no requests now is wanted by the next switch."""
     client, backends = beside.client, "/v3/services/haproxy/configuration/backends"
-    used, unused = {"app", "empty"}, {"app", "empty", "other"}
-    version = client.get("/v3/services/haproxy/configuration/version").json
-    assert client.post(f"{backends}?version={version}", {"name": "other"}).status in (201, 202)
-    assert client.put(f"{PATH}?frontend=web", {"by": "random", "weights": {"app": 1, "empty": 0}}).status == 202
+    used, unused = {"app", "idle"}, {"app", "idle", "other"}
+    for name in ("idle", "other"):
+        version = client.get("/v3/services/haproxy/configuration/version").json
+        assert client.post(f"{backends}?version={version}", {"name": name}).status in (201, 202)
+    assert client.put(f"{PATH}?frontend=web", {"by": "random", "weights": {"app": 1, "idle": 0}}).status == 202
     assert {name for name in unused if client.get(f"/v3/sidecar/references?object=backend/{name}").json["used_by"]} == used
     found = {each["object"] for each in client.get("/v3/sidecar/lint").json if each["id"] == "backend-unused"}
     assert found & {f"backend/{name}" for name in unused} == {"backend/other"}
     version = client.get("/v3/services/haproxy/configuration/version").json
-    refused = client.delete(f"{backends}/empty?version={version}")
+    refused = client.delete(f"{backends}/idle?version={version}")
     assert refused.status == 409 and "split canary" in refused.json["message"]
     assert client.delete(f"{backends}/other?version={version}").status in (202, 204)
     assert client.delete(PATH).status in (202, 204)
     version = client.get("/v3/services/haproxy/configuration/version").json
-    assert client.delete(f"{backends}/empty?version={version}").status in (202, 204)
+    assert client.delete(f"{backends}/idle?version={version}").status in (202, 204)
