@@ -170,7 +170,7 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if version:
                 raise BadRequest(_ONLY_ONE)
-            await self.context.transactions.change(transaction_id, permission.permitted(edit))
+            await self.context.transactions.change(transaction_id, permission.permitted(edit), claimed)
             return Outcome(self.version(transaction_id))
         stated = version if any_version else self._stated(version)
         change = Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload, claimed=claimed)

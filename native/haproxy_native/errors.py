@@ -213,6 +213,10 @@ class StaleTransaction(Stale):
         self.transaction = transaction
 
 
+class StaleRenaming(Stale):
+    """A renaming, which is not merged: what came between may have named the object."""
+
+
 class TextGone(Conflict):
     pass
 

@@ -20,7 +20,7 @@ import pytest
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.observed import by_backend, unlike
+from haproxy_native.planning.observed import Claim, by_backend, unlike
 from haproxy_native.planning.servers import Servers
 from haproxy_native.runtime.verification import server_limits
 from haproxy_native.text.document import Document
@@ -121,7 +121,7 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
 
 async def set_back(engine: Engine, backend: str, server: str) -> None:
     """As a PUT of the server with the file's values does."""
-    outcome = await engine.write(lambda document: document, version=engine.version(), claimed=frozenset({(backend, server)}))
+    outcome = await engine.write(lambda document: document, version=engine.version(), claimed=frozenset({Claim(backend, server)}))
     assert outcome.live or (await reload(engine)).status == "succeeded"
 
 

@@ -13,7 +13,7 @@ from starlette.types import Scope
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.operations import Handler, Operation
-from dataplaneapi.api.place import place_of
+from dataplaneapi.api.place import parent_in_query, place_of
 from dataplaneapi.api.read_only import is_read
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
@@ -28,12 +28,12 @@ _READS = ("GET", "HEAD")
 LONGEST_LOGIN = 64
 
 
-def note(called: str, operation: Operation, values: Mapping[str, Any], services: Services) -> None:
-    """The author's request is for this operation, whose id is `called`, and for the object that its path names."""
+def note(called: str, operation: Operation, values: Mapping[str, Any], services: Services, query: bytes) -> None:
+    """The author's request is for this operation, whose id is `called`, and for the object that its path and query name."""
     if request := author.get().request:
         request.operation = called
         if operation.method not in _READS or services.audit.reads:
-            request.object = object_of(operation, values, services)
+            request.object = object_of(operation, {**values, **parent_in_query(operation, query, services.editor)}, services)
 
 
 def name(object_: str) -> None:

@@ -14,7 +14,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
-from dataplaneapi.api.place import place_of, present_value
+from dataplaneapi.api.place import parent_in_query, place_of, present_value
 from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import Caller
@@ -84,6 +84,7 @@ async def read_call(request: Request) -> Call:
     strict = ignored.is_strict(query, services.settings.strict)
     scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
     values = parameters.convert(operation.parameters, scope["path_params"], query, scope["headers"])
+    values |= parent_in_query(operation, scope["query_string"], services.editor)
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     within = scope.get("answer_within", _no_deadline)
     call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])

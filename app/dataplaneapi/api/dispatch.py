@@ -26,7 +26,7 @@ class Dispatch:
         operation, values = self._services.index.find(scope)
         values = with_known_names(operation, values, self._services)
         scope["operation"], scope["path_params"] = operation, values
-        asked.note(operation_of(scope), operation, values, self._services)
+        asked.note(operation_of(scope), operation, values, self._services, scope["query_string"])
         require_role(operation)
         route = self._routes.get(operation)
         if route is None:

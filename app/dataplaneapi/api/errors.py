@@ -34,6 +34,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.Conflict: 409,
     native.Diverged: 409,
     native.Stale: 409,
+    native.StaleRenaming: 409,
     native.StaleTransaction: 409,
     native.Collided: 409,
     native.TextGone: 409,
@@ -96,6 +97,7 @@ REMEDIES: dict[type[native.NativeError], str] = {
         "read again what is to be changed and send ?version={current}, or ?on_conflict=merge beside the old version, "
         "which merges what touches other members"
     ),
+    native.StaleRenaming: "read again what is to be renamed and send ?version={current}; a write that renames is not merged",
     native.StaleTransaction: (f"{_MERGE}; else start another one with POST /v3/services/haproxy/transactions?version={{current}}"),
 }
 

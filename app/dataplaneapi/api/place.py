@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.parameters import query_values
 from haproxy_native.editing.editor import Editor, Parent
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
@@ -51,6 +52,16 @@ def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Servic
         return None
     document = services.spoe.file(values["parent_name"]).read(values.get("transaction_id"))
     return editor.get_object(document, values["scope_name"], editor.resources[operation.resource], values["name"])
+
+
+def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[str, str]:
+    """Return the section in which an object stands, under the one name that it has, where the query names it; empty elsewhere."""
+    resource = editor.resources.by_name.get(operation.resource or "")
+    name = resource.parent_parameter if resource and operation.parent is not None else ""
+    if not name or name in operation.names:
+        return {}
+    given = query_values(query).get(name, [""])[0]
+    return {name: heard(given)} if given else {}
 
 
 def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:

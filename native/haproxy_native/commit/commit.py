@@ -250,11 +250,11 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     for reason in applied.reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if applied.reasons or change.skip_reload:
-        return Outcome(stamped.version, reasons=tuple(applied.reasons))
+        return Outcome(stamped.version, reasons=tuple(applied.reasons), members=applied.members)
     loaded = context.running.document is context.current.document and not context.running.doubt
     if (waited := context.pending) and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, waited)
-    return Outcome(stamped.version, live=True, commands=applied.commands)
+    return Outcome(stamped.version, live=True, commands=applied.commands, members=applied.members)
 
 
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, plan: Plan) -> Outcome:
@@ -270,7 +270,7 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
     finally:
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
-    return Outcome(prepared.stamped.version, live=True, commands=plan.texts)
+    return Outcome(prepared.stamped.version, live=True, commands=plan.texts, members=process.corrected(plan))
 
 
 async def _publish_with_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
@@ -306,7 +306,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     shown = () if change.skip_reload else tuple(reasons)
     commands = () if reasons else (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.texts))
     version = stamped.version if prepared.has_text else prepared.base
-    return Outcome(version, reasons=shown, live=not reasons, contents=contents, commands=commands)
+    return Outcome(version, reasons=shown, live=not reasons, contents=contents, commands=commands, members=applied.members)
 
 
 async def _file_locked(context: CommitContext, change: FileChange, passed: Passed | None) -> Outcome:

@@ -57,7 +57,7 @@ async def decide(
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
     if (wanted := await beside(ahead, running.document, before, new)) is not None:
-        alone = await planned(context, running.document, wanted)
+        alone = await planned(context, running.document, wanted, claimed)
         if not alone.reasons:
             return Decision(alone, wanted)
     return Decision(plan)
@@ -76,7 +76,7 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
     backends = await beside(observable, running, new, claimed)
     if not backends:
         return await _asked(context, await beside(_plan, context, running, new, None), new)
-    limits = await server_limits(context.runtime, {backend for backend, _ in claimed}) if claimed else {}
+    limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
     kept = context.kept() if context.kept and claimed else {}
     plan = await beside(_plan, context, running, new, Observed(rows, limits, claimed, kept))
@@ -107,6 +107,6 @@ def _plan(context: CommitContext, running: Document, new: Document, observed: Ob
         return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
 
 
-async def reasons_to_reload(context: CommitContext, before: Document, new: Document) -> Sequence[Reason]:
+async def reasons_to_reload(context: CommitContext, before: Document, new: Document, claimed: Claimed = frozenset()) -> Sequence[Reason]:
     """Return why going from one document to another needs a reload; empty if runtime commands are enough."""
-    return (await planned(context, before, new)).reasons
+    return (await planned(context, before, new, claimed)).reasons

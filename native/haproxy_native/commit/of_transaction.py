@@ -61,6 +61,7 @@ async def committed(
             transaction_id=id_,
             files=_files(context, id_, stores),
             force_reload=force_reload,
+            claimed=await beside(context.transactions.claimed, id_),
         )
         if merges:
             base, document = await _sides(context, id_)
@@ -109,7 +110,7 @@ async def _private_change(context: CommitContext, transaction: Transaction, *, m
             raise Stale("the configuration was changed meanwhile", current=context.current.version)
         return _joined(document, before)
 
-    change = Change(edit, transaction.version)
+    change = Change(edit, transaction.version, claimed=transaction.claimed)
     return await merging(context, change, start) if merges else change
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change
+from haproxy_native.commit.change import Change, Member
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.decision import Decision, decide, plan_observed, planned
 from haproxy_native.commit.events import ChangedLive
@@ -15,6 +15,7 @@ from haproxy_native.commit.loads import Load
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.needs_check import needs_check
@@ -28,10 +29,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Applied:
-    """The commands that HAProxy has taken, or the reasons why only a reload applies the change."""
+    """The commands that HAProxy has taken, or the reasons why only a reload applies the change; `members` are set back either way."""
 
     reasons: Sequence[Reason] = ()
     commands: Sequence[str] = ()
+    members: Sequence[Member] = ()
+
+
+def corrected(plan: Plan) -> tuple[Member, ...]:
+    """Return what a plan sets back that others have changed in the process; of a whole server all that it shows."""
+    return tuple(
+        Member(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared) for each in plan.corrected
+    )
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
@@ -89,14 +98,14 @@ async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, 
     """Runtime commands, or the reasons for a reload."""
     plan, wanted = await _decided(context, change, before, stamped.document)
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
-        return Applied(reasons)
+        return Applied(reasons, members=corrected(plan))
     if wanted is None and context.load is None:
         context.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     else:
         context.running.is_ahead(wanted or stamped.document)
     if context.load:
         await _want(context, context.load, before, stamped.document)
-    return Applied(commands=plan.texts)
+    return Applied(commands=plan.texts, members=corrected(plan))
 
 
 class Untaken(Exception):

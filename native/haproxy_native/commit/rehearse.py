@@ -48,7 +48,7 @@ async def _of_configuration(context: CommitContext, change: Change) -> bool:
 
 
 async def _needs_reload(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
-    return change.force_reload or bool(await decision.reasons_to_reload(context, before, new))
+    return change.force_reload or bool(await decision.reasons_to_reload(context, before, new, change.claimed))
 
 
 def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:

@@ -13,6 +13,7 @@ from haproxy_native.text.section import Section
 
 # characters from the start, characters that go, the text that comes
 Patch = tuple[int, int, str]
+NONE: Patch = (0, 0, "")
 
 
 def patch(base: Document, new: Document) -> Patch | None:

@@ -23,6 +23,15 @@ def delta(old: bytes, new: bytes) -> bytes:
     return zlib.compress(b"".join(_HUNK.pack(start, end, len(come)) + come for start, end, come in _hunks(old, new)), 1)
 
 
+def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Return the lines of the old content that go, and those of the new one that come."""
+    gone, come = list[bytes](), list[bytes]()
+    for start, end, lines in _hunks(old, new):
+        gone.append(old[start:end])
+        come.append(lines)
+    return b"".join(gone), b"".join(come)
+
+
 def applied(old: bytes, difference: bytes) -> bytes:
     """The new content. Raises zlib.error, struct.error or ValueError for a difference that is damaged."""
     data, pieces, at, place = zlib.decompress(difference), list[bytes](), 0, 0

@@ -19,6 +19,8 @@ from haproxy_native.text.section import BOUNDARY, Section
 CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
 # Of a summary: the members that it names, and the characters of a value.
 MOST_MEMBERS, LONGEST_VALUE = 3, 40
+# In the name of an entry of a map or an ACL.
+ENTRY = "/entry/"
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,29 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
     return Record(entry, contents, outcome.members, sorted(set(objects)))
 
 
-def summary(effects: Sequence[Mapping[str, Any]]) -> str:
-    """Return one line about what a change did, as in `weight 10 → 20 on backend/shop/server/web1`; empty without effects.
+def summary(effects: Sequence[Mapping[str, Any]], files: Mapping[str, str], process: Sequence[str] = ()) -> str:
+    """Return one line about what a change did, as in `weight 10 → 20 on backend/shop/server/web1`; empty if nothing is known of it.
 
-    The effects are as the API shows them, without secrets.
+    The effects are as the API shows them, without secrets. `files`: what became of each file, by its object. `process`: what was changed
+    in the running process in a way that has no effects.
     """
+    texts = [text for text in (_of_effects(effects), *files.values()) if text] or [
+        f"change {object_} in the process" for object_ in process
+    ]
+    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return f"{texts[0]}{more}" if texts else ""
+
+
+def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
     if not effects:
         return ""
     object_ = effects[0]["object"]
     own = [effect for effect in effects if effect["object"] == object_]
     others = len({effect["object"] for effect in effects}) - 1
     more = f" and {others} more" if others else ""
+    if ENTRY in object_ and None in (own[0]["old"], own[0]["new"]):
+        # Of an entry all is its value.
+        return f"delete {object_}{more}" if own[0]["new"] is None else f"create {object_}: {_value(own[0]['new'])}{more}"
     if any(effect["member"] for effect in own):
         members = [_of_member(effect) for effect in own if effect["member"]]
         rest = f" and {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""

@@ -32,11 +32,11 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import Missing, Unrecorded, Unusable
-from haproxy_native.history import entries, versions
+from haproxy_native.history import entries, file_summaries, versions
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
 from haproxy_native.history.journal import FIRST, Journal, Limits
-from haproxy_native.planning.effects import effects
+from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
 
@@ -242,8 +242,8 @@ class History:
                 await self._add_unseen(path, await asyncio.to_thread(on_disk, Path(path)))
         await self._recall_unloaded()
         await self._enter_outcomes()
-        for id_ in await self._asked(Journal.without_effects, CONFIGURATION):
-            self._behind.put_nowait(partial(self._compare, id_))
+        for id_, kind in await self._asked(Journal.without_effects):
+            self._behind.put_nowait(partial(self._compare, id_, kind))
 
     async def _enter_outcomes(self) -> None:
         """Enters the outcomes of ended reloads, as far as they are remembered."""
@@ -256,8 +256,8 @@ class History:
             log.error("the history cannot be written: %s", error)
 
     async def _entered(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
-        if kind == CONFIGURATION:
-            await self._compare(id_, of)
+        if kind in (CONFIGURATION, FILE):
+            await self._compare(id_, kind, of)
         await self._try(Journal.tidy, time.time())
 
     async def _add_unseen(self, path: str, now: bytes | None) -> None:
@@ -302,17 +302,20 @@ class History:
             if entry.version not in known and not entry.author.cause.startswith(f"{RELOAD}/"):
                 context.unloaded.appendleft(Published(entry.version, entry.author, *texts, is_live, with_files and not is_live, entry.id))
 
-    async def _compare(self, id_: int, of: Outcome | Edited | None = None) -> None:
+    async def _compare(self, id_: int, kind: str, of: Outcome | Edited | None = None) -> None:
         try:
-            if of:
-                touched = await beside(lambda: of.effects)
-            else:
-                touched = await beside(effects, self._editor, *(await self._kept(id_))[0])
+            touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
+            files = await beside(file_summaries.of_files, await self._asked(Journal.stored, id_))
             effects_ = [touch.as_dict() for touch in touched]
-            summary = await beside(lambda: entries.summary(masked_object(effects_, "effect")))
-            await self._asked(Journal.add_effects, id_, effects_, [touch.object for touch in touched], summary)
+            summary = await beside(lambda: entries.summary(masked_object(effects_, "effect"), files))
+            await self._asked(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
             log.warning("the effects of entry %d are not known: %s", id_, error)
+
+    async def _effects(self, id_: int, of: Outcome | Edited | None) -> Sequence[Effect]:
+        if of:
+            return await beside(lambda: of.effects)
+        return await beside(effects, self._editor, *(await self._kept(id_))[0])
 
     async def _kept(self, id_: int) -> tuple[tuple[Document, Document], bool]:
         """The configuration before and after an entry, and whether stored files were changed with it."""

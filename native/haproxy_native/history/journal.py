@@ -7,7 +7,7 @@ computed. Private keys stand in a database of their own.
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from haproxy_native.commit.change import Content, Member
 from haproxy_native.editing.object_names import beginning, covers
 from haproxy_native.errors import Missing, NoEntry, NotFound
 from haproxy_native.history import contents
-from haproxy_native.history.entries import Entry, Record, Refusal, ReloadOutcome
+from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal, ReloadOutcome
 from haproxy_native.reload.records import KEPT
 from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS file (
     entry INTEGER NOT NULL, object TEXT NOT NULL, path TEXT NOT NULL, secret INTEGER NOT NULL, is_kept INTEGER NOT NULL,
     PRIMARY KEY (entry, path)
 );
-CREATE TABLE IF NOT EXISTS effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL, summary TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL, files BLOB NOT NULL, summary TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS touched (object TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (object, entry)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reload (
     id TEXT PRIMARY KEY, time REAL NOT NULL, status TEXT NOT NULL, changes TEXT NOT NULL, rest TEXT NOT NULL
@@ -129,10 +129,12 @@ class Journal:
                     self.keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
                     contents.hold(self.keys, FIRST, first.path, first.before, first.after)
 
-    def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str], summary: str) -> None:
+    def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str], files: Mapping[str, str], summary: str) -> None:
         """On disk with the next entry: they can be computed again."""
         with _transaction(self._main, is_synced=False):
-            self._main.execute("INSERT OR IGNORE INTO effects VALUES (?, ?, ?)", (entry, _packed(effects), summary))
+            self._main.execute(
+                "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)", (entry, _packed(effects), _packed([*files.items()]), summary)
+            )
             self._touch(entry, objects)
 
     def _touch(self, entry: int, objects: Sequence[str]) -> None:
@@ -211,18 +213,34 @@ class Journal:
         return _unpacked(row[0]) if row else None
 
     def summary(self, entry: int) -> str:
-        """Return the summary of an entry's effects; empty if they have not been computed yet, or if there are none."""
+        """Return the summary of an entry; empty if its effects have not been computed yet, or if there are none."""
         row = self._main.execute("SELECT summary FROM effects WHERE entry = ?", (entry,)).fetchone()
         return row[0] if row else ""
 
-    def without_effects(self, kind: str) -> list[int]:
-        rows = self._main.execute("SELECT id FROM entry WHERE kind = ? AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (kind,))
-        return [id_ for (id_,) in rows]
+    def files(self, entry: int) -> dict[str, str]:
+        """Return what became of the files of an entry, by their objects."""
+        row = self._main.execute("SELECT files FROM effects WHERE entry = ?", (entry,)).fetchone()
+        return dict(_unpacked(row[0])) if row else {}
+
+    def without_effects(self) -> list[tuple[int, str]]:
+        """Return the ids and kinds of the entries whose effects are still to be computed."""
+        return self._main.execute(
+            "SELECT id, kind FROM entry WHERE kind IN (?, ?) AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (CONFIGURATION, FILE)
+        ).fetchall()
 
     def contents(self, entry: int) -> list[Content]:
         """Returns the contents of the files that an entry changed. Raises NotFound for a key that is no longer kept."""
         rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
         return [self._content(entry, *row) for row in rows]
+
+    def stored(self, entry: int) -> list[Content]:
+        """Return the contents of the files beside the configuration that an entry changed, but for keys that are no longer kept."""
+        rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object != ''", (entry,)).fetchall()
+        found = list[Content]()
+        for row in rows:
+            with suppress(NotFound):
+                found.append(self._content(entry, *row))
+        return found
 
     def configuration(self, entry: int) -> Content:
         """Returns the configuration of an entry that changed it, whether or not other files of the entry are kept."""

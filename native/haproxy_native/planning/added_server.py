@@ -35,7 +35,11 @@ def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -
     path = f"{argument(backend)}/{argument(name)}"
     options = " ".join(map(argument, _words(servers, live, values, capabilities)))
     # Two blanks, as clients know the command from its refusals.
-    made = [Command(f"add server {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}")]
+    made = [
+        Command(
+            f"{commands.ADD_SERVER} {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}"
+        )
+    ]
     made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
     made += [commands.agent(backend, name, True)] if values.get(live.roles[AGENT]) == "enabled" else []
     return made

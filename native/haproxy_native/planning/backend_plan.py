@@ -202,6 +202,8 @@ def deleted(
         return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
     if has_conditionals(section) or around.is_conditional(section):
         return result.because(0, "the section is gone, and it stood under a condition")
+    if off := fixed((section, *ancestors(running, section)), servers.grammar).everything:
+        return result.because(0, f"the section is gone, and HAProxy takes no command for it, for it is {off}")
     served = servers.of(running, section)
     if served is None:
         return result.because(0, "the section is gone, and a server line of it cannot be read")

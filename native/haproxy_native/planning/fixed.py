@@ -11,7 +11,6 @@ from typing import Any
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import unquoted
 
 WEIGHTS, ADDITIONS, EVERYTHING = "weights", "additions", "everything"
 NEGATION = "no"
@@ -53,7 +52,7 @@ def _said(section: Section, rules: Sequence[Mapping[str, Any]], first: Collectio
     """The keywords of its lines with their values, None for those that a line ends; the last of a kind counts."""
     ends = {rule["ended_by"]: rule["keyword"] for rule in rules if "ended_by" in rule}
     for line in section.lines[1:]:
-        words = line.words
+        words = line.args
         is_negated = words[:1] == (NEGATION,)
         words = words[1:] if is_negated else words
         if not words or words[0] not in first:
@@ -64,4 +63,4 @@ def _said(section: Section, rules: Sequence[Mapping[str, Any]], first: Collectio
             for keyword in (rule["keyword"], *rule.get("unless", ())):
                 parts = tuple(keyword.split())
                 if words[: len(parts)] == parts:
-                    yield keyword, None if is_negated else unquoted("".join(words[len(parts) : len(parts) + 1]))
+                    yield keyword, None if is_negated else "".join(words[len(parts) : len(parts) + 1])

@@ -5,15 +5,15 @@ alone does not tell: addresses that are no IP literals. What stands under a cond
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from haproxy_native.abandonment import check
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.live import BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
-from haproxy_native.planning.section_order import conditional_sections, has_conditionals
+from haproxy_native.planning.section_order import conditional_sections, is_conditional
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
 from haproxy_native.runtime.verification import is_same
@@ -21,22 +21,38 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
-SERVED, SERVERS = ("backend", "listen"), "servers"
+SERVED, SERVERS, TEMPLATES = ("backend", "listen"), "servers", "server_templates"
 ADDRESS, PORT, WEIGHT = "address", "port", "weight"
 HEALTH, AGENT, STATE = "health", "agent", "state"
-COUNT = "num_or_range"
+COUNT, HOST = "num_or_range", "fqdn"
 # Rows and limits, by backend and server.
 Rows = Mapping[str, Mapping[str, ServerState]]
 Limits = Mapping[tuple[str, str], int]
-# Servers, by backend and name, that are to be in the process as the document says, whatever a change of the document changes.
-Claimed = frozenset[tuple[str, str]]
+
+
+class Claim(NamedTuple):
+    """A server that is to be in the process as the document says, whatever a change of the document changes.
+
+    Of a template, whose prefix is `server`, all that it makes.
+    """
+
+    backend: str
+    server: str
+    is_template: bool = False
+
+    def makes(self, backend: str, server: str) -> bool:
+        """Whether it is a template from which HAProxy may have made the server."""
+        return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
+
+
+Claimed = frozenset[Claim]
 
 
 def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claimed:
-    """Return the server that is stated as a whole; none for any other object."""
-    if resource.schema != resources()[SERVERS].schema or parent is None or parent[0].section not in SERVED:
+    """Return the server, or the template, that is stated as a whole; none for any other object."""
+    if resource.name not in (SERVERS, TEMPLATES) or parent is None or parent[0].section not in SERVED:
         return frozenset()
-    return frozenset({(parent[1], key)})
+    return frozenset({Claim(parent[1], key, resource.name == TEMPLATES)})
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,17 @@ class Observed:
         """Return what was read of a backend; None where it was not read."""
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
+    def corrects(self, found: "Unlike") -> bool:
+        """Whether a difference is one of a claimed server, and of a member that is not kept."""
+        backend, server = found.backend, found.server
+        is_claimed = Claim(backend, server) in self.claimed or any(each.makes(backend, server) for each in self.claimed if each.is_template)
+        return is_claimed and found.member not in self.keeps(backend, server)
+
+    def keeps(self, backend: str, server: str) -> set[str]:
+        """Return the members of a server that stay; of its address and its port, which HAProxy sets by one command, both or none."""
+        kept = set(self.kept.get((backend, server), ()))
+        return kept | {ADDRESS, PORT} if kept & {ADDRESS, PORT} else kept
+
 
 @dataclass(frozen=True)
 class ObservedBackend:
@@ -62,17 +89,14 @@ class ObservedBackend:
     name: str
     rows: Mapping[str, ServerState]
 
-    def is_claimed(self, server: str) -> bool:
-        return (self.name, server) in self.observed.claimed
+    def is_claimed(self, server: str, *, is_template: bool = False) -> bool:
+        return Claim(self.name, server, is_template) in self.observed.claimed
 
     def unlike(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the members of a claimed server that the worker has otherwise, with its values."""
-        if (row := self.rows.get(server.name)) is None or not self.is_claimed(server.name):
+        """Return the members of a server that the worker has otherwise and that are not kept, with its values."""
+        if (row := self.rows.get(server.name)) is None:
             return {}
-        key = self.name, server.name
-        kept = set(self.observed.kept.get(key, ()))
-        # HAProxy sets both by one command: of an override of one, the other stays as well.
-        kept |= {ADDRESS, PORT} if kept & {ADDRESS, PORT} else set()
+        key, kept = (self.name, server.name), self.observed.keeps(self.name, server.name)
         return {
             member: value for member, value in differing(live, server, row, self.observed.limits.get(key)).items() if member not in kept
         }
@@ -140,7 +164,7 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
 
 def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
     """Whether the server's address is an IP literal; surely so if the worker shows the same word."""
-    text = str(values.get(ADDRESS, values.get("fqdn", "")))
+    text = str(values.get(ADDRESS, ""))
     return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
 
 
@@ -159,7 +183,7 @@ def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
 
 def _host(values: Mapping[str, Any]) -> str:
     """The host name of a server, in small letters; empty where there is none, and for SRV records, which name others."""
-    host = str(values.get(ADDRESS, values.get("fqdn", "")))
+    host = str(values.get(ADDRESS, ""))
     is_name = not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
     return host.casefold() if is_name and ip_of(host) is None else ""
 
@@ -170,6 +194,14 @@ def names(server: EffectiveServer) -> list[str]:
         return [plain(server.name)]
     low, _, high = plain(server.values[COUNT]).rpartition("-")
     return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]
+
+
+def made(server: EffectiveServer) -> list[EffectiveServer]:
+    """Return the server, or those that a template makes, each with the template's address. Raises what `names` does."""
+    if COUNT not in server.values:
+        return [replace(server, name=name) for name in names(server)]
+    values = {**server.values, ADDRESS: server.values.get(HOST, NOTHING)}
+    return [replace(server, name=name, values=values) for name in names(server)]
 
 
 def is_settled(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
@@ -196,30 +228,34 @@ def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, onl
     for key, section in zip(document.keys(), document.sections, strict=True):
         if key[0] in SERVED and key not in repeated and (only is None or unquoted(key[1]) in only):
             check()
-            is_certain = id(section) not in conditional
-            yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits, is_certain=is_certain)
+            yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits, conditional)
 
 
 def _of_section(
-    document: Document, section: Section, servers: Servers, live: Live, rows: Mapping[str, ServerState], limits: Limits, *, is_certain: bool
+    document: Document,
+    section: Section,
+    servers: Servers,
+    live: Live,
+    rows: Mapping[str, ServerState],
+    limits: Limits,
+    conditional: Collection[int],
 ) -> Iterator[Unlike]:
     above, backend = list(ancestors(document, section)), unquoted(section.name)
     if is_settled(section, above, backend, rows, limits):
         return
     if fixed((section, *above), servers.grammar).everything:
         return
-    is_certain = is_certain and not any(map(has_conditionals, (section, *above)))
-    served = servers.of(document, section) if is_certain else None
+    served = None if is_conditional((section, *above), conditional) else servers.of(document, section)
     try:
-        named = [(name, server) for server in (*served.servers, *served.templates) for name in names(server)] if served else None
+        named = [server for line in (*served.servers, *served.templates) for server in made(line)] if served else None
     except (ValueError, BadValue, NotExpressible):
         named = None
     if named is None:
         yield from (difference for row in rows.values() for difference in _since_start(live, row))
         return
     missing, differs = set(rows), False
-    for name, server in named:
-        missing.discard(name)
+    for server in named:
+        missing.discard(name := server.name)
         if (row := rows.get(name)) is None:
             differs = True
             yield Unlike(backend, name, "", _shown(server), None)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from haproxy_native.planning.observed import Unlike
 from haproxy_native.runtime.commands import Command, Step
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
@@ -30,11 +31,15 @@ class Reason:
 
 @dataclass
 class Plan:
-    """No reasons: the commands do it (none: nothing is to be done). `places`: which line a command's text comes from."""
+    """No reasons: the commands do it (none: nothing is to be done). `places`: which line a command's text comes from.
+
+    `corrected`: what others have set in the process and this sets back, though no line changes.
+    """
 
     commands: list[Command] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
     places: dict[str, tuple[Section, int]] = field(default_factory=dict)
+    corrected: list[Unlike] = field(default_factory=list)
 
     @property
     def is_live(self) -> bool:

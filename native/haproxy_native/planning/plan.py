@@ -3,6 +3,7 @@
 What differs is found by meaning: comments, blank lines, indents and units do not count.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -18,9 +19,17 @@ from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundi
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
-from haproxy_native.planning.observed import SERVED, Claimed, Observed, is_settled
+from haproxy_native.planning.observed import SERVED, Claimed, Observed, Unlike, unlike
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
-from haproxy_native.planning.section_order import Key, conditional_sections, has_conditionals, key_of, keys_of, pairs, sections_of
+from haproxy_native.planning.section_order import (
+    Key,
+    conditional_sections,
+    is_conditional,
+    key_of,
+    keys_of,
+    pairs,
+    sections_of,
+)
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import Servers, ancestors
 from haproxy_native.runtime.capabilities import Capabilities
@@ -82,6 +91,7 @@ class _Planner:
         self.result = Plan()
 
     def plan(self) -> Plan:
+        self.result.corrected = self._to_correct()
         if loose_directives(self.running) != loose_directives(self.new):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
         before, after = sections_of(self.running), sections_of(self.new)
@@ -91,12 +101,12 @@ class _Planner:
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
-        claimed = {backend for backend, _ in self.observed.claimed} if self.observed else set[str]()
+        claimed = {each.backend for each in self.result.corrected}
         for old, new in corresponding:
             if differ(old, new):
                 self._section(old, new)
             elif claimed and new.kind in SERVED and unquoted(new.name) in claimed:
-                self._claimed(old, new)
+                self._servers(old, new)
         self._backends(coming, going)
         return self.result
 
@@ -151,20 +161,18 @@ class _Planner:
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
         self._servers(old, new)
 
-    def _claimed(self, old: Section, new: Section) -> None:
-        """The claimed servers of a section that says the same."""
-        assert self.observed
-        if id(new) in conditional_sections(self.new):
-            return
-        name, above = unquoted(new.name), list(ancestors(self.new, new))
-        rows, limits = self.observed.rows.get(name, {}), self.observed.limits
-        if not is_settled(new, above, name, rows, limits):
-            self._servers(old, new)
+    def _to_correct(self) -> list[Unlike]:
+        """Return what the worker has otherwise of claimed servers than both documents say."""
+        if not (observed := self.observed) or not observed.claimed:
+            return []
+        backends = {claim.backend for claim in observed.claimed}
+        before, after = (
+            list(unlike(document, self.servers, observed.rows, observed.limits, backends)) for document in (self.running, self.new)
+        )
+        return [each for each in after if observed.corrects(each) and each in before]
 
     def _servers(self, old: Section, new: Section) -> None:
         """The servers of two sections that say the same besides, or of one that does not change, where its servers are claimed."""
-        if old is new and (self._unsure(self.new, new) or self.servers.of(self.new, new) is None):
-            return
         if why := self._unsure(self.running, old) or self._unsure(self.new, new):
             return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
@@ -184,11 +192,17 @@ class _Planner:
         for place, why in planner.reasons:
             self._reason(new, place, why)
 
+    @functools.cached_property
+    def _conditional(self) -> frozenset[int]:
+        return conditional_sections(self.running) | conditional_sections(self.new)
+
     def _unsure(self, document: Document, section: Section) -> str:
         """Why it cannot be decided here what its servers inherit; empty where it can."""
         above = list(ancestors(document, section))
-        if any(map(has_conditionals, (section, *above))):
+        if is_conditional((section, *above), self._conditional):
             return "a server or what it inherits stands under a condition"
+        if keyword := next((line.args[0] for each in (section, *above) for line in each.lines if line.args and "$" in line.args[0]), ""):
+            return f"only HAProxy can resolve the keyword {keyword}"
         return "" if above or not self.preceded else "the servers may inherit from another file"
 
     def _others(self, section: Section) -> list[tuple[str, ...]]:
@@ -211,7 +225,7 @@ class _Planner:
             if commands is None:
                 return None
             new_commands += commands
-        return new_commands
+        return None if new_commands and is_conditional((new,), self._conditional) else new_commands
 
     @staticmethod
     def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
@@ -227,7 +241,7 @@ class _Planner:
         changed = [member for member in {**old, **after.values} if old.get(member) != after.values.get(member)]
         if not changed:
             return [] if was else None
-        if len(shape.reading(section).lines[number]) > 1 or has_conditionals(section):
+        if len(shape.reading(section).lines[number]) > 1:
             return None
         try:
             new_commands, left = live.commands("", plain(section.name), old, after.values, changed)
@@ -246,7 +260,7 @@ def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
     before, after = running.apart_from(new)
     old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
     changed = [section for section in new.sections[after] if key_of(section) in old and differ(old[key_of(section)], section)]
-    return {unquoted(section.name) for section in changed} | {backend for backend, _ in claimed}
+    return {unquoted(section.name) for section in changed} | {claim.backend for claim in claimed}
 
 
 def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:

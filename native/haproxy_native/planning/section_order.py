@@ -7,7 +7,7 @@ places, and those that are declared `movable` move between them.
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
@@ -70,6 +70,11 @@ def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
 
 def has_conditionals(section: Section) -> bool:
     return any(line.args and line.args[0] in CONDITIONALS for line in section.lines)
+
+
+def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool:
+    """Whether any of these sections, or a line in it, stands under a condition; `inside` are the `conditional_sections` of the document."""
+    return any(id(section) in inside or has_conditionals(section) for section in sections)
 
 
 def conditional_sections(document: Document) -> frozenset[int]:

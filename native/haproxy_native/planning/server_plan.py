@@ -7,7 +7,7 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import Fixed
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import AGENT, HEALTH, STATE, WEIGHT, ObservedBackend, says_more
+from haproxy_native.planning.observed import AGENT, HEALTH, STATE, WEIGHT, ObservedBackend, made, says_more
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
@@ -18,7 +18,7 @@ NOT_FIXED = Fixed()
 
 
 class ServerPlanner:
-    """Fills `commands`, `places` (of a command's text, in the section) and `reasons` (place in the section, why).
+    """Fills `commands`, `places` (of a command's text, in the section), and `reasons` (place in the section, why).
 
     `observed`: what the worker shows of the backend, None where it was not read. What is claimed there is planned from it.
     """
@@ -56,7 +56,7 @@ class ServerPlanner:
             self.reasons.append((misplaced.place, "servers stand in another order, and HAProxy adds one only behind the others"))
             return
         for name in remaining:
-            self._changed(before[name], after[name])
+            self._changed(before[name], after[name], is_claimed=self._is_claimed(name))
         for server in befores:
             if server.name not in after:
                 self._deleted(server)
@@ -72,15 +72,27 @@ class ServerPlanner:
             if changed or old.opaque != new.opaque:
                 what = ", ".join(changed) or "unknown words"
                 self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
+            elif self._is_claimed(new.name, is_template=True):
+                self._corrected(new)
 
-    def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
+    def _corrected(self, template: EffectiveServer) -> None:
+        """The servers of a claimed template."""
+        try:
+            servers = made(template)
+        except (ValueError, BadValue, NotExpressible):
+            self.reasons.append((template.place, f"only HAProxy can resolve which servers the template {template.name} makes"))
+            return
+        for server in servers:
+            self._changed(server, server, is_claimed=True)
+
+    def _changed(self, old: EffectiveServer, new: EffectiveServer, *, is_claimed: bool) -> None:
         if old.opaque != new.opaque:
             self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
             return
-        if self._is_missing(new.name) and (old.values != new.values or self._is_claimed(new.name)):
+        if self._is_missing(new.name) and (old.values != new.values or is_claimed):
             self.reasons.append((new.place, f"server {new.name}: the running process does not have it"))
             return
-        now = self.observed.unlike(self.live, old) if self.observed and self._is_claimed(new.name) else {}
+        now = self.observed.unlike(self.live, old) if self.observed and is_claimed else {}
         before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         if changed and says_more(self.live, new):
@@ -102,9 +114,9 @@ class ServerPlanner:
         else:
             self._say(new.place, new_commands)
 
-    def _is_claimed(self, name: str) -> bool:
-        """Whether the worker is to have the server as its line says, and could be told so."""
-        return self.observed is not None and self.observed.is_claimed(name) and not self.fixed.everything
+    def _is_claimed(self, name: str, *, is_template: bool = False) -> bool:
+        """Whether the worker is to have the server, or those of the template, as its line says, and could be told so."""
+        return self.observed is not None and self.observed.is_claimed(name, is_template=is_template) and not self.fixed.everything
 
     def _is_missing(self, name: str) -> bool:
         return self.observed is not None and name not in self.observed.rows

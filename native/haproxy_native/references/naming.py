@@ -19,7 +19,7 @@ from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadRequest, Conflict, NotFound
+from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRenaming
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
@@ -137,14 +137,20 @@ class Naming:
             return await self._engine.write(change.edit, transaction_id=change.transaction_id, force_reload=force_reload)
         change = replace(change, force_reload=force_reload)
         if rehearsal.wanted.get():
-            return await commit(self._engine.context, change)
+            return await self._committed(change)
         return await to_the_end(self._engine.context, self._followed(renaming, change))
 
     async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
         async with AsyncExitStack() as stack:
             for follower in self._followers:
                 await stack.enter_async_context(follower.renamed(renaming.object, renaming.to))
+            return await self._committed(change)
+
+    async def _committed(self, change: Change) -> Outcome:
+        try:
             return await commit(self._engine.context, change)
+        except Stale as error:
+            raise StaleRenaming(error.detail, current=error.current) from None
 
     # -- what is found
 

@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
-from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime import values
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.refusals import refused
 from haproxy_native.runtime.values import MOST, number
-from haproxy_native.runtime.verification import BackendIs, Check, Gone, Limit, Shows, prove
+from haproxy_native.runtime.verification import BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
 
 STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.
 STILL_IN_USE = "still has connections"
 POLL = 0.02
+ADD_SERVER = "add server"
 # How many seconds HAProxy has to show a change: 3.2 to 3.4 accept a new address before they set it.
 PROOF_PATIENCE = 0.5
 
@@ -157,7 +158,7 @@ def add_server(
     """
     path = _path(backend, server)
     line = " ".join(argument(word) for word in words)
-    made = [Command(f"add server {path} {line}", Shows(backend, server, tuple(shown.items())), undo=f"del server {path}")]
+    made = [Command(f"{ADD_SERVER} {path} {line}", Shows(backend, server, tuple(shown.items())), undo=f"del server {path}")]
     made += [checks(backend, server, True)] if check else []
     made += [agent(backend, server, True)] if agent_check else []
     out = f"set server {path} state maint"
@@ -178,12 +179,26 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
     when those before it that can be taken back have been; RuntimeAbsent when no socket answers."""
     done: list[Command] = []
     try:
+        await _refuse_disabled(runtime, commands)
         for some in _batches(runtime, commands):
             await _carry_out(runtime, some, done)
         await prove(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
     except RuntimeRefused:
         await _undo(runtime, done)
         raise
+
+
+async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> None:
+    """Raise RuntimeConflict for a server that is to be added to a disabled backend: HAProxy 3.4 ends on that command."""
+    made = {command.check.name for command in commands if isinstance(command.check, BackendIs)}
+    first = {command.check.backend: command for command in commands if _adds_server(command) and isinstance(command.check, Shows)}
+    for backend, command in first.items():
+        if backend not in made and await is_disabled(runtime, backend):
+            raise RuntimeConflict(f"Backend {backend} is disabled, and HAProxy adds no server to it.", command.text)
+
+
+def _adds_server(command: Command) -> bool:
+    return command.text.startswith(f"{ADD_SERVER} ")
 
 
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.errors import RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import RuntimeMissing, RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import MANY, Runtime
@@ -116,6 +116,19 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
         if asyncio.get_running_loop().time() >= deadline:
             raise RuntimeUnseen(f"HAProxy accepted it, but {problem}", command)
         await asyncio.sleep(POLL)
+
+
+async def is_disabled(runtime: Runtime, backend: str) -> bool:
+    """Whether the worker has a backend that its configuration disables: of such it shows no statistics. False without that backend."""
+    # A frontend may have its name, and HAProxy finds but one of them by it.
+    for proxies in (argument(backend), "-1"):
+        if any(row["pxname"] == backend for row in answers.table(await runtime.send(f"show stat {proxies} {BACKENDS} -1"))):
+            return False
+    try:
+        await runtime.servers(backend)
+    except RuntimeMissing:
+        return False
+    return True
 
 
 async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, dict[str, ServerState]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import version_of
+from haproxy_native.planning.observed import Claim, Claimed
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
 
@@ -25,6 +26,7 @@ class Transaction:
     `started` and `used`, the last edit or read, are Unix times; 0 where they are not known. Reads of a former process do not count.
     While it is being committed it is `closed`: a change would come too late and be lost. One that is private is in memory alone, seen by
     nobody but who has started it; `start` is the document that it started from. `staged`: its stored files, once they are asked for.
+    `claimed`: the servers that its commit brings about in the process as well; of a former process once its document is read.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Transaction:
     used: float = 0.0
     start: Document | None = field(default=None, repr=False)
     staged: Staged | None = field(default=None, repr=False)
+    claimed: Claimed = frozenset()
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
@@ -73,19 +76,21 @@ def found(id_: str, status: str, path: Path) -> Transaction:
     return Transaction(id_, status, version_of(Document.parse(path.read_bytes())), used=path.stat().st_mtime)
 
 
-def patches_of(data: bytes, path: Path) -> list[patches.Patch]:
-    """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
+def patches_of(data: bytes, path: Path) -> tuple[list[patches.Patch], Claimed]:
+    """The changes and what they claim, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
     changes: list[patches.Patch] = []
+    claimed: set[Claim] = set()
     head, *lines, _ = data.split(b"\n")
     size = len(head) + 1
     for line in lines:
         try:
-            start, gone, put = json.loads(line)
+            start, gone, put, claims = json.loads(line)
         except (ValueError, TypeError):
             break
         size += len(line) + 1
         changes.append((int(start), int(gone), str(put)))
+        claimed.update(Claim(*claim) for claim in claims)
     if size < len(data):
         with suppress(OSError):
             os.truncate(path, size)
-    return changes
+    return changes, frozenset(claimed)

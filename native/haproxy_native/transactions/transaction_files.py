@@ -11,6 +11,7 @@ from pathlib import Path
 from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.bases import Bases
@@ -71,7 +72,8 @@ class TransactionFiles:
         if transaction.base is None:
             document = Document.parse(data, outline=self._outline)
         else:
-            document = patches.apply(self._bases.load(transaction.base), patches_of(data, self._path(transaction)), self._outline)
+            changes, transaction.claimed = patches_of(data, self._path(transaction))
+            document = patches.apply(self._bases.load(transaction.base), changes, self._outline)
         if transaction.status == IN_PROGRESS:
             transaction.document = document
         return document
@@ -86,7 +88,7 @@ class TransactionFiles:
             write_atomically(self._path(transaction), line(head), like=self._file, durable=False)
         transaction.base = base
 
-    def append(self, transaction: Transaction, patch: patches.Patch) -> None:
+    def append(self, transaction: Transaction, patch: patches.Patch, claimed: Claimed = frozenset()) -> None:
         if transaction.base is None:
             self.store(transaction)
         try:
@@ -94,7 +96,7 @@ class TransactionFiles:
         except OSError as error:
             raise self._place.unusable(error) from error
         size = os.fstat(handle).st_size
-        data = line(patch)
+        data = line((*patch, list(claimed)))
         try:
             if os.write(handle, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -16,6 +16,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, with_header
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.touches import CHANGE, DELETE
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
@@ -174,6 +175,13 @@ class Transactions:
         self._wake(id_, document)
         return document
 
+    def claimed(self, id_: str) -> Claimed:
+        """Return the servers that one of any status claims. Blocks. Raises NoTransaction."""
+        transaction = self.get(id_)
+        with suppress(FileNotFoundError):
+            self._files.document(transaction)
+        return transaction.claimed
+
     def started_from(self, id_: str, document: Document) -> bool:
         """Whether it is about this text; a version alone may stand for two, since not every edit by others counts."""
         base = self.in_progress(id_).base
@@ -189,25 +197,31 @@ class Transactions:
         except FileNotFoundError:
             raise NoTransaction(f"transaction file {id_} does not exist") from None
 
-    async def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
-        """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction, Forbidden and Unusable."""
+    async def change(self, id_: str, edit: Callable[[Document], Document], claimed: Claimed = frozenset()) -> Document:
+        """The new state, and servers that it claims from now on. Changes of one transaction wait for each other, so none is lost.
+
+        Raises NoTransaction, Forbidden and Unusable.
+        """
         transaction = self.in_progress(id_)
         if transaction.is_private:
-            return await self._change_private(transaction, edit)
+            return await self._change_private(transaction, edit, claimed)
         permit(CHANGE, id_, transaction.author)
         async with transaction.lock:
             transaction = self._open(id_)
             after, patch = await beside(self._edited, transaction, edit)
             would_change(reloads=False)
+            if patch or claimed - transaction.claimed:
+                self._files.append(self._open(id_), patch or patches.NONE, claimed)
+                transaction.claimed |= claimed
             if patch:
-                self._files.append(self._open(id_), patch)
                 transaction.document = after
                 self._wake(id_, after)
             return transaction.document or after
 
-    async def _change_private(self, transaction: Transaction, edit: Callable[[Document], Document]) -> Document:
+    async def _change_private(self, transaction: Transaction, edit: Callable[[Document], Document], claimed: Claimed) -> Document:
         async with transaction.lock:
             transaction.document = document = await beside(edit, self._files.document(transaction))
+            transaction.claimed |= claimed
             return document
 
     def staged(self, id_: str) -> Staged:

@@ -7,10 +7,13 @@ import pytest
 from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
+from haproxy_native.history.history import History
+from haproxy_native.history.journal import Journal
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.planning.observed import Claim
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import reload, run, running_engine
+from tests.native.engines import reload, run, running_engine, substituting
 
 CONFIG = """\
 global
@@ -48,7 +51,7 @@ CHANGES = [
     ("set server app/s1 weight 10", []),
     ("set server app/s1 state maint; del server app/s1", None),
 ]
-ONE = frozenset({("app", "s1"), ("old", "s1")})
+ONE = frozenset({Claim("app", "s1"), Claim("old", "s1")})
 
 
 @pytest.fixture(params=[*binaries.EACH[:-1], pytest.param("3.2", marks=pytest.mark.soak), "3.4"])
@@ -61,6 +64,43 @@ def state(haproxy: HAProxy) -> list[list[str]]:
     """Address, state, weight, port and the checks of each server."""
     rows = [line.split(" ") for line in haproxy.ask("show servers state").splitlines()[2:] if line]
     return [[row[3], row[4], row[6], row[7], row[13], row[18], row[21], row[22]] for row in rows]
+
+
+HEAD = CONFIG.partition("backend app from")[0]
+# Backends whose servers are not plain lines of a section that is surely loaded: the lines, the claim, what others send, and what sets it
+# back; None for a reload. Without what others send nothing is to be done.
+SET = "set server app/s1 weight 5"
+DEFAULTS = "defaults d from base\n  default-server weight %d\n"
+OTHERS: dict[str, tuple[str, Claim, str, list[str] | None]] = {
+    "inside": ("backend app from base\n.if 1\n  server s1 127.0.0.1:1 weight 10\n.endif\n", Claim("app", "s1"), SET, None),
+    "beside": ("backend app from base\n.if 1\n  fullconn 5\n.endif\n  server s1 127.0.0.1:1 weight 10\n", Claim("app", "s1"), SET, None),
+    "around": (".if 1\nbackend app from base\n  server s1 127.0.0.1:1 weight 10\n.endif\n", Claim("app", "s1"), SET, None),
+    "defaults": (
+        f".if 1\n{DEFAULTS % 10}.else\n{DEFAULTS % 20}.endif\nbackend app from d\n  server s1 127.0.0.1:1\n",
+        Claim("app", "s1"),
+        SET,
+        None,
+    ),
+    "other": ("backend app from base\n.if 1\n  server s1 127.0.0.1:1\n.endif\n  server s2 127.0.0.1:1\n", Claim("app", "s2"), SET, []),
+    "template": (
+        "backend app from base\n  server-template s 1-3 127.0.0.1:1 weight 10\n",
+        Claim("app", "s", is_template=True),
+        f"{SET}; set server app/s3 state drain; set server app/s3 addr 127.0.0.9 port 7",
+        ["set server app/s1 weight 10", "set server app/s3 addr 127.0.0.1 port 1", "set server app/s3 state ready"],
+    ),
+    "template of a number": (
+        "backend app from base\n  server-template s 2 127.0.0.1:1 weight 10\n  server-template t 1 127.0.0.1:1 weight 10\n",
+        Claim("app", "t", is_template=True),
+        "set server app/t1 weight 5",
+        ["set server app/t1 weight 10"],
+    ),
+    "template inside": (
+        "backend app from base\n.if 1\n  server-template s 1-3 127.0.0.1:1 weight 10\n.endif\n",
+        Claim("app", "s", is_template=True),
+        SET,
+        None,
+    ),
+}
 
 
 async def put_back(engine: Engine, way: str) -> Outcome:
@@ -81,6 +121,94 @@ def test_each_change_of_others_is_set_back(haproxy: HAProxy, way: str) -> None:
                     break
                 assert (sorted(outcome.commands), outcome.live) == (sorted(commands), True), change
                 assert state(haproxy) == before, change
+
+    run(work())
+
+
+@pytest.mark.parametrize("version", ["2.6", "3.4"])
+@pytest.mark.parametrize("case", OTHERS)
+def test_servers_of_any_line_are_set_back(tmp_path: Path, case: str, version: str) -> None:
+    lines, claim, change, commands = OTHERS[case]
+    with HAProxy(tmp_path, HEAD % free_port() + lines, binary=binaries.exactly(version)) as haproxy:
+
+        async def work() -> None:
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                for command in ("", change):
+                    before = state(haproxy)
+                    for each in filter(None, command.split("; ")):
+                        assert not haproxy.ask(each).startswith("No such")
+                    outcome = await engine.write(lambda document: document, version=engine.version(), claimed=frozenset({claim}))
+                    if command and commands is None:
+                        assert outcome.reload_id
+                        await reload(engine)
+                    else:
+                        assert outcome.live and sorted(outcome.commands) == (commands if command else []), outcome
+                    assert state(haproxy) == before or commands == []
+
+        run(work())
+
+
+@pytest.mark.parametrize("is_private", [False, True])
+@pytest.mark.parametrize("change", [None, "weight 10 maxconn 20"])
+def test_a_transaction_remembers_what_is_claimed_in_it(haproxy: HAProxy, *, is_private: bool, change: str | None) -> None:
+    """Also after a restart of the server."""
+
+    async def work() -> None:
+        before = state(haproxy)
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            haproxy.ask("set server app/s1 weight 5")
+            if is_private:
+                async with engine.private_transaction(engine.version()) as transaction:
+                    await edited(engine, transaction.id)
+                    outcome = await engine.commit_private(transaction)
+            else:
+                transaction = engine.start_transaction(engine.version())
+                await edited(engine, transaction.id)
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            if not is_private:
+                _, outcome = await engine.commit_transaction(transaction.id)
+            assert outcome.live and "set server app/s1 weight 10" in outcome.commands
+            assert state(haproxy)[0] == before[0]
+
+    async def edited(engine: Engine, id_: str) -> None:
+        await engine.write(lambda document: document, transaction_id=id_, claimed=ONE)
+        if change:
+            await engine.write(substituting("127.0.0.1:2 weight 10", "127.0.0.1:2 weight 11"), transaction_id=id_)
+
+    run(work())
+
+
+def test_the_history_names_what_was_set_back(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with (
+            running_engine(haproxy.directory, haproxy) as engine,
+            History(engine.context, Editor(), haproxy.directory / "h") as history,
+        ):
+            await put_back(engine, "put")
+            assert await last(history) == ([], [])
+            haproxy.ask("set server app/s1 weight 5")
+            haproxy.ask("set server app/s1 state maint")
+            await put_back(engine, "put")
+            server = "backend/app/server/s1"
+            changed = [(server, "maintenance", "enabled", "disabled"), (server, "weight", 5, 10)]
+            assert await last(history) == ([server], changed)
+            # What a line changes is an effect of the configuration, and told once.
+            haproxy.ask("set server app/s1 weight 5")
+            haproxy.ask("set server app/s1 state maint")
+            await engine.write(substituting("weight 10 maxconn 20", "weight 11 maxconn 20"), version=engine.version(), claimed=ONE)
+            assert (await last(history))[1] == changed[:1]
+            haproxy.ask("set server app/s1 state maint")
+            haproxy.ask("del server app/s1")
+            outcome = await put_back(engine, "put")
+            objects, ((object_, member, old, _),) = await last(history)
+            assert outcome.reload_id and (objects, object_, member, old) == ([server], server, "", None)
+
+    async def last(history: History) -> tuple[list[str], list[tuple[object, ...]]]:
+        await history.settled()
+        id_ = await history.ask(lambda journal: journal.last)
+        members = await history.ask(Journal.members, id_)
+        found = [(each.object, each.member, each.old, each.new) for each in members]
+        return await history.ask(Journal.objects, id_), sorted(found, key=str)
 
     run(work())
 

@@ -67,4 +67,4 @@ def test_sections_that_differ() -> None:
     ],
 )
 def test_a_summary(effects: list[tuple[str, str, object, object]], text: str) -> None:
-    assert summary([dict(zip(("object", "member", "old", "new"), effect, strict=True)) for effect in effects]) == text
+    assert summary([dict(zip(("object", "member", "old", "new"), effect, strict=True)) for effect in effects], {}) == text

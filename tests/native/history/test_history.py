@@ -215,7 +215,7 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
         async with recorded(tmp_path) as (engine, history):
             await engine.write(adding("b"), version=1)
             await history.settled()
-            assert await history.ask(Journal.without_effects, CONFIGURATION) == []
+            assert await history.ask(Journal.without_effects) == []
             assert "whether others have changed" in caplog.text
 
     run(work())

@@ -71,16 +71,16 @@ def test_finding(tmp_path: Path) -> None:
     assert found() == [5, 4, 3, 2, 1] and found("backend/shop") == [2, 1] and found("backend/shop/server/a") == [2]
     assert found("backend/*") == [5, 3, 2, 1] and found("**") == [5, 4, 3, 2, 1] and found("backend/none") == []
     assert found("", "ann") == [4, 2] and found("", "", 1.0, 3.0) == [4, 3, 2] and found("", "", None, None, 3) == [2, 1]
-    journal.add_effects(4, [{"object": "backend/shop/server/b"}], ["backend/shop/server/b"], "")
+    journal.add_effects(4, [{"object": "backend/shop/server/b"}], ["backend/shop/server/b"], {}, "")
     assert found("backend/shop") == [4, 2, 1] and journal.effects(4) == [{"object": "backend/shop/server/b"}]
-    assert journal.without_effects(CONFIGURATION) == [1, 2, 3, 5] and journal.effects(1) is None
+    assert [id_ for id_, _ in journal.without_effects()] == [1, 2, 3, 5] and journal.effects(1) is None
 
 
 def test_a_name_that_is_not_in_utf_8(tmp_path: Path) -> None:
     """As a hand may write it into the configuration, and a client into a query."""
     journal, name = Journal(tmp_path, Limits()), b"userlist/l/user/\xff\xc3\xa9".decode("utf-8", "surrogateescape")
     added = journal.add(of_configuration(1, Author(name), object_=name))
-    journal.add_effects(added, [{"object": name}], [f"{name}/x"], "")
+    journal.add_effects(added, [{"object": name}], [f"{name}/x"], {}, "")
     assert [each.id for each in journal.find(name, name)] == [added] and not list(journal.find("\udcfe"))
     assert journal.objects(added)[0] == "userlist/l/user/\\udcff\u00e9"
 
@@ -90,7 +90,7 @@ def test_the_log_of_the_database_stays_small(tmp_path: Path) -> None:
     journal = Journal(tmp_path, Limits())
     sizes = []
     for number in range(300):
-        journal.add_effects(journal.add(of_configuration(number)), [{"object": "backend/shop"}], ["backend/shop"], "")
+        journal.add_effects(journal.add(of_configuration(number)), [{"object": "backend/shop"}], ["backend/shop"], {}, "")
         journal.tidy(0.0)
         sizes.append((tmp_path / "history.db-wal").stat().st_size)
     assert max(sizes[150:]) == max(sizes[:150]) < 1 << 23
@@ -114,8 +114,8 @@ def test_a_damaged_database(tmp_path: Path) -> None:
 
 def test_more_objects_than_a_statement_takes_values(tmp_path: Path) -> None:
     journal = Journal(tmp_path, Limits())
-    journal.add_effects(journal.add(of_configuration(1)), [], [f"backend/b{number:05}" for number in range(40_000)], "")
-    journal.add_effects(journal.add(of_configuration(2)), [], ["backend/z"], "")
+    journal.add_effects(journal.add(of_configuration(1)), [], [f"backend/b{number:05}" for number in range(40_000)], {}, "")
+    journal.add_effects(journal.add(of_configuration(2)), [], ["backend/z"], {}, "")
     assert [entry.id for entry in journal.find("backend/z*")] == [2] and [entry.id for entry in journal.find("backend/*")] == [2, 1]
 
 

@@ -155,6 +155,12 @@ def test_a_defaults_section_that_haproxy_has_forgotten() -> None:
     assert planned(purged, f"{purged}\nbackend b from base\n")[1] == []
 
 
+@pytest.mark.parametrize("lines", ["backend b from base\n  disabled\n", "backend b from off\n  server s1 192.0.2.1:80\n"])
+def test_haproxy_takes_no_command_for_a_disabled_backend(lines: str) -> None:
+    before = f"{BASE}\ndefaults off from base\n  disabled\n"
+    assert "it is disabled" in planned(f"{before}{lines}", before)[1][0][2]
+
+
 def test_a_backend_inside_a_condition_that_another_section_opens() -> None:
     opened, closed = BASE.rstrip() + "\n.if feature(LUA)\n", "backend last from base\n.endif\n"
     assert "under a condition" in planned(opened + closed, f"{opened}backend b from base\n{closed}")[1][0][2]

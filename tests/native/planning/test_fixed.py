@@ -1,5 +1,6 @@
 """What HAProxy refuses of the servers of a backend, for what it computed when it loaded the file, is known from the document."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,39 @@ def backends(version: tuple[int, ...]) -> Iterator[str]:
     yield "defaults\n    mode http\nbackend sent\n    dispatch 127.0.0.1:9\n    server s 127.0.0.1:1 weight 10\n"
     yield "backend through\n    option transparent\n    server s 127.0.0.1:1 weight 10\n"
     yield "backend other\n    option transparent\n    no option transparent\n    server s 127.0.0.1:1 weight 10\n"
+
+
+OFF = """\
+defaults off
+    mode http
+    disabled
+backend b1
+    disabled
+backend b2
+    "disabled"
+backend b3
+    dis\\x61bled
+backend b4
+    enabled
+    'disabled'
+backend b5
+    disabled
+    "enabled"
+backend b6 from off
+backend b7 from off
+    enabled
+backend b8
+"""
+
+
+@pytest.mark.parametrize("wanted", [*binaries.EACH, "3.4"])
+def test_disabled_backends(tmp_path: Path, wanted: str) -> None:
+    text = HEAD + re.sub("(?m)^(backend .*)", r"\1\n    server s 127.0.0.1:1", OFF)
+    document = Document.parse(text)
+    with HAProxy(tmp_path, text, binary=binaries.exactly(wanted)) as haproxy:
+        for name, section in document.of_kind("backend"):
+            found = fixed((section, *ancestors(document, section)), grammar())
+            assert bool(found.everything) == ("Proxy is disabled" in haproxy.ask(f"set server {name}/s weight 5")), section.text
 
 
 @pytest.mark.parametrize("wanted", [*binaries.EACH, "3.4"])

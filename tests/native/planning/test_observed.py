@@ -107,7 +107,16 @@ backend depends
     .else
     server two 127.0.0.1:1 weight 6
     .endif
-backend tracks
+    .if defined(NONE)
+defaults conditional
+    default-server weight 5
+    .else
+defaults conditional
+    default-server weight 6
+    .endif
+backend inherits-one from conditional
+    server one 127.0.0.1:1
+backend tracks from conditional
     server one 127.0.0.1:1 check
     server two 127.0.0.1:1 track one
 """
@@ -133,8 +142,13 @@ def test_a_fresh_process(tmp_path: Path, version: str) -> None:
         haproxy.ask("set server depends/one weight 9")
         haproxy.ask("set server quoted/one addr 127.0.0.9")
         haproxy.ask("set server many/t2 weight 9")
+        haproxy.ask("set server many/t3 addr 127.0.0.9 port 7")
+        haproxy.ask("set server inherits-one/one weight 9")
         assert {(each.backend, each.server, each.member, each.declared, each.value) for each in found(haproxy, document)} == {
             ("depends", "one", "weight", 5, 9),
             ("quoted", "one", "address", "127.0.0.1", "127.0.0.9"),
             ("many", "t2", "weight", 4, 9),
+            ("many", "t3", "address", "127.0.0.1", "127.0.0.9"),
+            ("many", "t3", "port", 1, 7),
+            ("inherits-one", "one", "weight", 6, 9),
         }

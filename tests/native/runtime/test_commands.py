@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import BadValue, RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import BadValue, RuntimeConflict, RuntimeMissing, RuntimeRefused, RuntimeUnseen
+from haproxy_native.planning.added_server import added
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
+from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, ask, free_port
 
 
@@ -33,6 +36,49 @@ def applied(haproxy: HAProxy, *made: Command) -> dict[str, ServerState]:
 
     with_runtime(haproxy, work)
     return rows
+
+
+DISABLED = """\
+global
+  stats socket {stats} level admin
+defaults off
+  disabled
+defaults base
+  mode http
+  timeout connect 1s
+  timeout client 1s
+  timeout server 1s
+backend on from base
+backend own from base
+  disabled
+backend inherits from off
+  server s1 127.0.0.1:1
+listen both from base
+  bind 127.0.0.1:%d
+  disabled
+"""
+
+
+@pytest.mark.parametrize("version", ["2.6", "3.0", "3.4"])
+def test_no_server_is_added_to_a_disabled_backend(tmp_path: Path, version: str) -> None:
+    """HAProxy 3.4 ends on the command."""
+    with HAProxy(tmp_path, DISABLED % free_port(), binary=binaries.exactly(version)) as haproxy:
+        worker = haproxy.worker_pid()
+
+        async def work(runtime: Runtime) -> None:
+            for backend in ("own", "inherits", "both"):
+                for made in (
+                    commands.add_server(backend, "s2", ["127.0.0.1:1"]),
+                    added(backend, {"name": "s2", "address": "127.0.0.1", "port": 1}, runtime.capabilities),
+                ):
+                    with pytest.raises(RuntimeConflict, match=f"Backend {backend} is disabled"):
+                        await commands.apply(runtime, made)
+            with pytest.raises(RuntimeMissing, match="No such backend"):
+                await commands.apply(runtime, commands.add_server("none", "s2", ["127.0.0.1:1"]))
+            await commands.apply(runtime, commands.add_server("on", "s2", ["127.0.0.1:1"]))
+
+        with_runtime(haproxy, work)
+        assert haproxy.worker_pid() == worker
 
 
 def test_one_change_of_every_kind(haproxy: HAProxy) -> None:

@@ -104,6 +104,6 @@ async def renaming_of(call: Call, to: str) -> Renaming:
 
 
 async def rename(call: Call, renaming: Renaming, edit: Edit, *, force_reload: bool) -> Outcome:
-    """Return an edit that renames the object first."""
+    """Make an edit that renames the object first."""
     change = replace(renaming.change, edit=edit)
     return await naming_of(call.services).rename(replace(renaming, change=change), force_reload=force_reload)

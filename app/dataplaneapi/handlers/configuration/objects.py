@@ -8,7 +8,7 @@ from typing import Any
 from dataplaneapi.api import merge_patch, preconditions
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import merges
+from dataplaneapi.api.on_conflict import PARAMETER, merges
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response, to_json
@@ -166,6 +166,9 @@ async def _renaming(call: Call, asked: Target, body: Mapping[str, Any]) -> tuple
     if not (to := await beside_if(asked.extent(document) > LARGE, asked.other_name, document, body)):
         return None, asked
     check_version_or_transaction(call, call.get("transaction_id"), call.get("version", 0))
+    if merges(call) and call.get(PARAMETER):
+        text = f"{PARAMETER}=merge in query is not for a write that renames, for other writes may have named the object meanwhile"
+        raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
     return await naming.renaming_of(call, to), asked.named(to)
 
 

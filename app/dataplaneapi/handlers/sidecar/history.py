@@ -14,7 +14,7 @@ from haproxy_native.commit.change import Content
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.history import entries, reading
 from haproxy_native.history.blame import Blamed
-from haproxy_native.history.entries import Entry, Refusal, ReloadOutcome
+from haproxy_native.history.entries import RUNTIME, Entry, Refusal, ReloadOutcome
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned
 from haproxy_native.planning.touches import changed
@@ -133,9 +133,12 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
     """Return what was changed, as far as the caller may read it."""
     if may_read is None and (kept := journal.summary(entry.id)):
         return kept
+    may_show = may_read or (lambda object_: True)
     effects = [*(journal.effects(entry.id) or []), *map(vars, journal.members(entry.id))]
-    readable = [effect for effect in effects if may_read is None or may_read(effect["object"])]
-    return entries.summary(masked_object(readable, "effect"))
+    readable = [effect for effect in effects if may_show(effect["object"])]
+    files = {object_: text for object_, text in journal.files(entry.id).items() if may_show(object_)}
+    process = [object_ for object_ in journal.objects(entry.id) if may_show(object_)] if entry.kind == RUNTIME else []
+    return entries.summary(masked_object(readable, "effect"), files, process)
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:

@@ -174,6 +174,19 @@ def test_what_is_not_there_and_what_is_no_name(client: Client) -> None:
     assert client.put(f"{CONFIG}/backends/farm1", {"name": "new"}).status == 400, "without a version"
 
 
+@pytest.mark.parametrize("verb", ["put", "patch"])
+def test_it_is_not_merged(client: Client, verb: str) -> None:
+    """Whatever the version: another write may have named it meanwhile, and the refusal recommends no merge."""
+    path, body = f"{CONFIG}/caches/cache1", {"name": "cache9", "total_max_size": 4}
+    for version in ("version=1", "version=7"):
+        refused = getattr(client, verb)(f"{path}?{version}&on_conflict=merge", body)
+        assert (refused.status, "on_conflict=merge in query is not for a write that renames" in refused.message) == (400, True)
+    plain = client.post("/v3/sidecar/rename?version=7", {"object": "cache/cache1", "to": "cache9"})
+    for stale in (plain, getattr(client, verb)(f"{path}?version=7", body)):
+        assert (stale.status, "on_conflict" in stale.json["remedy"]) == (409, False), stale.body
+    assert getattr(client, verb)(f"{path}?version=1&on_conflict=refuse", body).status in (200, 202)
+
+
 def test_a_line_without_a_name_gets_one(client: Client) -> None:
     path = f"{CONFIG}/frontends/web1/binds/{quote('127.0.0.1:8081', safe='')}"
     assert client.put(f"{path}?version=1", {"name": "second", "address": "127.0.0.1", "port": 8081}).json["name"] == "second"

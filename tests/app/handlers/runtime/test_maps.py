@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.app.client import Client, settings
+from tests.app.handlers.sidecar.test_history import entered
 from tests.haproxy.process import SMALL, HAProxy
 
 MAPS = "/v3/services/haproxy/runtime/maps"
@@ -193,3 +194,19 @@ def test_a_map_from_elsewhere(client: Client) -> None:
     assert [client.get(f"{MAPS}/{name}").status for name in ("99", "-1", quote("/etc/none.map", safe=""))] == [404] * 3
     first = client.get(MAPS).json[0]
     assert client.get(f"{MAPS}/{first['id']}").json["file"] == first["file"], "a number is that of any map"
+
+
+def test_what_the_history_says(client: Client) -> None:
+    with entered(client):
+        for method, path, body, said in [
+            ("POST", ENTRIES, {"key": "k", "value": "v"}, "create map/hosts.map/entry/k: v"),
+            ("PUT", f"{ENTRIES}/k", {"value": "w"}, "value v → w on map/hosts.map/entry/k"),
+            ("DELETE", f"{ENTRIES}/k", None, "delete map/hosts.map/entry/k"),
+            ("POST", f"{ENTRIES}?force_sync=true", {"key": "k", "value": "v"}, "map/hosts.map: 1 entry added"),
+            ("PUT", f"{ENTRIES}/k?force_sync=true", {"value": "w"}, "map/hosts.map: 1 entry changed"),
+            ("DELETE", f"{ENTRIES}/k?force_sync=true", None, "map/hosts.map: 1 entry removed"),
+            ("PUT", f"{MAPS}/hosts", [{"key": "a", "value": "b"}], "change map/hosts.map in the process"),
+            ("DELETE", f"{MAPS}/hosts", None, "change map/hosts.map in the process"),
+        ]:
+            assert client(method, path, body).status < 300
+            assert client.get("/v3/sidecar/history").json[0]["summary"] == said

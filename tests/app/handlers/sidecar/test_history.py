@@ -7,6 +7,9 @@ import pytest
 
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, Client
+from tests.app.handlers.storage.test_files import upload as stored
+from tests.app.spoe import FILES, upload
+from tests.tls.pems import made
 
 HISTORY = "/v3/sidecar/history"
 USERS = "\nuserlist u\n  user ann insecure-password hunter2\n"
@@ -98,6 +101,40 @@ def test_a_name_that_no_object_has(client: Client, place: str, name: str) -> Non
 def test_a_name_that_encodes_more_than_it_has_to(client: Client) -> None:
     assert client.post(f"{CONFIG}/backends?version=1", {"name": "one"}).status == 202
     assert [entry["id"] for entry in client.get(f"{HISTORY}?object=backend/%256fne").json] == ["1"]
+
+
+STORAGE = "/v3/services/haproxy/storage"
+TEXT_BODY = {"Content-Type": "text/plain"}
+
+
+def test_what_became_of_files(client: Client) -> None:
+    """The verb, the object and what changed in it; a limited caller sees what it may read of that, and nobody a secret."""
+    pem, other = made("site.example"), made("site.example", 9)
+    calls = [
+        (lambda: stored(client, "maps", "m.map", b"a b\nc d\n"), "create map/m.map"),
+        (lambda: client.put(f"{STORAGE}/maps/m.map", b"a b\ne f\ng h\n", headers=TEXT_BODY), "map/m.map: 2 entries added, 1 removed"),
+        (lambda: stored(client, "general", "e.http"), "create general/e.http"),
+        (lambda: stored(client, "ssl_certificates", "site.pem", pem.pem.encode()), "create certificate/site.pem"),
+        (
+            lambda: client.put(f"{STORAGE}/ssl_certificates/site.pem", other.pem.encode(), headers=TEXT_BODY),
+            "replace certificate/site.pem",
+        ),
+        (lambda: client.delete(f"{STORAGE}/maps/m.map"), "delete map/m.map"),
+        (lambda: upload(client, "s.cfg", "# _version=1\n[one]\nspoe-message m\n  args ip=src"), "create spoe/s.cfg"),
+        (
+            lambda: client.post(f"{FILES}/s.cfg/scopes/%5Bone%5D/groups?version=1", {"name": "g", "messages": "m"}),
+            "spoe/s.cfg: group g of [one] added",
+        ),
+        (lambda: client.delete(f"{FILES}/s.cfg/scopes/%5Bone%5D/messages/m?version=2"), "spoe/s.cfg: message m of [one] removed"),
+        (lambda: client.delete(f"{FILES}/s.cfg"), "delete spoe/s.cfg"),
+    ]
+    for call, said in calls:
+        got = call()
+        assert got.status < 300, got
+        assert client.get(HISTORY).json[0]["summary"] == said
+    rules = [{"objects": "map/*", "may": ["read"]}, {"objects": "backend/none", "may": ["read"]}]
+    client.app.services.roles = read_roles({"some": rules}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])
+    assert [entry.get("summary") for entry in client.get(HISTORY).json] == [said for _, said in reversed(calls) if "map/" in said]
 
 
 def test_what_was_refused(client: Client) -> None:
