@@ -115,7 +115,11 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
     """A text whose paths lead into the tree."""
     text = content.read_bytes() if isinstance(content, Path) else content
     root = os.fsencode(tree / "root")
-    return b"".join(pattern.sub(lambda match: root + match[0], text[start:end]) for start, end in pieces(text)) if pattern else text
+    return (
+        b"".join(pattern.sub(lambda match: (match[1] or b"") + root + match[2], text[start:end]) for start, end in pieces(text))
+        if pattern
+        else text
+    )
 
 
 def _place(tree: Path, path: str) -> Path:
@@ -143,13 +147,16 @@ def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
 
 
 def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
-    """Any of these directories, as the beginning of a path within a word; with `above` also those that they are in, as a word's end."""
+    """Any of these directories, as the beginning of a path within a word; with `above` also those that they are in, as a word's end.
+
+    Of `@store/certs/site.pem`, a certificate that a crt-store loads by a whole path, the first group is `@store`; the second is the path.
+    """
     over = (
         {str(parent) for directory in directories for parent in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
     )
     ends = [(directories, rb"(?=[/\s\"',;)]|$)"), (over, rb"(?=/?(?:[\s\"']|$))")]
     choices = [b"(?:" + _any(names) + b")" + end for names, end in ends if names]
-    return re.compile(rb"(?<![\w./-])(?:" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
+    return re.compile(rb"(?<![\w./-])(@[\w.-]+)?(" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
 
 
 def _any(names: Collection[str]) -> bytes:

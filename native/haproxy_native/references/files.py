@@ -1,7 +1,7 @@
 """What becomes of stored files when an object, or one of them, gets another name."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,8 +9,9 @@ from pathlib import Path
 from haproxy_native.commit.change import Contents, FileEdits
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadValue, Exists, Place
-from haproxy_native.references.found import LIST, spliced
-from haproxy_native.references.lookups import Entry, valued
+from haproxy_native.references.found import spliced
+from haproxy_native.references.lookups import LIST, Entry
+from haproxy_native.references.pattern import NAME
 from haproxy_native.splits import split_file
 from haproxy_native.storage import names
 from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
@@ -89,21 +90,25 @@ def _with_name(line: str, certificate: Path, name: str) -> str:
     if not file or str(certificate.parent / file[0]) != str(certificate):
         return line
     end = line.index(file[0]) + len(file[0])
-    return spliced(line, [(end - len(certificate.name), end)], name)
+    return spliced(line, [(end - len(certificate.name), end, NAME)], name)
 
 
-def revalued(stores: Mapping[Path, Store], old: str, new: str) -> FileEdits:
-    """Maps with another value in the place of one."""
+# From a file's path and text to the places in it that name an object.
+Find = Callable[[str, str], Iterable[Entry]]
+
+
+def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> FileEdits:
+    """Maps and lists with another name in the places that name an object."""
 
     def edit(now: Contents) -> Contents:
-        return {path: _revalued(path, now[path], old, new) for path in stores}
+        return {path: _renamed(path, now[path], find, old, new) for path in stores}
 
     return FileEdits(stores, edit, is_checked=False)
 
 
-def _revalued(path: Path, data: bytes | None, old: str, new: str) -> bytes | None:
+def _renamed(path: Path, data: bytes | None, find: Find, old: str, new: str) -> bytes | None:
     if data is None:
         return None
     text = data.decode("utf-8", "surrogateescape")
-    text = spliced(text, [(reference.start, reference.end) for reference in valued(str(path), text, old)], new)
+    text = spliced(text, [(entry.start, entry.end, entry.form) for entry in find(str(path), text)], new)
     return split_file.with_name(text, old, new).encode("utf-8", "surrogateescape")

@@ -2,23 +2,26 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from haproxy_native.editing.file_references import bases, may_refer, named, refers
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, Place
+from haproxy_native.references.certificates import LOAD, STORE, Certificates
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.lines import Spot, Target, definitions, kinds_of, section_kinds, spots
-from haproxy_native.references.lookups import Entry, Lookup, Lost, Read
-from haproxy_native.references.pattern import Span, words_of
+from haproxy_native.references.lookups import Entry, Lookup, Lost, Read, valued
+from haproxy_native.references.pattern import NAME, Span, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.words import heard, unquoted
 
-FILE, FOLDER, SCRIPT, LIST = "file", "its directory", "script", "list"
+FILE, FOLDER, SCRIPT = "file", "its directory", "script"
+# From where to where in a text, and the form of what replaces it.
+Edit = tuple[int, int, str]
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _PATH = re.compile(r"[A-Za-z0-9_.:/-]{1,1000}")
 
@@ -42,10 +45,23 @@ def to_object(document: Document, wanted: Target, directory: str, read: Read) ->
     """References to an object of the configuration. `directory`: where relative paths begin."""
     lookup = Lookup(document, wanted, directory, read).found()
     plain = list(spots(document, wanted))
+    through, entries = list(lookup.through), list(lookup.entries)
+    if wanted.kind.name in (STORE, LOAD):
+        certificates = Certificates(document, wanted)
+        plain += certificates.spots()
+        loading, listed = certificates.entries(directory, read)
+        through, entries = [*through, *loading], [*entries, *listed]
     known = {(spot.place, spot.line, spot.span) for spot in plain}
     more = [spot for spot in lookup.spots if (spot.place, spot.line, spot.span) not in known]
     ordered = sorted({*plain, *more}, key=lambda spot: (spot.place, spot.line, spot.span or Span(0, 0)))
-    return References(document, list(definitions(document, wanted)), ordered, lookup.through, lookup.entries, lookup.lost)
+    return References(document, list(definitions(document, wanted)), ordered, through, entries, lookup.lost)
+
+
+def entries_naming(document: Document, wanted: Target) -> Callable[[str, str], Iterable[Entry]]:
+    """Return what finds the places of a file, from its path and text, that name an object: of a crt-list, or as values of a map."""
+    if wanted.kind.name in (STORE, LOAD):
+        return Certificates(document, wanted).listed
+    return lambda path, text: valued(path, text, wanted.name)
 
 
 def to_file(document: Document, path: str, directory: str) -> References:
@@ -79,8 +95,6 @@ def check_name(document: Document, wanted: Target, name: str, member: str = "to"
         raise BadValue(text, place=Place(member=member))
     if wanted.only_table:
         raise BadRequest(f"a stick table has the name of its proxy: rename {wanted.object}")
-    if not all(definition.span for definition in definitions(document, wanted)):
-        raise BadRequest(f"{wanted.object} has no name in the file, which counts it")
     for kind in _sharing(wanted):
         other = replace(
             wanted, kind=kinds()[kind], name=name, section=(section_kinds()[kind], name) if wanted.is_section else wanted.section
@@ -98,34 +112,28 @@ def _sharing(wanted: Target) -> list[str]:
 
 
 def renamed(found: References, name: str) -> Document:
-    """The document with another name in every place that has a word of it."""
+    """The document with another name in every place that has a word of it; a section without a name gets it."""
     document = found.document
     sections = list(document.sections)
-    by_section = sorted({(spot.place, spot.line, spot.span) for spot in (*found.made, *found.spots) if spot.span})
+    named = {spot.place for spot in found.made if spot.line == 0}
+    by_section = sorted({(spot.place, spot.line, spot.span, spot.form) for spot in (*found.made, *found.spots) if spot.span})
     for place, ones in groupby(by_section, key=lambda row: row[0]):
         section = sections[place]
-        edits: dict[int, list[Span]] = {}
-        for _, line, span in ones:
-            edits.setdefault(line, []).append(span)
-        lines = [_replaced(line, edits.get(number, ()), name) for number, line in enumerate(section.lines)]
-        sections[place] = section.with_lines(lines, name=_name_of(section, lines[0]) if 0 in edits else None)
+        edits: dict[int, list[Edit]] = {}
+        for _, line, span, form in ones:
+            edits.setdefault(line, []).append((*span, form))
+        lines = [Line(spliced(line.text, edits[number], name)) if number in edits else line for number, line in enumerate(section.lines)]
+        is_named = section.name or place in named
+        sections[place] = section.with_lines(lines, name=heard(lines[0].words[1]) if is_named and 0 in edits else None)
     return Document(document.preamble, sections, document.leads)
 
 
-def _name_of(section: Section, header: Line) -> str:
-    """The name in a header, where it has one."""
-    return heard(header.words[1]) if section.name else section.name
-
-
-def _replaced(line: Line, spans: Sequence[Span], name: str) -> Line:
-    if not spans:
-        return line
-    return Line(spliced(line.text, spans, name))
-
-
-def spliced(text: str, spans: Iterable[tuple[int, int]], name: str) -> str:
-    for start, end in sorted(spans, reverse=True):
-        text = text[:start] + name + text[end:]
+def spliced(text: str, edits: Iterable[Edit], name: str) -> str:
+    """Return a text with a name in some places: from where to where, and in which form."""
+    for start, end, form in sorted(edits, reverse=True):
+        # A path that begins with a slash brings that of the form.
+        form = form.replace(f"/{NAME}", NAME) if name.startswith("/") else form
+        text = text[:start] + form.replace(NAME, name) + text[end:]
     return text
 
 

@@ -21,6 +21,7 @@ class Kind:
     arguments: Sequence[str] = ()
     arguments_here: Sequence[str] = ()
     criteria: Sequence[str] = ()
+    criteria_here: Sequence[str] = ()
     dynamic: Sequence[str] = ()
     spoe: Sequence[str] = ()
     conditions: bool = False
@@ -70,3 +71,19 @@ class Lookups:
 @functools.cache
 def lookups() -> Lookups:
     return Lookups(**bundle()["x-references"]["lookups"])
+
+
+@dataclass(frozen=True)
+class CertificateWords:
+    """The section that loads certificates, its lines, the keywords before a file and a list, and what says where files are."""
+
+    store: str
+    load: str
+    file: str
+    list: str
+    base: str
+
+
+@functools.cache
+def certificate_words() -> CertificateWords:
+    return CertificateWords(**bundle()["x-references"]["certificates"])

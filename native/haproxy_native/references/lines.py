@@ -14,6 +14,7 @@ from haproxy_native.errors import BadRequest, NotFound
 from haproxy_native.planning.effects import kind_of
 from haproxy_native.references.kinds import Kind, kinds, tables
 from haproxy_native.references.pattern import (
+    NAME,
     PARENT,
     CallPattern,
     Condition,
@@ -65,12 +66,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Spot:
-    """A place in a section that names an object; `place` and `line` count sections and lines from 0. `span` is None if no word does."""
+    """A place in a section that names an object; `place` and `line` count sections and lines from 0. `span` is None if no word does.
+
+    `form`: what replaces it, with a name in the place of `<>`.
+    """
 
     place: int
     line: int
     span: Span | None
     how: str
+    form: str = NAME
 
 
 class Finder(Protocol):
@@ -147,8 +152,11 @@ def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tupl
             continue
         if wanted.is_section and name in (None, unquoted(known)):
             words = words_of(section.header)
-            span = words[1].span(0, len(words[1].value)) if section.name and len(words) > 1 else None
-            yield unquoted(known), Spot(place, 0, span, DEFINITION)
+            if section.name and len(words) > 1:
+                yield unquoted(known), Spot(place, 0, words[1].span(0, len(words[1].value)), DEFINITION)
+            else:
+                end = words[0].start + len(words[0].raw)
+                yield unquoted(known), Spot(place, 0, Span(end, end), DEFINITION, f" {NAME}")
         elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or has(section.text, name)):
             for number, line in enumerate(section.lines[1:], 1):
                 words = words_of(line)
@@ -211,7 +219,10 @@ class _Finders:
         self._lines = made(LINE, Pattern, words("lines"))
         self._here = made(LINE, Pattern, words("here"))
         self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, Criterion, words("criteria"))]
-        self._calls_here = made(ARGUMENT, CallPattern, words("arguments_here"))
+        self._calls_here = [
+            *made(ARGUMENT, CallPattern, words("arguments_here")),
+            *made(PATTERN, Criterion, words("criteria_here")),
+        ]
         self._conditions: Finders = [(CONDITION, Condition(name))] if kind.conditions else []
         self._of_table(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
         if wanted.only_table:

@@ -9,7 +9,7 @@ from functools import cached_property
 from haproxy_native.editing.file_references import bases
 from haproxy_native.references.kinds import lookups
 from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
-from haproxy_native.references.pattern import Argument, Pattern, Word, arguments, called, up_to_condition, words_of
+from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, called, up_to_condition, words_of
 from haproxy_native.storage.map_file import entry_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -17,7 +17,8 @@ from haproxy_native.text.words import unquoted
 
 # From a path to what the file holds; None where it cannot be read.
 Read = Callable[[str], str | None]
-MAP, PREFIX = "map", re.compile(r"(?:opt|virt|file)@")
+MAP, LIST, PREFIX = "map", "list", re.compile(r"(?:opt|virt|file)@")
+LUA = "lua."
 _EXPRESSION = re.compile(r"%\[((?:(?!%\[)[^\]\"']|\"[^\"]*\"|'[^']*')*)\]")
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 _BLANKS = " \t\r\n"
@@ -27,7 +28,7 @@ _BLANKS = " \t\r\n"
 class Entry:
     """One line of a file beside the configuration; `line` counts from 1, `start` and `end` are characters of the whole text.
 
-    `how` is empty for the value of a map.
+    `how` is empty for the value of a map. `form`: what replaces them, with a name in the place of `<>`.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Entry:
     start: int
     end: int
     how: str = ""
+    form: str = NAME
 
 
 @dataclass(frozen=True)
@@ -194,12 +196,21 @@ class Lookup:
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         for place, number, words in self._words_of_lines:
+            if self._is_passed_to_lua(words):
+                yield Lost("it is passed to Lua, where it may mean something else", place, number)
             if words[0].value in scripts and len(words) > 1:
                 yield from self._in_script(place, number, self._absolute(words[1].value), name)
             for span in (span for pattern in lookups().agents for span in Pattern(pattern, None).spans(words)):
                 line = self._document.sections[place].lines[number]
                 path = self._absolute(unquoted(line.text[span.start : span.end]))
                 yield from self._in_agent(path, self._read(path) or "")
+
+    def _is_passed_to_lua(self, words: Sequence[Word]) -> bool:
+        """Whether an action, a fetch or a converter in Lua has the name among its arguments."""
+        name, plain = self._wanted.name, [word.value for word in up_to_condition(words)]
+        action = next((place for place, word in enumerate(plain) if word.startswith(LUA)), len(plain))
+        calls = (argument for word in words for argument in arguments(word.value))
+        return name in plain[action + 1 :] or any(call.text == name and call.function.startswith(LUA) for call in calls)
 
     def _in_script(self, place: int, number: int, path: str, name: re.Pattern[str]) -> Iterator[Lost]:
         text = self._read(path)
@@ -222,8 +233,8 @@ def _dynamic(wanted: Target) -> Sequence[str]:
 
 
 def _may_matter(line: Line) -> bool:
-    """Whether a line may make a name, set a variable, load a script or name an agent."""
-    return "%" in line.text or "$" in line.text or "(" in line.text or any(word in line.text for word in _loaded())
+    """Whether a line may make a name, set a variable, call or load a script, or name an agent."""
+    return any(sign in line.text for sign in ("%", "$", "(", LUA)) or any(word in line.text for word in _loaded())
 
 
 def _loaded() -> list[str]:

@@ -23,13 +23,14 @@ from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRe
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
-from haproxy_native.references.found import References, check_name, entries_by_path, renamed, to_file, to_object
+from haproxy_native.references.found import References, check_name, entries_by_path, entries_naming, renamed, to_file, to_object
 from haproxy_native.references.lines import target
-from haproxy_native.references.lookups import Lost
+from haproxy_native.references.lookups import MAP, Lost
 from haproxy_native.references.rows import Row, Rows
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
+CRT_LISTS = "ssl_crt_lists"
 # Bytes of a file that is looked through.
 LARGEST = 1 << 26
 
@@ -184,7 +185,10 @@ class Naming:
         return spelled(store.kind, posixpath.basename(path)) if store else ""
 
     def _store_of(self, path: str) -> Store | None:
-        return self._engine.stores.of(Path(path))
+        """Return the store of a map or a list; a list may have any name beside the certificates."""
+        lists = self._engine.stores.get(CRT_LISTS)
+        is_beside = lists is not None and os.path.abspath(lists.directory) == posixpath.dirname(path)
+        return self._engine.stores.of(Path(path)) or (lists if is_beside else None)
 
     # -- what changes
 
@@ -197,8 +201,11 @@ class Naming:
             if store := self._store_of(path):
                 stores[store.directory / Path(path).name] = store
             else:
-                left += [Lost("the map is no stored file", path=path, line=entry.line, text=entry.text) for entry in entries]
-        return files.revalued(stores, parsed(object_)[-1], to) if stores else None, left
+                left += [
+                    Lost(f"the {entry.how or MAP} is no stored file", path=path, line=entry.line, text=entry.text) for entry in entries
+                ]
+        find = entries_naming(found.document, target(found.document, object_)) if stores else None
+        return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, left
 
     def _renamed(self, document: Document, object_: str, to: str, stored: frozenset[str]) -> Document:
         """Raises Conflict where other files have come to name it."""

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, BadValue, Exists
-from haproxy_native.references.found import check_name, renamed, to_file
+from haproxy_native.references.found import check_name, renamed, to_file, to_object
 from haproxy_native.references.lines import target
 from haproxy_native.text.document import Document
 from tests.native.references.sample import TEXT, found
@@ -45,10 +45,15 @@ def test_names_that_cannot_be(object_: str, name: str, error: type[Exception]) -
         check_name(document, target(document, object_), name)
 
 
-def test_defaults_without_a_name_cannot_be_renamed() -> None:
-    document = Document.parse("defaults\n  mode http\n")
-    with pytest.raises(BadRequest, match="has no name in the file"):
-        check_name(document, target(document, "defaults/unnamed_defaults_1"), "other")
+def test_defaults_without_a_name_get_one() -> None:
+    document = Document.parse("defaults\n  mode http\ndefaults\tfrom b # c\nbackend b\n")
+    for number, text in (
+        (1, "defaults other\n  mode http\ndefaults\tfrom b # c\n"),
+        (2, "defaults\n  mode http\ndefaults other\tfrom b # c\n"),
+    ):
+        wanted = target(document, f"defaults/unnamed_defaults_{number}")
+        check_name(document, wanted, "other")
+        assert renamed(to_object(document, wanted, "/", lambda path: None), "other").text == f"{text}backend b\n"
 
 
 def test_a_file_is_named_by_its_path_and_by_that_of_its_directory() -> None:

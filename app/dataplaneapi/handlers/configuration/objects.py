@@ -64,7 +64,9 @@ class Target:
         name = body.get(self.resource.key)
         if self.resource.kind in ("indexed", "singleton") or not isinstance(name, str) or not name or meant(name) == meant(self.key):
             return ""
-        return name if self.editor.says_name(document, self.resource, self.parent, self.key) else ""
+        # A section without a name gets one, and so do the places that name it; a line without one is another line then.
+        is_section = self.resource.kind == "section" and document.find(self.resource.section, str(self.key)) is not None
+        return name if is_section or self.editor.says_name(document, self.resource, self.parent, self.key) else ""
 
     def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
         """Return the object after an edit, which may have named an object that had no name."""

@@ -16,6 +16,7 @@ from tests.haproxy import binaries
 TEXT = """\
 global
   localpeer peer1
+  expose-experimental-directives
 
 defaults base1
   mode http
@@ -67,6 +68,17 @@ frontend web1 from base1
   use_backend farm1 if known   # theirs
   default_backend farm1
 
+frontend reverse
+  mode http
+  bind 127.0.0.1:8089
+  bind rhttp@pool1/rev1
+  timeout client 30s
+  tcp-request session attach-srv pool1/rev1
+
+backend pool1
+  server rev1 rhttp@
+  acl own srv_name rev1 -- other
+
 backend farm1 from base1
   email-alert mailers mail1
   email-alert from a@example.org
@@ -108,6 +120,8 @@ OBJECTS = [
     ("backends", "farm1"),
     ("backends/farm1/servers", "srv1"),
     ("backends/farm1/server_templates", "tpl1"),
+    ("backends", "pool1"),
+    ("backends/pool1/servers", "rev1"),
 ]
 KEYS = {"users": "username", "server_templates": "prefix"}
 

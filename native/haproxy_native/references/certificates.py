@@ -1,0 +1,121 @@
+"""How lines and crt-lists name certificates of crt-stores: by a word that HAProxy makes of the store's name and an alias or a path. Pure.
+
+`load crt site.pem alias a` is `@NAME/a`, in a store without a name `@/a`. Without an alias it is `@NAME/site.pem`, and in a store without
+a name the path itself, also from crt-base on (HAProxy Configuration Manual, section 3.11).
+"""
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from haproxy_native.editing.file_references import bases
+from haproxy_native.references.kinds import certificate_words
+from haproxy_native.references.lines import LINE, Spot, Target
+from haproxy_native.references.lookups import LIST, Entry, Read
+from haproxy_native.references.pattern import Word, words_of
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted
+
+STORE, LOAD = "crt_store", "crt_store/crt_load"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of a word names the object: characters of its value, and the form of what replaces them, with the name in the place of `<>`."""
+
+    start: int
+    end: int
+    form: str
+
+
+class Certificates:
+    """The words that name a store by its certificates, or one of them; `base`: the `crt-base` of the global section."""
+
+    def __init__(self, document: Document, wanted: Target) -> None:
+        self._document, self._prefix, self._words = document, "", dict[str, Part]()
+        base = next((line.args[1] for _, section in document.of_kind("global") for line in section.lines if _is_base(line)), "")
+        for section, name in zip(document.sections, document.names(), strict=True):
+            if section.kind == certificate_words().store and unquoted(name) == wanted.section[1]:
+                self._add(section, wanted, base)
+
+    def _add(self, section: Section, wanted: Target, base: str) -> None:
+        store = wanted.section[1] if section.name else ""
+        if wanted.kind.name == STORE and store:
+            self._prefix = f"@{store}/"
+        for path, alias in _loads(section):
+            if wanted.kind.name == STORE and not store:
+                words = [f"@/{alias}"] if alias else _paths(path, base)
+                form = f"@<>/{alias or path.removeprefix('/')}"
+                self._words |= {word: Part(0, len(word), form) for word in words}
+            elif path == wanted.name and not alias:
+                start = len(store) + 1 if store else 0
+                words = [f"@{store}/{path.removeprefix('/')}"] if store else _paths(path, base)
+                self._words |= {word: Part(start, len(word), "/<>" if store else "<>") for word in words}
+
+    def part(self, word: str) -> Part | None:
+        """Return what of a word names the object; None if it does not."""
+        if self._prefix and word.startswith(self._prefix):
+            return Part(1, len(self._prefix) - 1, "<>")
+        return self._words.get(word)
+
+    def listed(self, path: str, text: str) -> Iterator[Entry]:
+        """Yield the lines of a crt-list that begin with such a certificate."""
+        at = 0
+        for number, line in enumerate(text.splitlines(keepends=True), 1):
+            word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
+            if word and (part := self.part(word[0])):
+                start = at + line.index(word[0])
+                yield Entry(path, number, line.strip(), start + part.start, start + part.end, LIST, part.form)
+            at += len(line)
+
+    def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[Entry]]:
+        """Return the lines that load a crt-list which names it, and the lines of such lists. `directory`: where relative paths begin."""
+        through, found = list[Spot](), dict[Entry, None]()
+        where = bases(self._document, directory)
+        for place, section in enumerate(self._document.sections):
+            for number, line in enumerate(section.lines if certificate_words().list in section.text else ()):
+                for word in _behind(certificate_words().list, line):
+                    paths = [posixpath.normpath(posixpath.join(base, word.value)) for base in where]
+                    path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", ""))
+                    if entries := list(self.listed(path, text)):
+                        through.append(Spot(place, number, None, LIST))
+                        found |= dict.fromkeys(entries)
+        return through, list(found)
+
+    def spots(self) -> Iterator[Spot]:
+        """Yield the words of lines that load such a certificate."""
+        for place, section in enumerate(self._document.sections):
+            if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
+                continue
+            for number, line in enumerate(section.lines):
+                for word in _behind(certificate_words().file, line):
+                    if part := self.part(word.value):
+                        yield Spot(place, number, word.span(part.start, part.end), LINE, part.form)
+
+
+def _behind(keyword: str, line: Line) -> Iterator[Word]:
+    """The words of a line behind a keyword."""
+    words = words_of(line) if keyword in line.text else []
+    return (word for before, word in pairwise(words) if before.value == keyword)
+
+
+def _loads(section: Section) -> Iterator[tuple[str, str]]:
+    """Path and alias of the certificates of a store."""
+    words = certificate_words()
+    for line in section.lines[1:]:
+        args = line.args
+        if args[:1] == (words.load,) and words.file in args[1::2]:
+            given = dict(zip(args[1::2], args[2::2], strict=False))
+            yield given[words.file], given.get("alias", "")
+
+
+def _paths(path: str, base: str) -> list[str]:
+    """How a line may write a path, which begins in `crt-base`."""
+    return [path, posixpath.join(base, path)] if base and not path.startswith("/") else [path]
+
+
+def _is_base(line: Line) -> bool:
+    return len(line.args) > 1 and line.args[0] == certificate_words().base
