@@ -76,4 +76,10 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
     of_process = "maps" if operation.access.startswith("map/") else ""
     store = services.engine.stores.get(operation.store or values.get("store", of_process))
     names = [name for name in operation.names if name != "store"]
-    return {**values, names[0]: store.resolved(values[names[0]])} if store and names else dict(values)
+    if not (store and names):
+        return dict(values)
+    value = values[names[0]]
+    # A map of the process may be named by a path, and be that of a stored file.
+    is_path = "/" in value and (operation.handler_name or "").startswith("runtime.")
+    own = store.own(services.engine.context, value) if is_path else None
+    return {**values, names[0]: own.name if own else store.resolved(value)}

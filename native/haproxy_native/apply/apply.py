@@ -143,7 +143,7 @@ class Apply:
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
         """What the process has of what a plan changes; None where it does not say."""
         files = self._files(declaration, self.owners)
-        return await live_values.known_values(self._engine.runtime, preview, {content: files[content] for content in found.files.contents})
+        return await live_values.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
         """The files that are declared or were declared before, by their objects; without those of a store that there is no more."""
@@ -229,7 +229,7 @@ class Apply:
 
         stores = {path: store for store, path in files.values()}
         edits = FileEdits(stores, edit_files, touches=lambda *_: _touches(plans[0])) if found.files.contents else None
-        verify = live_values.verifying(self._engine.runtime, limits.values, files)
+        verify = live_values.verifying(self._engine.context, limits.values, files)
         outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False, files=edits, verify=verify))
         return plans[0], outcome
 

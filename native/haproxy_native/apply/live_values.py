@@ -7,6 +7,7 @@ from typing import Any
 
 from haproxy_native.apply.moves import AGAIN, Values, refuse_moved_values
 from haproxy_native.beside import beside
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.errors import Moved, RuntimeFailure, RuntimeRefused
@@ -26,14 +27,14 @@ def servers_of(preview: Preview) -> set[str]:
     return servers | {spelled(BACKEND, backend, SERVER, server) for backend, server in preview.servers}
 
 
-async def values(runtime: Runtime, servers: Collection[str], files: Files) -> Values:
+async def values(context: CommitContext, servers: Collection[str], files: Files) -> Values:
     """What servers do, and digests of what has been made of files. Raises RuntimeFailure."""
     values_: dict[str, Any] = {}
     if servers:
-        states = await _shown(runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
+        states = await _shown(context.runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
         values_ |= await beside(_of_servers, servers, states)
     for object_, (store, path) in files.items():
-        values_[object_] = await store.in_process(runtime, path)
+        values_[object_] = await store.in_process(context, path)
     return values_
 
 
@@ -42,14 +43,14 @@ def _of_servers(servers: Collection[str], states: Iterable[ServerState]) -> Valu
     return {server: _members(shown[server]) if server in shown else None for server in sorted(servers)}
 
 
-async def known_values(runtime: Runtime, preview: Preview, files: Files) -> Values | None:
+async def known_values(context: CommitContext, preview: Preview, files: Files) -> Values | None:
     """Returns the running values of what a plan changes, including `files`; None if HAProxy does not answer."""
     with suppress(RuntimeFailure):
-        return await values(runtime, await beside(servers_of, preview), files)
+        return await values(context, await beside(servers_of, preview), files)
     return None
 
 
-def verifying(runtime: Runtime, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
+def verifying(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
     """What raises Moved where the process has anything else by now, or does not say; None for a plan that has no values."""
     if not planned:
         return None
@@ -57,7 +58,7 @@ def verifying(runtime: Runtime, planned: Values | None, files: Files) -> Callabl
     async def verify() -> None:
         try:
             now = await values(
-                runtime, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
+                context, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
             )
         except RuntimeFailure as error:
             raise Moved(f"HAProxy does not say whether it is as it was when the plan was made; {AGAIN}: {error}") from error

@@ -1,6 +1,7 @@
-"""Which lines of a configuration refer to a file: by its path, by a relative one, or by the directory that holds it. Pure.
+"""Which lines of a configuration refer to a file: by its path, by a relative one, or by the directory that holds it.
 
-When in doubt a line refers: at worst that costs a reload, or an answer that names the line.
+A path may lead through links and `..`, which are followed on the disk as HAProxy follows them; all else is pure. When in doubt a line
+refers: at worst that costs a reload, or an answer that names the line.
 """
 
 import posixpath
@@ -18,6 +19,8 @@ from haproxy_native.text.words import unquoted
 _PARTS = re.compile(r"[(),=]|(?:opt|file|virt)@")
 # A directive that says where relative paths begin, and one that loads a script, which may load another.
 _BASE, _SCRIPT = "-base", "lua-"
+# The end of the other one, for maps and ACLs, and how their names may begin.
+_DEFAULT, _PREFIX = "-path", re.compile(r"(?:opt|file|optfile)@")
 
 
 class Reference(NamedTuple):
@@ -55,7 +58,7 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
     own = frozenset(posixpath.basename(path) for path in paths)
     seen, open_words = set[str](), list[str]()
     for line in (line for section in document.sections if section.kind != BOUNDARY for line in section.lines):
-        if not line.words or line.words[0].endswith(_BASE):
+        if not line.words or _is_base(line):
             continue
         scripts = scripts or line.words[0].startswith(_SCRIPT)
         for word in line.words[1:]:
@@ -66,7 +69,9 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
 
     def is_named(path: str) -> bool:
         is_open = any(posixpath.basename(path) in word for word in open_words)
-        return is_open or (scripts and path.endswith(".lua")) or path in seen or f"{posixpath.dirname(path)}/" in seen
+        directory = posixpath.dirname(path)
+        places = (path, f"{directory}/", posixpath.join(real(directory), posixpath.basename(path)))
+        return is_open or (scripts and path.endswith(".lua")) or not seen.isdisjoint(places)
 
     return [path for path in paths if not is_named(path)]
 
@@ -75,9 +80,11 @@ def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
     """Yield what a word may name: files as paths, and directories as paths that end in a slash."""
     for part in filter(None, _PARTS.split(unquoted(word))):
         for base in bases:
-            path = posixpath.normpath(posixpath.join(base, part))
+            joined = posixpath.join(base, part)
+            path = posixpath.normpath(joined)
             if posixpath.basename(path) in own:
                 yield path
+                yield posixpath.join(real(posixpath.dirname(joined)), posixpath.basename(path))
             if part == "." or "/" in part:
                 yield f"{path}/"
 
@@ -85,12 +92,40 @@ def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
 def bases(document: Document, directory: str) -> list[str]:
     """The directories where relative paths may begin."""
     lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
-    return [directory, *(line.args[1] for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE))]
+    own = [line.args[1] for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE)]
+    return list(dict.fromkeys((directory, origin(document, directory), *own)))
+
+
+def origin(document: Document, directory: str) -> str:
+    """Return where the relative paths of maps and ACLs begin: by `default-path`, else in the directory of the configuration."""
+    for section in document.sections:
+        for line in section.lines if _DEFAULT in section.text else ():
+            match line.args:
+                case (word, "origin", path, *_) if word.endswith(_DEFAULT):
+                    return path
+                case (word, "parent", *_) if word.endswith(_DEFAULT):
+                    return posixpath.dirname(directory)
+    return directory
+
+
+def located(document: Document, directory: str, name: str) -> str:
+    """Return the absolute path of a map or an ACL by the name that HAProxy has for it, without a prefix such as `opt@`; links stay."""
+    return posixpath.join(origin(document, directory), _PREFIX.sub("", name, count=1))
+
+
+def placed(path: str) -> str:
+    """Return a path whose directory is real, so that each file has one."""
+    return posixpath.join(real(posixpath.dirname(path)), posixpath.basename(posixpath.normpath(path)))
+
+
+def real(directory: str) -> str:
+    """Return a directory without links and `..`, as far as it exists. Looks at the disk."""
+    return directory if "\0" in directory else posixpath.realpath(directory)
 
 
 def refers(line: Line, path: str, bases: list[str]) -> bool:
     """Whether a line refers to a file, of which `path` is normal."""
-    if not line.args or line.args[0].endswith(_BASE):
+    if not line.args or _is_base(line):
         return False
     if line.args[0].startswith(_SCRIPT) and path.endswith(".lua"):
         return True
@@ -108,7 +143,21 @@ def _names(word: str, path: str, bases: list[str]) -> bool:
 
 
 def _is(part: str, path: str, bases: list[str]) -> bool:
-    return any(posixpath.normpath(posixpath.join(base, part)) == path for base in bases)
+    return any(same(posixpath.join(base, part), path) for base in bases)
+
+
+def same(place: str, path: str) -> bool:
+    """Whether a path, however it is spelled, is that of a file, of which `path` is normal."""
+    normal = posixpath.normpath(place)
+    if normal == path:
+        return True
+    if posixpath.basename(normal) != posixpath.basename(path):
+        return False
+    return posixpath.basename(place) == posixpath.basename(path) and real(posixpath.dirname(place)) == real(posixpath.dirname(path))
+
+
+def _is_base(line: Line) -> bool:
+    return line.args[0].endswith(_BASE) or (line.args[0].endswith(_DEFAULT) and line.args[1:2] == ("origin",))
 
 
 def named(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:

@@ -187,8 +187,7 @@ class Naming:
     def _store_of(self, path: str) -> Store | None:
         """Return the store of a map or a list; a list may have any name beside the certificates."""
         lists = self._engine.stores.get(CRT_LISTS)
-        is_beside = lists is not None and os.path.abspath(lists.directory) == posixpath.dirname(path)
-        return self._engine.stores.of(Path(path)) or (lists if is_beside else None)
+        return self._engine.stores.of(Path(path)) or (lists if lists and lists.at(path) else None)
 
     # -- what changes
 

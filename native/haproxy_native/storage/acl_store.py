@@ -4,18 +4,14 @@ A file whose ACL is loaded changes live, as a whole or not at all.
 """
 
 from collections.abc import Iterator, Mapping
-from os.path import normpath
 from pathlib import Path
 
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.acls import Acl, Replace
-from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.list_store import ListStore
-
-# How a path in the configuration may begin (HAProxy Configuration Manual, 2.7).
-_PREFIXES = ("opt@", "file@", "optfile@")
 
 
 class AclStore(ListStore[Acl]):
@@ -26,8 +22,9 @@ class AclStore(ListStore[Acl]):
     # HAProxy takes one command for each pattern.
     largest = 16 << 20
 
-    async def all_loaded(self, runtime: Runtime) -> Mapping[Path, Acl]:
-        return {path_of(acl): acl for acl in reversed(await acls.loaded(runtime)) if acl.file}
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Acl]:
+        loaded = reversed(await acls.loaded(context.runtime))
+        return {own: acl for acl in loaded if acl.file and (own := self.own(context, acl.file))}
 
     def showing(self, loaded: Acl) -> str:
         return f"show acl #{loaded.id}"
@@ -37,11 +34,3 @@ class AclStore(ListStore[Acl]):
 
     def filling(self, loaded: Acl, path: Path, content: Path) -> tuple[Step, str]:
         return Replace(loaded.file, pattern_file.read(content.read_bytes().decode("utf-8", "surrogateescape"))), ""
-
-
-def path_of(acl: Acl) -> Path:
-    """Returns the path of an ACL's file."""
-    file = acl.file
-    for prefix in _PREFIXES:
-        file = file.removeprefix(prefix)
-    return Path(normpath(file))

@@ -1,9 +1,10 @@
 """Lists that name a certificate and that the configuration names: HAProxy reads them with it, so their certificates must stay."""
 
 from collections.abc import Iterator
+from os.path import join
 from pathlib import Path
 
-from haproxy_native.editing.file_references import Reference, references
+from haproxy_native.editing.file_references import Reference, references, same
 from haproxy_native.storage import crt_list
 from haproxy_native.text.document import Document
 
@@ -21,7 +22,7 @@ def _lists(certificate: Path) -> Iterator[tuple[Path, list[Reference]]]:
     for path in sorted(certificate.parent.iterdir()):
         text = _text(path)
         if certificate.name in text and _NO_LIST not in text:
-            lines = [entry for entry in crt_list.entries(text) if str(certificate.parent / entry.file) == str(certificate)]
+            lines = [entry for entry in crt_list.entries(text) if same(join(certificate.parent, entry.file), str(certificate))]
             yield path, [Reference(str(path), line.line, line.file, line.text) for line in lines]
 
 

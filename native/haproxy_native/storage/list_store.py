@@ -11,7 +11,6 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.entries_digest import EntriesDigest
 from haproxy_native.runtime.maps import ENTRIES_HEAD
@@ -28,12 +27,12 @@ class ListStore(Store, Generic[Loaded]):
     largest: int
 
     @abstractmethod
-    async def all_loaded(self, runtime: Runtime) -> Mapping[Path, Loaded]:
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Loaded]:
         """The lists that the worker has made, by their files. Raises RuntimeFailure."""
 
-    async def loaded(self, runtime: Runtime, path: Path) -> Loaded | None:
+    async def loaded(self, context: CommitContext, path: Path) -> Loaded | None:
         """The list that the worker has made of a file. Raises RuntimeFailure."""
-        return (await self.all_loaded(runtime)).get(path)
+        return (await self.all_loaded(context)).get(path)
 
     @abstractmethod
     def filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
@@ -46,11 +45,11 @@ class ListStore(Store, Generic[Loaded]):
     def showing(self, loaded: Loaded) -> str:
         """The command that shows the entries of a list."""
 
-    async def in_process(self, runtime: Runtime, path: Path) -> str | None:
-        if (loaded := await self.loaded(runtime, path)) is None:
+    async def in_process(self, context: CommitContext, path: Path) -> str | None:
+        if (loaded := await self.loaded(context, path)) is None:
             return None
         entries = EntriesDigest()
-        await runtime.read(self.showing(loaded), ENTRIES_HEAD, entries)
+        await context.runtime.read(self.showing(loaded), ENTRIES_HEAD, entries)
         return entries.value
 
     @abstractmethod
@@ -59,9 +58,9 @@ class ListStore(Store, Generic[Loaded]):
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found = list[tuple[str, str, str]]()
-        loaded = await self.all_loaded(context.runtime)
+        loaded = await self.all_loaded(context)
         for path in [path for path in await asyncio.to_thread(self.files) if path in loaded]:
-            worker = await self.in_process(context.runtime, path)
+            worker = await self.in_process(context, path)
             with suppress(OSError, Unusable):
                 if worker is not None and (held := await asyncio.to_thread(self._digest, path)) != worker:
                     found.append((spelled(self.kind, path.name), held, worker))
@@ -76,7 +75,7 @@ class ListStore(Store, Generic[Loaded]):
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)
         try:
-            loaded = await self.loaded(context.runtime, path)
+            loaded = await self.loaded(context, path)
         except RuntimeFailure as error:
             return by_reload(used, wanted, f"it is not known whether HAProxy has loaded {path.name}: {error}")
         if loaded is None:

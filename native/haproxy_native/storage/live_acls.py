@@ -3,19 +3,19 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from os.path import normpath
 
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing.file_references import located
 from haproxy_native.editing.object_names import encoded
 from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE, Touch
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.acls import Acl, Add, Delete, Replace
-from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import pattern_file
-from haproxy_native.storage.acl_store import path_of
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
 
@@ -40,13 +40,15 @@ class AclFile(LiveFile[str]):
 
 @dataclass(frozen=True)
 class LiveAcl:
-    """One ACL by `#<id>` or its file. What changes it raises RuntimeFailure and, with `sync`, BadRequest where there is no file of
-    ours, NotTaken, BadValue and WriteFailed.
+    """One ACL by `#<id>` or its file as HAProxy spells it; `object_name`: its file by the one path that it has.
+
+    What changes it raises RuntimeFailure and, with `sync`, BadRequest where there is no file of ours, NotTaken, BadValue and WriteFailed.
     """
 
     context: CommitContext
     stores: Mapping[str, Store]
     name: str
+    object_name: str = ""
 
     async def add(self, pattern: str, *, sync: bool = False) -> None:
         """Raises Exists."""
@@ -90,7 +92,7 @@ class LiveAcl:
 
     @property
     def _object(self) -> str:
-        return f"acl/{encoded(self.name)}"
+        return f"acl/{encoded(self.object_name or self.name)}"
 
     def _touch(self, entry: str, verb: str) -> Touch:
         """`entry`: a new pattern, or the reference of one that is there."""
@@ -127,9 +129,8 @@ class LiveAcl:
             await acls.entries(self.context.runtime, self.name)
         if acl is None or not acl.file:
             raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
-        path = path_of(acl)
         for store in self.stores.values():
-            if path.parent == store.directory:
+            if path := store.own(self.context, acl.file):
                 store.check_there(path)
                 return AclFile(self.context, store, path, self.name)
         known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
@@ -137,15 +138,24 @@ class LiveAcl:
         raise BadRequest(f"{what}; they are: {known}")
 
 
-async def found(runtime: Runtime, stores: Mapping[str, Store], name: str) -> Acl | None:
+def place_of(context: CommitContext, stores: Mapping[str, Store], acl: Acl) -> str:
+    """Return the one path of an ACL's file, however HAProxy spells it; empty for an ACL without a file."""
+    if not acl.file:
+        return ""
+    own = next(filter(None, (store.own(context, acl.file) for store in stores.values())), None)
+    document = context.running.document or context.current.document
+    return str(own or normpath(located(document, str(context.current.path.parent), acl.file)))
+
+
+async def found(context: CommitContext, stores: Mapping[str, Store], name: str) -> Acl | None:
     """The ACL that a number, a path or the name of a file means. Of several files of one name it is that in `acl_dir`, else none.
 
     Raises RuntimeFailure.
     """
-    there = await acls.loaded(runtime)
-    for acl in there:
-        if name == acl.id or (acl.file and name in (acl.file, str(path_of(acl)))):
+    there = [(acl, place_of(context, stores, acl)) for acl in await acls.loaded(context.runtime)]
+    for acl, place in there:
+        if name == acl.id or (place and name in (acl.file, place)):
             return acl
-    named = [acl for acl in there if acl.file and path_of(acl).name == name]
-    ours = [acl for acl in named if "acls" in stores and path_of(acl).parent == stores["acls"].directory]
-    return next(iter(ours or named), None) if len(ours or named) == 1 else None
+    own = [str(store.directory / name) for key, store in stores.items() if key == "acls" and name in {path.name for path in store.files()}]
+    named = [acl for acl, place in there if (place in own if own else place and place.rpartition("/")[2] == name)]
+    return named[0] if len(named) == 1 else None

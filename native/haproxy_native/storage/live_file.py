@@ -72,7 +72,7 @@ class LiveFile(ABC, Generic[Item]):
 
     async def composed(self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool) -> FileChange:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
-        unread = self.name in self.context.ledger.entries and not whole
+        unread = str(self.path) in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
         draft = await asyncio.to_thread(self._edited, before, edit)
         return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)

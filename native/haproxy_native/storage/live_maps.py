@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import posixpath
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
+from haproxy_native.editing.file_references import located
 from haproxy_native.editing.object_names import encoded, parsed, spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, NotFound
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
@@ -21,20 +23,26 @@ from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
 from haproxy_native.storage.map_store import MapStore
+from haproxy_native.text.document import Document
+
+# A map without a file.
+VIRTUAL = "virt@"
 
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
     """One map by its file; without `sync` only the process changes, until its next reload.
 
-    `elsewhere`: HAProxy's name of a map that is in no file of the store, so that `sync` is refused with BadRequest.
+    `loaded_as`: how HAProxy spells its path, where that differs. `elsewhere`: the path of a map that is in no file of the store, so that
+    `sync` is refused with BadRequest.
     """
 
+    loaded_as: str = ""
     elsewhere: str = ""
 
     @property
     def name(self) -> str:
-        return self.elsewhere or str(self.path)
+        return self.loaded_as or str(self.path)
 
     @property
     def object(self) -> str:
@@ -94,7 +102,7 @@ class LiveMap(LiveFile[MapEntry]):
 
     async def follow(self) -> bool:
         """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
-        if self.name in self.context.ledger.entries:
+        if str(self.path) in self.context.ledger.entries:
             return False
         entries = await self.entries()
         if await asyncio.to_thread(self._says, entries):
@@ -152,13 +160,23 @@ async def found(context: CommitContext, store: MapStore, name: str) -> LiveMap:
     own: Path | None = None
     with suppress(NotFound):
         own = store.path_of(name)
+    loaded = [(map_, store.own(context, map_.name)) for map_ in await maps.loaded(context.runtime)]
+    for map_, path in loaded:
+        if path and path in (own, store.at(name)):
+            return LiveMap(context, store, path, map_.name)
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         wanted = store.resolved(name)
-        for map_ in await maps.loaded(context.runtime):
+        for map_, path in loaded:
+            place = posixpath.normpath(located(_document(context), str(context.current.path.parent), map_.name))
             # Several maps without a number are shown with -1.
-            if wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
-                return LiveMap(context, store, Path(map_.name), "" if store.manages(map_) else map_.name)
+            if name == place or wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
+                elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else place
+                return LiveMap(context, store, path or Path(map_.name), map_.name, elsewhere)
     return LiveMap(context, store, own or store.path_of(name))
+
+
+def _document(context: CommitContext) -> Document:
+    return context.running.document or context.current.document
 
 
 def _lines(entries: Sequence[MapEntry]) -> list[str]:

@@ -4,16 +4,15 @@ A file whose map is loaded changes live. The worker is asked which are: a config
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from os.path import normpath
 from pathlib import Path
 
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Fill, Map, MapEntry
 from haproxy_native.storage import map_file, names
@@ -32,8 +31,9 @@ class MapStore(ListStore[Map]):
         name = names.uploaded(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def all_loaded(self, runtime: Runtime) -> Mapping[Path, Map]:
-        return {_path_of(map_): map_ for map_ in reversed(await maps.loaded(runtime))}
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Map]:
+        loaded = reversed(await maps.loaded(context.runtime))
+        return {own: map_ for map_ in loaded if (own := self.own(context, map_.name))}
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
         verbs = map_file.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
@@ -72,11 +72,3 @@ class MapStore(ListStore[Map]):
         except (OSError, Unusable) as error:
             return f"a map may name it: {error}"
         return ""
-
-    def manages(self, loaded: Map) -> bool:
-        """Whether the map is that of a file in this directory."""
-        return Path(loaded.name).parent == self.directory
-
-
-def _path_of(loaded: Map) -> Path:
-    return Path(normpath(loaded.name))

@@ -10,7 +10,6 @@ from pathlib import Path
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.request_context import Author, author
-from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Worker
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
@@ -39,17 +38,17 @@ class MapSync:
     async def once(self) -> list[str]:
         """The files that were changed. Raises RuntimeFailure."""
         worker = await self._context.runtime.worker()
-        managed = [Path(map_.name) for map_ in await maps.loaded(self._context.runtime) if self._store.manages(map_)]
-        return [str(path) for path in managed if await self._follow(path, worker)]
+        managed = await self._store.all_loaded(self._context)
+        return [str(path) for path, map_ in managed.items() if await self._follow(path, map_.name, worker)]
 
-    async def _follow(self, path: Path, worker: Worker) -> bool:
+    async def _follow(self, path: Path, name: str, worker: Worker) -> bool:
         if str(path) in self._context.ledger.entries:
             return False
         try:
             if not self._context.ledger.is_known(path, worker):
                 self._complain(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
                 return False
-            changed = await LiveMap(self._context, self._store, path).follow()
+            changed = await LiveMap(self._context, self._store, path, name).follow()
         except RuntimeFailure:
             raise
         except NativeError as error:

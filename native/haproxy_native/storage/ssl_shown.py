@@ -5,10 +5,8 @@ Two marks are equal where both say the same; they show nothing that is secret.
 
 import asyncio
 import hashlib
-import posixpath
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import spelled
@@ -24,10 +22,9 @@ CRT_LISTS = "crt-list"
 
 async def differing(context: CommitContext, store: Store, kind: Kind | str) -> list[tuple[str, str, str]]:
     """Files of a store of which HAProxy has loaded something else: as `Store.differing` gives them."""
-    runtime, base, found = context.runtime, str(context.current.path.parent), list[tuple[str, str, str]]()
+    runtime, found = context.runtime, list[tuple[str, str, str]]()
     for name in await _names(runtime, kind):
-        path = Path(posixpath.normpath(posixpath.join(base, name)))
-        if path.parent != store.directory:
+        if (path := store.own(context, name)) is None:
             continue
         worker = await of_process(runtime, kind, name)
         with suppress(OSError):

@@ -28,11 +28,10 @@ from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.disk.journal import Journal
-from haproxy_native.editing.file_references import Reference, references
+from haproxy_native.editing.file_references import Reference, located, real, references
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
-from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.staging import Staging, names_in
 from haproxy_native.storage.upload import Upload
@@ -65,7 +64,7 @@ class Store:
         """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
         return ()
 
-    async def in_process(self, runtime: Runtime, path: Path) -> str | None:
+    async def in_process(self, context: CommitContext, path: Path) -> str | None:
         """A digest of what the worker has made of a file, None where it has not, or shows nothing of it. Raises RuntimeFailure."""
         return None
 
@@ -170,6 +169,18 @@ class Store:
     def name_of(self, upload: str) -> str:
         """The name under which an upload is stored; empty where it has none."""
         return names.uploaded(upload)
+
+    def own(self, context: CommitContext, name: str) -> Path | None:
+        """Return the file of this directory that HAProxy has loaded under a name, however that spells its path; None for any other."""
+        document = context.running.document or context.current.document
+        return self.at(located(document, str(context.current.path.parent), name))
+
+    def at(self, place: str) -> Path | None:
+        """Return the file of this directory that a path leads to, also through links and `..`; None for any other."""
+        directory, _, name = place.rpartition("/")
+        if not directory or not names.is_element(name) or real(directory) != real(str(self.directory)):
+            return None
+        return self.directory / name
 
     def references(self, context: CommitContext, path: Path) -> list[Reference]:
         """The lines of the current configuration that refer to a file."""

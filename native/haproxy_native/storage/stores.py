@@ -1,7 +1,6 @@
 """All stores, by their names in the API."""
 
 import logging
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -44,7 +43,7 @@ class Stores(dict[str, Store]):
         """Returns the store of a file, by its absolute path: the first if several share its directory."""
         for store in self.values():
             try:
-                if Path(os.path.abspath(store.directory)) == path.parent and store.directory / path.name in store.files():
+                if store.at(str(path)) in store.files():
                     return store
             except Unusable:
                 continue

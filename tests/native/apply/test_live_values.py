@@ -41,9 +41,9 @@ def test_servers_are_those_of_commands_and_those_of_the_configuration() -> None:
 )
 def test_a_server_that_others_change(haproxy: HAProxy, command: str, said: str) -> None:
     async def work(engine: Engine) -> None:
-        read = await values(engine.runtime, [ONE, NEW], {})
+        read = await values(engine.context, [ONE, NEW], {})
         assert read == {ONE: READY, NEW: None}
-        verify = verifying(engine.runtime, read, {})
+        verify = verifying(engine.context, read, {})
         assert verify
         await verify()
         before = await engine.runtime.servers("app")
@@ -59,10 +59,10 @@ def test_a_server_that_others_change(haproxy: HAProxy, command: str, said: str) 
 
 def test_a_process_that_does_not_answer(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        verify = verifying(engine.runtime, {ONE: READY}, {})
+        verify = verifying(engine.context, {ONE: READY}, {})
         await asyncio.to_thread(haproxy.stop)
-        assert verify and await known_values(engine.runtime, previewed("", "", ("app", "s1")), {}) is None
-        assert verifying(engine.runtime, None, {}) is None, "a plan that knew none is for any"
+        assert verify and await known_values(engine.context, previewed("", "", ("app", "s1")), {}) is None
+        assert verifying(engine.context, None, {}) is None, "a plan that knew none is for any"
         with pytest.raises(Moved, match="HAProxy does not say whether it is as it was"):
             await verify()
 
@@ -72,7 +72,7 @@ def test_a_process_that_does_not_answer(haproxy: HAProxy) -> None:
 def test_a_map_that_is_not_loaded(haproxy: HAProxy, tmp_path: Path) -> None:
     async def work(engine: Engine) -> None:
         path = tmp_path / "maps" / "a.map"
-        assert await values(engine.runtime, [], {"map/a.map": (engine.stores["maps"], path)}) == {"map/a.map": None}
+        assert await values(engine.context, [], {"map/a.map": (engine.stores["maps"], path)}) == {"map/a.map": None}
 
     beside(haproxy, work, directories={"maps": Directory(tmp_path / "maps", "maps_dir")})
 

@@ -1,5 +1,7 @@
 """Which lines mention a stored file."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -78,3 +80,30 @@ def test_no_line_refers_to_what_is_unreferenced(lines: list[tuple[str, list[str]
     text = "\n  ".join(["global", *(" ".join([keyword, *words]) for keyword, words in lines)])
     document = Document.parse(text.encode())
     assert unreferenced(document, PATHS, "/d1") == [path for path in PATHS if not references(document, path, "/d1")]
+
+
+@pytest.mark.parametrize(
+    ("before", "spelled"),
+    [
+        ("", "{maps}/hosts.map"),
+        ("", "{maps}/../maps/hosts.map"),
+        ("", "{maps}/sub/../hosts.map"),
+        ("", "{top}/link/hosts.map"),
+        ("", "{top}/link/sub/..//./hosts.map"),
+        ("", "maps/hosts.map"),
+        ("", "./link/../maps/hosts.map"),
+        ("  default-path origin {top}/maps/sub\n", "../hosts.map"),
+        ("  default-path origin {top}/link\n", "hosts.map"),
+        ("  default-path parent\n", "{name}/maps/hosts.map"),
+    ],
+)
+def test_a_path_is_one_however_it_is_spelled(tmp_path: Path, before: str, spelled: str) -> None:
+    (tmp_path / "maps" / "sub").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "maps")
+    path, names = f"{tmp_path}/maps/hosts.map", {"maps": f"{tmp_path}/maps", "top": str(tmp_path), "name": tmp_path.name}
+    text = f"global\n{before}frontend f\n  http-request set-var(txn.a) path,map({spelled},none)\n".format_map(names)
+    document, other = Document.parse(text), f"{tmp_path}/maps/sub/hosts.map"
+    for wanted in (path, f"{tmp_path}/link/hosts.map"):
+        assert [each.keyword for each in references(document, wanted, str(tmp_path))] == ["http-request"]
+    assert references(document, other, str(tmp_path)) == []
+    assert unreferenced(document, [path, other], str(tmp_path)) == [other]

@@ -6,8 +6,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from haproxy_native.runtime.acls import Acl
-from haproxy_native.storage.acl_store import path_of
 from tests.app.client import Client, serving, settings
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -91,8 +89,3 @@ def test_without_a_directory(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         got = client.get(FILES)
     assert (got.status, "set dataplaneapi.resources.acl_dir" in got.message) == (404, True)
-
-
-@pytest.mark.parametrize("file", ["/a/x.acl", "opt@/a/x.acl", "file@/a//x.acl"])
-def test_paths(file: str) -> None:
-    assert path_of(Acl("1", "", "", file)) == Path("/a/x.acl")

@@ -7,7 +7,7 @@ import pytest
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotFound, NotTaken
-from haproxy_native.runtime.maps import LONGEST_ENTRY, Map
+from haproxy_native.runtime.maps import LONGEST_ENTRY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
 from tests.native.engines import reload
@@ -98,5 +98,9 @@ def test_where_maps_are(tmp_path: Path) -> None:
     assert [store.path_of(name).name for name in ("hosts", "hosts.map", "a.b")] == ["hosts.map", "hosts.map", "a.b.map"]
     with pytest.raises(NotFound, match="no name of a map"):
         store.path_of("../x")
-    assert store.manages(Map("1", f"{tmp_path}/x.map", ""))
-    assert not store.manages(Map("1", f"{tmp_path}/sub/x.map", "")) and not store.manages(Map("1", "virt@x", ""))
+    (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for spelled in ("x.map", "./x.map", "sub/../x.map", "link/x.map", "link/sub/..//x.map"):
+        assert store.at(f"{tmp_path}/{spelled}") == tmp_path / "x.map"
+    for other in (f"{tmp_path}/sub/x.map", "virt@x", "x.map", f"{tmp_path}/sub/..", f"{tmp_path}/"):
+        assert store.at(other) is None

@@ -10,8 +10,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import SECONDS, asking
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.runtime import acls
-from haproxy_native.runtime.client import Runtime
-from haproxy_native.storage.live_acls import LiveAcl, found
+from haproxy_native.storage.live_acls import LiveAcl, found, place_of
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -22,8 +21,8 @@ async def read_list(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     id_ = call.get("id")
     where = f"cannot retrieve ACL file for {id_}:"
-    async with asking(call, where) as runtime:
-        acl = await found(runtime, call.services.engine.stores, id_)
+    async with asking(call, where):
+        acl = await found(call.services.engine.context, call.services.engine.stores, id_)
     if acl is None:
         raise NotFound(f"{where} #{id_} not found")
     return json_response(200, _as_dict(acl))
@@ -33,7 +32,7 @@ async def read_entries(call: ReadCall) -> Response:
     parent = call.get("parent_name")
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where) as runtime:
-        there = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, await _name(call, runtime))]
+        there = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, await _name(call))]
     if not there:
         # Clients tell an empty ACL by this answer.
         raise NotFound(f"{where} not found")
@@ -45,7 +44,7 @@ async def read_entry(call: ReadCall) -> Response:
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where) as runtime:
-        there = await acls.entries(runtime, await _name(call, runtime))
+        there = await acls.entries(runtime, await _name(call))
     if (value := next((pattern for row in there if entry in row for pattern in row[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
     return json_response(200, {"value": value})
@@ -81,22 +80,23 @@ async def replace_entries(call: JsonCall) -> Response:
 @asynccontextmanager
 async def _changing(call: Call, where: str, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
     """One ACL; a commit takes the time it needs."""
-    async with asking(call, where, seconds=None if _sync(call) else seconds) as runtime:
+    async with asking(call, where, seconds=None if _sync(call) else seconds):
         try:
-            name = await _name(call, runtime)
-            yield LiveAcl(call.services.engine.context, call.services.engine.stores, name)
+            context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
+            acl = await found(context, stores, call.get("parent_name"))
+            yield LiveAcl(context, stores, name, place_of(context, stores, acl) if acl and name == acl.file else "")
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise
 
 
-async def _name(call: Call, runtime: Runtime) -> str:
+async def _name(call: Call) -> str:
     """The name of the path's ACL in HAProxy; one that is not loaded keeps its own, and HAProxy refuses it."""
     parent: str = call.get("parent_name")
     if parent.isdecimal():
         return f"#{parent}"
-    acl = await found(runtime, call.services.engine.stores, parent)
+    acl = await found(call.services.engine.context, call.services.engine.stores, parent)
     if acl is None:
         return parent if "/" in parent else f"#{parent}"
     return acl.file

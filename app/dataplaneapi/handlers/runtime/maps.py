@@ -26,8 +26,9 @@ async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call) as runtime:
         loaded = await maps.loaded(runtime)
-    managed = [_described(map_) | {"storage_name": map_.name.rpartition("/")[2]} for map_ in loaded if store.manages(map_)]
-    others = [_described(map_) for map_ in loaded if not store.manages(map_)] if call.get("include_unmanaged") else []
+    owned = [(map_, store.own(call.services.engine.context, map_.name)) for map_ in loaded]
+    managed = [_described(map_) | {"storage_name": own.name} for map_, own in owned if own]
+    others = [_described(map_) for map_, own in owned if own is None] if call.get("include_unmanaged") else []
     order = {map_.name: place for place, map_ in enumerate(loaded)}
     return json_response(200, sorted(managed + others, key=lambda row: order[row["file"]]))
 
