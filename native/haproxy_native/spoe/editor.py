@@ -10,17 +10,21 @@ from typing import Any
 from haproxy_native.editing.lookup_errors import absent_section, taken_section
 from haproxy_native.editing.placement import at_home, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
-from haproxy_native.errors import BadValue, Exists, Missing
+from haproxy_native.errors import BadValue, Exists, Missing, Place
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.outline import SCOPE, Outline
 from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
 
 FILE = "spoe"
 # What HAProxy takes for the name of a scope.
 _NAME = re.compile(r"\[[A-Za-z0-9_.:-]+\]")
+# What HAProxy takes for the name of what stands in one, and how resources begin.
+_OWN_NAME, PREFIX = re.compile(r"[A-Za-z0-9_.:-]{1,200}"), "spoe_"
 Object = dict[str, Any]
 
 
@@ -87,11 +91,16 @@ class ScopeEditor:
         return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
-        """Returns the document with one object's values replaced; its name stays."""
+        """Returns the document with one object's values replaced. Another name is that of the lines in its scope that name it, too."""
         refuse_line_breaks(body)
         old = _find(document, scope, resource, name)
         if old is None:
             raise absent_section(resource, name, "absent_replace")
+        to = str(body.get("name") or name)
+        if to != name:
+            document = _renamed(document, scope, resource, old, to)
+            old = _find(document, scope, resource, to)
+            assert old
         new = self.shape(resource).onto(at_home(document, old), {**body, "name": old.name}, whole=False)
         return document.replace(old, new)
 
@@ -105,6 +114,34 @@ class ScopeEditor:
         shape = self.shape(resource)
         members = {**shape.read(section), "name": section.name}
         return {member: members[member] for member in shape.order if member in members}
+
+
+def _renamed(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
+    """Raises BadValue and Exists."""
+    if not _OWN_NAME.fullmatch(name):
+        text = f"name in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and . _ : - alone"
+        raise BadValue(text, place=Place(member="name"))
+    if _find(document, scope, resource, name):
+        raise taken_section(resource, name)
+    # An agent lists messages and groups by lines of these words, and a group messages.
+    listing = resource.name.removeprefix(PREFIX)
+    for section in list(_of(document, scope)):
+        lines = [
+            _with_name(line, old.name, name) if line.args[:1] == (listing,) or (section is old and line is section.header) else line
+            for line in section.lines
+        ]
+        if any(line is not former for line, former in zip(lines, section.lines, strict=True)):
+            document = document.replace(section, section.with_lines(lines, name=name if section is old else None))
+    return document
+
+
+def _with_name(line: Line, old: str, new: str) -> Line:
+    """A line with another name in the place of each word that is one."""
+    words = [new if place and unquoted(word) == old else word for place, word in enumerate(line.split.words)]
+    if tuple(words) == tuple(line.split.words):
+        return line
+    end = sum(map(len, (*line.split.gaps, *line.split.words)))
+    return Line("".join(gap + word for gap, word in zip(line.split.gaps, words, strict=True)) + line.text[end:])
 
 
 def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:

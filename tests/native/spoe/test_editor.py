@@ -97,7 +97,7 @@ def replacing(old: str, new: str) -> str:
         ),
         (
             lambda it: EDITOR.replace(it, "[two]", MESSAGES, "m1", {"name": "other", "args": "a=method b=path"}),
-            replacing("  args ip=src\n[one]", "  args a=method b=path\n[one]"),
+            replacing("spoe-message m1\n  args ip=src\n[one]", "spoe-message other\n  args a=method b=path\n[one]"),
         ),
         (
             lambda it: EDITOR.replace(it, "[one]", MESSAGES, "m1", {"name": "m1", "args": "ip=src", "event": {"name": "on-tcp-response"}}),

@@ -8,6 +8,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
 from dataplaneapi.handlers.spoe.files import scheduled
 from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import Refused
 
 
 def read(call: Call) -> Document:
@@ -39,13 +40,21 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
+    """Replaces an object, or gives it another name, which lines of its scope follow."""
     editor, scope, kind, name = call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name")
-    return await change(
-        call,
-        lambda document: editor.replace(document, scope, kind, name, call.body),
-        200,
-        None if kind.silent else lambda document: editor.get_object(document, scope, kind, name),
-    )
+    to = call.body.get("name") or name
+    try:
+        return await change(
+            call,
+            lambda document: editor.replace(document, scope, kind, name, call.body),
+            200,
+            None if kind.silent else lambda document: editor.get_object(document, scope, kind, to),
+        )
+    except Refused as error:
+        if to == name:
+            raise
+        remedy = f"where the configuration names {name}, POST {to} beside it, change those lines, and DELETE {name} then"
+        raise Refused(f"{error.detail}; {remedy}", place=error.place, alerts=error.alerts) from None
 
 
 async def delete(call: JsonCall) -> Response:

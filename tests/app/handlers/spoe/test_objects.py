@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.app.client import CONFIG, serving
 from tests.app.spoe import FILE, FILES, ONE, TEXT, furnish
 
@@ -64,3 +66,58 @@ def test_a_reload_is_told_where_the_configuration_reads_the_file(tmp_path: Path)
         assert changed.status == 201
         record = client.get(f"/v3/sidecar/reloads/{changed.headers['Reload-Id']}").json
         assert "f.cfg" in str(record["reasons"])
+
+
+NAMES = """\
+# _version=1
+[one]
+spoe-agent a
+  messages m1 "m2"   # m1
+  groups g1
+spoe-group g1
+  messages m1
+spoe-message m1
+  args m1=src
+spoe-message m2
+  args ip=dst
+[two]
+spoe-agent a
+  messages m1
+spoe-message m1
+  args ip=src
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "body", "replaced"),
+    [
+        (
+            "messages",
+            "m1",
+            {"args": "m1=src"},
+            {
+                'messages m1 "m2"': 'messages new "m2"',
+                "g1\n  messages m1": "g1\n  messages new",
+                "message m1\n  args m1": "message new\n  args m1",
+            },
+        ),
+        ("messages", "m2", {"args": "ip=dst"}, {'"m2"': "new", "message m2": "message new"}),
+        ("groups", "g1", {"messages": "m1"}, {"groups g1": "groups new", "spoe-group g1": "spoe-group new"}),
+        ("agents", "a", {"messages": "m1 m2", "groups": "g1"}, {"[one]\nspoe-agent a": "[one]\nspoe-agent new"}),
+    ],
+)
+def test_another_name(tmp_path: Path, kind: str, name: str, body: dict[str, str], replaced: dict[str, str]) -> None:
+    path = furnish(tmp_path)
+    path.write_text(NAMES)
+    with serving(tmp_path) as client:
+        one = f"{ONE}/{kind}/{name}?version=1"
+        wrong = client.put(one, {**body, "name": "a b"})
+        assert (wrong.status, "name in body" in wrong.message) == (400, True), wrong
+        assert client.put(one, {**body, "name": "new"}).status == 200
+        text = NAMES.replace("_version=1", "_version=2")
+        for old, new in replaced.items():
+            text = text.replace(old, new, 1)
+        assert path.read_text().replace("messages new m2", 'messages new "m2"').replace("messages m1 m2", 'messages m1 "m2"') == text
+        assert (client.get(f"{ONE}/{kind}/{name}").status, client.get(f"{ONE}/{kind}/new").status) == (404, 200)
+        if kind == "messages":
+            assert client.put(f"{ONE}/messages/new?version=2", {**body, "name": "m2" if name == "m1" else "m1"}).status == 409
