@@ -49,16 +49,16 @@ def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
 
 
 def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]:
-    groups = _optional(alternative.chain)
-    needed = [_completed(values, groups, shape) for values in _required(alternative.chain)]
+    groups = optional(alternative.chain)
+    needed = [completed(values, groups, shape) for values in required(alternative.chain)]
     yield from needed
     for variants in groups:
         for values in variants:
-            yield _completed({**needed[0], **values}, groups, shape)
+            yield completed({**needed[0], **values}, groups, shape)
     yield _together(needed[0], groups, shape)
 
 
-def _required(chain: Chain) -> Iterator[Values]:
+def required(chain: Chain) -> Iterator[Values]:
     """What the chain needs, each of its values in turn."""
     required = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups if group.required]
     nodes = [list(node_samples(node)) for node in chain.nodes if not isinstance(node, Options)]
@@ -70,7 +70,7 @@ def _required(chain: Chain) -> Iterator[Values]:
         yield from (others | values for values in variants[1:])
 
 
-def _optional(chain: Chain) -> list[list[Values]]:
+def optional(chain: Chain) -> list[list[Values]]:
     """What each optional group of a chain can say."""
     groups = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups if not group.required]
     return [found for found in map(list, map(_group, groups)) if found]
@@ -79,8 +79,8 @@ def _optional(chain: Chain) -> list[list[Values]]:
 def _group(group: Group) -> Iterator[Values]:
     """What one optional group can say; a repeated one says it once and twice."""
     for chain in group.alternatives:
-        inner = _optional(chain)
-        values_of_rows = [*_required(chain), *({**next(_required(chain)), **values} for variants in inner for values in variants)]
+        inner = optional(chain)
+        values_of_rows = [*required(chain), *({**next(required(chain)), **values} for variants in inner for values in variants)]
         if group.join:
             chunks = [values[group.rows] for values in values_of_rows]
             yield from ({group.rows: value} for value in (*chunks, group.join.joined(chunks[:2])))
@@ -97,7 +97,7 @@ def _row(rows: str, values: Values) -> Any:
     return row[rows] if list(row) == [rows] else row
 
 
-def _completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
+def completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
     """Returns the values with what the schema requires, and with members that are valid only together."""
     wanted = {*shape.needed, *(name for members in shape.together if set(members) & set(values) for name in members)}
     for variants in groups:

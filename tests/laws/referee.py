@@ -11,7 +11,7 @@ from pathlib import Path
 
 _PLACE = re.compile(r"\[case\.cfg:(\d+)\]")
 _NAME = re.compile(r"\b(case\d+)\b")
-_DISTURBED = re.compile(r"already|previously|duplicate|without a word|default-server|only be used in http|MUX protocol")
+DISTURBED = re.compile(r"already|previously|duplicate|without a word|default-server|only be used in http|MUX protocol")
 _NOT_ITS_FAULT = re.compile(r"too many fatal errors|Error\(s\) found in configuration|Fatal errors found")
 
 
@@ -39,8 +39,8 @@ class Referee:
 
     def refused(self, cases: Sequence[Case]) -> dict[Case, str]:
         """The cases that HAProxy does not take, each with its words; what only another case disturbs is asked about alone."""
-        found = self._refused_together(cases)
-        for case in [case for case, words in found.items() if _DISTURBED.search(words)]:
+        found = self.refused_together(cases)
+        for case in [case for case, words in found.items() if DISTURBED.search(words)]:
             alone = self._ask([case])
             if alone is None:
                 del found[case]
@@ -48,7 +48,8 @@ class Referee:
                 found[case] = alone.get(case, found[case])
         return found
 
-    def _refused_together(self, cases: Sequence[Case]) -> dict[Case, str]:
+    def refused_together(self, cases: Sequence[Case]) -> dict[Case, str]:
+        """The cases that HAProxy does not take in one file, each with its words; some of them may only be disturbed by others."""
         found: dict[Case, str] = {}
         left = list(cases)
         while left:
@@ -57,7 +58,7 @@ class Referee:
                 break
             if not blamed and len(left) > 1:
                 half = len(left) // 2
-                return found | self._refused_together(left[:half]) | self._refused_together(left[half:])
+                return found | self.refused_together(left[:half]) | self.refused_together(left[half:])
             found |= blamed or {left[0]: "refused without a word"}
             left = [case for case in left if case not in found]
         return found

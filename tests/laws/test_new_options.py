@@ -4,8 +4,31 @@ from typing import Any
 
 import pytest
 
+from haproxy_native.grammar.line_shape import unflattened
 from haproxy_native.text.line import Line
+from tests.laws.additions import Plain, onto, plain_lines
 from tests.laws.language import kinds
+
+PLAIN = list(plain_lines())
+
+
+@pytest.mark.parametrize("plain", PLAIN, ids=lambda plain: f"{plain.subject.name}-{plain.line}")
+def test_each_option_is_added_shown_and_kept(plain: Plain) -> None:
+    shape = plain.subject.shape
+    for addition in [*plain.alone(), *plain.beside(plain.options)]:
+        if addition.is_exclusive:
+            continue
+        found = shape.read(Line(addition.result)) or {}
+        assert {**(shape.read(Line(addition.line)) or {}), **found} == found
+        assert found.keys() >= addition.members.keys()
+        assert onto(shape, addition.result, found) == addition.result
+
+
+@pytest.mark.parametrize("plain", PLAIN, ids=lambda plain: f"{plain.subject.name}-{plain.line}")
+def test_one_option_alone_stands_where_a_new_line_has_it(plain: Plain) -> None:
+    """So the referee of new lines is that of such additions."""
+    for option, addition in zip(plain.options, plain.alone(), strict=True):
+        assert addition.result == plain.subject.shape.new(unflattened({**plain.base, **option})).text.strip()
 
 
 @pytest.mark.parametrize(

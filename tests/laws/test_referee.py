@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.haproxy import binaries
+from tests.laws.additions import plain_lines
 from tests.laws.cases import RULES, is_asked, subjects
-from tests.laws.referee import Case, Referee, furnish
+from tests.laws.referee import DISTURBED, Case, Referee, furnish
 
 
 def all_cases() -> list[Case]:
@@ -43,6 +44,31 @@ def test_what_it_refuses_only_shrinks(refused: dict[Case, str]) -> None:
     listed = {(row["reason"], kind): count for row in RULES["refused"] for kind, count in row["kinds"].items()}
     assert {key: count for key, count in found.items() if key[0]} == listed
     assert sum(listed.values()) <= RULES["at_most"]
+
+
+def test_an_added_option_stands_where_haproxy_takes_it(refused: dict[Case, str], tmp_path: Path) -> None:
+    """What HAProxy refuses in an added option's place, it refuses everywhere on that line."""
+    furnish(tmp_path, RULES["files"])
+    referee = Referee(binaries.exactly("3.2"), tmp_path, RULES["shared"])
+    additions = {}
+    for plain in plain_lines():
+        taken = [
+            option
+            for option, addition in zip(plain.options, plain.alone(), strict=True)
+            if is_asked(addition.result) and plain.subject.case(addition.result) not in refused
+        ]
+        additions |= {plain.subject.case(each.result): each for each in plain.beside(taken) if not each.is_exclusive}
+    doubted = [additions[case] for case, words in referee.refused_together(list(additions)).items() if not DISTURBED.search(words)]
+    tried = {each.subject.case(line) for each in doubted for line in (each.line, *each.elsewhere())}
+    wrong = referee.refused(list(tried))
+    found = [
+        f"{each.line}: {each.result}, but {line}"
+        for each in doubted
+        if each.subject.case(each.line) not in wrong
+        for line in each.elsewhere()
+        if line != each.result and each.subject.case(line) not in wrong
+    ]
+    assert found == []
 
 
 def test_the_referee_finds_every_wrong_line(tmp_path: Path) -> None:

@@ -511,7 +511,7 @@ def flat_row(rows: str, row: Any) -> Values:
 
 
 def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
-    """The values of several parts; repeated groups fill their list, else the last one wins."""
+    """The values of several parts; repeated groups fill their list, else the last one wins, whatever synonym it is."""
     values: Values = {}
     for part in parts:
         if part.key is None:
@@ -521,6 +521,8 @@ def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Seque
             row = {name.removeprefix(group.rows + "."): value for name, value in part.values.items()}
             values.setdefault(group.rows, []).append(row[group.rows] if list(row) == [group.rows] else row)
         else:
+            for name in group.members if group is not None and part.key[-1] else ():
+                values.pop(name, None)
             values |= part.values
     return values
 
