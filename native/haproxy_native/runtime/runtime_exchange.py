@@ -1,10 +1,13 @@
 """One request and its whole answer, up to the end of the connection."""
 
 import asyncio
+import re
 from typing import Protocol, cast
 
 # What is kept of an answer that a sink takes in pieces: enough to recognise a refusal.
 BEGINNING = 2000
+# The whole answer of a master without such a process; it waits for the client to close the connection.
+NO_PROCESS = re.compile(rb"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 
 
 class Sink(Protocol):
@@ -18,8 +21,9 @@ class Sink(Protocol):
 class RuntimeExchange(asyncio.Protocol):
     """Sends one request and collects what comes back; `closed` is done when nothing more can come.
 
-    Half-closed, since some masters (2.6, 3.0) else forget now and then to close after a long answer. With a sink only the beginning
-    and the last two bytes of the answer are kept.
+    Half-closed when the answer begins, since some masters (2.6, 3.0) else forget now and then to close after a long one. Not before: of
+    a connection that is half-closed when it refuses a process, a master (2.8 to 3.4) forgets about every twentieth for good, and it takes
+    only ten. With a sink only the beginning and the last two bytes of the answer are kept.
     """
 
     def __init__(self, request: bytes, *, half_close: bool, sink: Sink | None = None) -> None:
@@ -34,10 +38,14 @@ class RuntimeExchange(asyncio.Protocol):
         # uvloop's transports are none of asyncio's.
         self._transport = cast(asyncio.WriteTransport, transport)
         self._transport.write(self._request)
-        if self._half_close:
-            self._transport.write_eof()
 
     def data_received(self, data: bytes) -> None:
+        if self._half_close:
+            self._half_close = False
+            if NO_PROCESS.match(data):
+                self.parts.append(data)
+                return self._end(None)
+            self._transport.write_eof()
         if self._taker is None:
             self.parts.append(data)
             return

@@ -19,7 +19,7 @@ from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.address import Address
 from haproxy_native.runtime.gate import Gate
-from haproxy_native.runtime.runtime_exchange import RuntimeExchange, Sink
+from haproxy_native.runtime.runtime_exchange import NO_PROCESS, RuntimeExchange, Sink
 
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -37,7 +37,6 @@ BATCH_BYTES = 8_000
 # Before a message of a socket with `severity-output`, which dumps do not have.
 _SEVERITY = re.compile(r"\[(?:[0-7]|emerg|alert|crit|err|warning|notice|info|debug)\]: ")
 READING = re.compile(r"show |get |help\b")
-_NO_WORKER = re.compile(r"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 # What no version, or 2.6 alone, ends with an empty line although it was asked to show something.
 _WHOLE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong CA index after colons in .*!\n")
 
@@ -169,7 +168,7 @@ class Socket:
             return
         if not text:
             raise RuntimeAbsent(f"{self.address}: closed without an answer", sent=True)
-        if self._prefix and _NO_WORKER.match(text):
+        if self._prefix and NO_PROCESS.match(text.encode("utf-8", "surrogateescape")):
             raise RuntimeAbsent(f"{self.address}: {text.strip()}")
         one_line = text.endswith("\n") and text.count("\n") == 1
         whole = text == "\n" or text.endswith("\n\n") or (one_line and not READING.match(command)) or _WHOLE_ANYWAY.match(text)

@@ -164,7 +164,7 @@ class Scripted:
         self.path, self.turns, self.requests = path, list(turns), list[str]()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = (await reader.read()).decode().strip()
+        request = (await reader.read(65536)).decode().strip()
         if not request.startswith(("show info", "help", "show cli", "add server help")):
             self.requests.append(request)
             answer = self.turns.pop(0)
@@ -270,7 +270,7 @@ class Stale:
         self.haproxy, self.path, self.worker, self.requests = haproxy, path, worker, 0
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = (await reader.read()).decode()
+        request = (await reader.read(65536)).decode()
         if self.requests:
             self.requests -= 1
             request = request.replace("@1 ", f"@!{self.worker} ")

@@ -48,7 +48,7 @@ class Recorder:
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._tasks.add(asyncio.current_task())
-        request = await reader.read()
+        request = await reader.read(65536)
         kind = next(
             (kind for kind, heads in (("dump", DUMPS), ("deletion", DELETIONS)) if any(each in request.decode() for each in heads)), ""
         )

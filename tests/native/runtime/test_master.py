@@ -82,3 +82,17 @@ def processes(reloads: int, failed: int, workers: tuple[int, ...], old: tuple[in
 )
 def test_judging(before: Processes, now: Processes, verdict: bool | None) -> None:
     assert judge(before, now) is verdict
+
+
+def test_a_master_that_refuses_a_process_goes_on_to_answer(haproxy: HAProxy) -> None:
+    """It forgets some connections that are half-closed meanwhile, and takes only ten; the answer is whole without its close."""
+    gone = 2**22 + 1
+
+    async def work() -> None:
+        master = master_of(haproxy)
+        for _ in range(400):
+            with pytest.raises(RuntimeAbsent, match="Can't find the target"):
+                await master.process(gone).send("show info")
+        assert haproxy.worker_pid() in (await master.processes()).pids
+
+    asyncio.run(work())
