@@ -63,8 +63,7 @@ class Drift:
         differences: list[Difference] = []
         if running is not None:
             differences += await beside(lambda: [_of_file(effect, cause) for effect in effects(self._editor, running, document)])
-        overrides, answers = self._overrides.all(), True
-        differences += _of_worker(overrides, OVERRIDE)
+        answers = True
         try:
             differences += await self._of_servers()
             differences += await self._of_files()
@@ -77,10 +76,11 @@ class Drift:
 
     async def _of_servers(self) -> list[Difference]:
         """Return where servers of the worker differ from the configuration that it loaded. Raises RuntimeFailure."""
-        found = await self._overrides.unexplained()
+        made, found = await self._overrides.compared()
         loaded = await self._overrides.loaded_from_files(found)
         causes = [STATE_FILE if each in loaded else OUTSIDE for each in found]
-        return [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
+        others = [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
+        return [*_of_worker(made, OVERRIDE), *others]
 
     async def _of_files(self) -> list[Difference]:
         """Of stored files that the worker has loaded, and shows at the level of the socket. Raises RuntimeFailure."""

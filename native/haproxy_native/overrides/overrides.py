@@ -114,13 +114,26 @@ class Overrides:
 
         Raises RuntimeFailure.
         """
+        return (await self.compared())[1]
+
+    async def compared(self) -> tuple[list[Override], list[Unlike]]:
+        """Return the overrides that the worker has, and what servers do otherwise that none of these explains. Raises RuntimeFailure."""
         runtime = self._engine.runtime
-        return await self._unlike(await runtime.servers(), await server_limits(runtime))
+        states = await runtime.servers()
+        found = await self._unlike(states, await server_limits(runtime))
+        values = {object_of(state): values_of(state) for state in states} if self._ledger.all() else {}
+        made = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
+        return made, found
 
     async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Collection[str] | None = None) -> list[Unlike]:
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
         found = await beside(lambda: list(unlike(document, servers, by_backend(states), limits, only)))
-        return [each for each in found if not each.member or self._ledger.get(object_of_server(each), _member(each)) is None]
+        return [each for each in found if not each.member or not self._explains(as_override(each))]
+
+    def _explains(self, found: Override) -> bool:
+        """Whether an override has set this; others may have set the member beside it since."""
+        known = self._ledger.get(found.object, found.member)
+        return known is not None and known.value == found.value
 
     async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
         """Return what was set on these servers by others."""
