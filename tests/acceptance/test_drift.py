@@ -57,6 +57,20 @@ def test_all_three(farm: Farm) -> None:
     ]
 
 
+def test_an_override_that_others_have_changed(farm: Farm) -> None:
+    """What the worker does is shown, whatever is kept; a value of the file is no difference."""
+    server = f"{SERVICES}/runtime/backends/shop/servers/web1"
+    assert farm.sidecar.put(server, {"weight": 7, "admin_state": "drain"}).status_code == 200
+    farm.sidecar.haproxy.ask("set server shop/web1 weight 3")
+    drained = {"object": WEB1, "member": "admin_state", "cause": "override", "running": "ready", "worker": "drain"}
+    weighted = {"object": WEB1, "member": "weight", "cause": "outside", "running": 20, "worker": 3}
+    assert drift(farm)["differences"] == [drained, weighted]
+    farm.sidecar.haproxy.ask("set server shop/web1 weight 20")
+    assert drift(farm)["differences"] == [drained]
+    farm.sidecar.haproxy.ask("set server shop/web1 weight 7")
+    assert drift(farm)["differences"] == [{**weighted, "cause": "override", "worker": 7}, drained]
+
+
 def test_an_edit_by_hand(farm: Farm) -> None:
     file = farm.sidecar.haproxy.file
     file.write_text(file.read_text().replace("verysecret", "othersecret"))

@@ -38,7 +38,7 @@ from haproxy_native.overrides.ledger import (
 from haproxy_native.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
-from haproxy_native.planning.observed import Limits, Unlike, by_backend, unlike
+from haproxy_native.planning.observed import OPERATIONAL, Limits, Unlike, by_backend, unlike
 from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import author
 from haproxy_native.runtime import commands
@@ -52,7 +52,7 @@ from haproxy_native.text.document import Document
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.5
 # Until the next check says otherwise, so that it is no override.
-HEALTH = "operational_state"
+HEALTH = OPERATIONAL
 # For what the worker in service says before a reload.
 PATIENCE = 5.0
 # For who is in service, at the start.

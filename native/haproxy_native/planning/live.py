@@ -39,6 +39,7 @@ class Live:
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
         self.unchecked = {name for name, note in notes.items() if note.get("needs_check") is False}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+        self.health = {name for name, note in notes.items() if "decides_health" in note}
         self.by_agent = {name for name, note in notes.items() if "by_agent" in note}
         self.only_with = {name: note["only_with"] for name, note in notes.items() if "only_with" in note}
         self.words = {

@@ -24,6 +24,8 @@ from haproxy_native.text.words import unquoted
 SERVED, SERVERS, TEMPLATES = ("backend", "listen"), "servers", "server_templates"
 ADDRESS, PORT, WEIGHT = "address", "port", "weight"
 HEALTH, AGENT, STATE = "health", "agent", "state"
+# The member of the process alone that says whether a server is up.
+OPERATIONAL, UP = "operational_state", "up"
 COUNT, HOST = "num_or_range", "fqdn"
 # Rows and limits, by backend and server.
 Rows = Mapping[str, Mapping[str, ServerState]]
@@ -140,9 +142,16 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
                 found[member] = next((name for name, expected in declared.items() if expected == shown), shown)
         elif value != shown and not _is_shown(live, member, value, shown):
             found[member] = shown
+    if row.set_health not in (None, UP) and not _is_watched(live, values):
+        found[OPERATIONAL] = row.set_health
     if live.is_resolved(values) and (name := _host(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
         found[ADDRESS] = row.fqdn
     return found
+
+
+def _is_watched(live: Live, values: Mapping[str, Any]) -> bool:
+    """Whether the file has something decide over the health of a server."""
+    return any(values.get(live.roles[role]) == "enabled" for role in (HEALTH, AGENT)) or not live.health.isdisjoint(values)
 
 
 def says_more(live: Live, server: EffectiveServer) -> bool:
@@ -260,7 +269,7 @@ def _of_section(
             differs = True
             yield Unlike(backend, name, "", _shown(server), None)
             continue
-        values: Mapping[str, Any] = {**live.initially, **server.values}
+        values: Mapping[str, Any] = {OPERATIONAL: UP, **live.initially, **server.values}
         for member, value in differing(live, server, row, limits.get((backend, name))).items():
             differs = True
             yield Unlike(backend, name, member, values.get(member), value)

@@ -7,7 +7,7 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import Fixed
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import AGENT, HEALTH, STATE, WEIGHT, ObservedBackend, made, says_more
+from haproxy_native.planning.observed import AGENT, HEALTH, OPERATIONAL, STATE, UP, WEIGHT, ObservedBackend, made, says_more
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
@@ -93,6 +93,7 @@ class ServerPlanner:
             self.reasons.append((new.place, f"server {new.name}: the running process does not have it"))
             return
         now = self.observed.unlike(self.live, old) if self.observed and is_claimed else {}
+        is_down = now.pop(OPERATIONAL, None) is not None
         before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         if changed and says_more(self.live, new):
@@ -105,6 +106,7 @@ class ServerPlanner:
             new_commands, left = self.live.commands(self.backend, new.name, before, after, changed)
         except (BadValue, NotExpressible):
             new_commands, left = [], changed
+        new_commands += [commands.health(self.backend, new.name, UP)] * is_down
         if left:
             beside = {f" beside {other}" for member in left if (other := self.live.obstacle(member, before, after))}
             what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(beside)[:1])

@@ -75,7 +75,13 @@ class ServerState:
         """What a configuration or a command decides of it, whatever checks find."""
         decided = self.admin, self.uweight, self.address, self.port, self.fqdn, self.use_ssl
         checks = self.check_state & (CONFIGURED | ENABLED), self.agent_state & (CONFIGURED | ENABLED)
-        return (*decided, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)
+        return (*decided, self.set_health, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)
+
+    @property
+    def set_health(self) -> str | None:
+        """The health that a command has set, `up` without one; None where checks, an agent or maintenance decide it."""
+        is_decided = self.check_enabled or self.agent_enabled or self.admin_state == "maint"
+        return None if is_decided else self.operational_state
 
     @property
     def check_configured(self) -> bool:

@@ -47,6 +47,8 @@ CHANGES = [
         "set server app/s1 addr 127.0.0.9 port 77; set server app/s1 weight 0",
         ["set server app/s1 addr 127.0.0.1 port 1", "set server app/s1 weight 10"],
     ),
+    ("set server old/s1 health down", ["set server old/s1 health up"]),
+    ("set server old/s1 health stopping; set server old/s1 weight 0", ["set server old/s1 health up", "set server old/s1 weight 10"]),
     ("set server old/s1 weight 0", ["set server old/s1 weight 10"]),
     ("set server app/s1 weight 10", []),
     ("set server app/s1 state maint; del server app/s1", None),

@@ -144,9 +144,13 @@ def test_a_fresh_process(tmp_path: Path, version: str) -> None:
         haproxy.ask("set server many/t2 weight 9")
         haproxy.ask("set server many/t3 addr 127.0.0.9 port 7")
         haproxy.ask("set server inherits-one/one weight 9")
+        for server in ("quoted/one", "many/t1", "depends/one", "tracks/one", "tracks/two"):
+            haproxy.ask(f"set server {server} health down")
         assert {(each.backend, each.server, each.member, each.declared, each.value) for each in found(haproxy, document)} == {
             ("depends", "one", "weight", 5, 9),
             ("quoted", "one", "address", "127.0.0.1", "127.0.0.9"),
+            ("quoted", "one", "operational_state", "up", "down"),
+            ("many", "t1", "operational_state", "up", "down"),
             ("many", "t2", "weight", 4, 9),
             ("many", "t3", "address", "127.0.0.1", "127.0.0.9"),
             ("many", "t3", "port", 1, 7),
