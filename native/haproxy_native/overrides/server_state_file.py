@@ -18,7 +18,7 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.overrides.ledger import STATE, WEIGHT, Override
-from haproxy_native.planning.observed import Unlike
+from haproxy_native.planning.observed import ADDRESS, Unlike, by_backend, unlike
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import (
     CONFIGURED,
@@ -84,30 +84,20 @@ def reads_states(document: Document) -> bool:
 def loaded_values(editor: Editor, document: Document, differing: Iterable[Unlike]) -> list[Unlike]:
     """Return those of these differences that the worker may have from its server-state files. Blocks."""
     found: list[Unlike] = []
-    by_backend: dict[str, list[Unlike]] = defaultdict(list)
+    grouped: dict[str, list[Unlike]] = defaultdict(list)
     for each in differing:
-        by_backend[each.backend].append(each)
-    for backend, rows in by_backend.items():
+        grouped[each.backend].append(each)
+    for backend, rows in grouped.items():
         section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
         path = _read_from(editor, document, section) if section else None
         if path is None:
             continue
-        states: dict[str, ServerState] = {}
-        for state in _states(path):
-            if state.backend_name == backend:
-                states.setdefault(state.name, state)
-        found += [each for each in rows if each.member in _COLUMNS and each.server in states and _has(states[each.server], each)]
+        # HAProxy takes the first line of a server.
+        states = by_backend(reversed([state for state in _states(path) if state.backend_name == backend]))
+        told = list(unlike(document, Servers(editor.grammar), states, {}, {backend}))
+        # Of an address in digits it takes only the port.
+        found += [each for each in rows if each.member not in ("", ADDRESS) and each in told]
     return found
-
-
-# What HAProxy takes from the file; of an address in digits it takes only the port.
-_COLUMNS = {"port": "port", "weight": "uweight", "maintenance": "forced_state"}
-_SHOWN = {"maint": "enabled", "ready": "disabled"}
-
-
-def _has(state: ServerState, difference: Unlike) -> bool:
-    value = getattr(state, _COLUMNS[difference.member])
-    return bool(_SHOWN.get(value, value) == difference.value)
 
 
 def _states(path: Path) -> list[ServerState]:

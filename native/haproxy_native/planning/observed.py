@@ -163,7 +163,7 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
     if member in live.by_agent:
         return values.get(live.roles[AGENT]) != "enabled"
     if member in (ADDRESS, PORT):
-        return is_literal
+        return is_literal or (member == PORT and bool(_host(values)))
     if (other := live.only_with.get(member)) is None:
         return True
     # An agent inherits the address and the port of checks, depending on the order.
