@@ -37,6 +37,8 @@ RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
 PIECE = 1 << 18
+# A piece of JSON is complete when it has more characters, and a long text is encoded in parts of so many: both make LARGE.
+HALF = LARGE // 2
 # So many members of a list are encoded at once, at first and at most.
 FIRST, MEMBERS = 8, 256
 # A longer body is hashed in a thread.
@@ -222,7 +224,7 @@ def json_pieces(data: Any) -> Iterator[bytes]:
     for piece in chain(_encoded(data), "\n"):
         part.append(piece)
         size += len(piece)
-        if size > LARGE // 2:
+        if size > HALF:
             check()
             yield "".join(part).encode("utf-8", "backslashreplace")
             part, size = [], 0
@@ -234,7 +236,7 @@ def _encoded(data: Any) -> Iterator[str]:
         yield _ENCODE(data)
     elif isinstance(data, str):
         yield '"'
-        yield from (_ENCODE(data[start : start + LARGE])[1:-1] for start in range(0, len(data), LARGE))
+        yield from (_ENCODE(data[start : start + HALF])[1:-1] for start in range(0, len(data), HALF))
         yield '"'
     elif isinstance(data, dict):
         for place, (name, value) in enumerate(data.items()):

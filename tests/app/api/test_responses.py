@@ -61,11 +61,14 @@ def test_pieces_make_the_same_text() -> None:
 
 DEEP = {"a": [{"b": [{"c": ["x" * 99] * 200} for _ in range(9)]} for _ in range(9)], "long": '\u20ac"' * LARGE}
 MANY = {f"name {number}": {"values": list(range(20))} for number in range(5000)}
+BEHIND = {"values": ["x" * 99] * 300, "long": DEEP["long"]}
 ONE_LARGE = [1, "x" * 5 * LARGE, [list(range(100))] * 1000, {"a": None}]
 
 
 @pytest.mark.parametrize(
-    "data", [DEEP, MANY, ONE_LARGE, [DEEP] * 3, [], "x" * LARGE * 3], ids=["deep", "many", "one", "list", "none", "text"]
+    "data",
+    [DEEP, MANY, BEHIND, ONE_LARGE, [DEEP] * 3, [], "x" * LARGE * 3],
+    ids=["deep", "many", "behind", "one", "list", "none", "text"],
 )
 def test_no_piece_is_large_and_the_loop_encodes_the_first_alone(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
