@@ -118,7 +118,7 @@ def test_counters_that_change(farm: Farm) -> None:
     with Follower(farm.sidecar, types="stats", object="backend/shop") as stats:
 
         def counted() -> bool:
-            httpx2.get(farm.url)
+            httpx2.get(farm.url, timeout=60)
             return any(map(is_of_shop, stats.events))
 
         # Only what changes after the first look is an event.

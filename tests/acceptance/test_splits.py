@@ -41,7 +41,7 @@ class Divided(Farm):
 
     def asked(self, count: int, cookie: Callable[[int], str] | None = None) -> list[str]:
         """Who answers each of so many requests."""
-        with httpx2.Client(base_url=self.url, verify=False) as client:
+        with httpx2.Client(base_url=self.url, verify=False, timeout=60) as client:
             return [client.get("/", headers={"Cookie": cookie(number)} if cookie else {}).text for number in range(count)]
 
 
@@ -95,7 +95,7 @@ def test_what_was_asked_since_with_a_former_worker(farm: Divided) -> None:
     farm.asked(20)
     assert is_live(farm.put({"by": "random", "weights": {"v1": 30, "v2": 70}}))
     assert farm.sidecar.get(f"{PATH}/canary").json()["requests"] == {"v1": 0, "v2": 0}
-    with httpx2.Client(base_url=farm.url) as client, client.stream("GET", "/first"):
+    with httpx2.Client(base_url=farm.url, timeout=60) as client, client.stream("GET", "/first"):
         # The answer is not read, so the session, and its process, stay.
         counted = Counter(farm.asked(300))
         farm.reload()

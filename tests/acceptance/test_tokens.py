@@ -88,7 +88,7 @@ def test_its_end(sidecar: Quick) -> None:
     """At once, also for answers that are kept; and beyond a restart."""
     revoked, short, other = (created(sidecar, "ann", role="weights", ttl=ttl) for ttl in ("1h", "1s", "1h"))
     header = {"authorization": f"Bearer {revoked['secret']}"}
-    with httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", headers=header) as client:
+    with httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", headers=header, timeout=60) as client:
         assert {client.get(BACKENDS).status_code for _ in range(3)} == {200}
         assert ask(sidecar, "DELETE", f"{TOKENS}/{revoked['id']}", by="eve").status_code == 403
         assert ask(sidecar, "DELETE", f"{TOKENS}/{revoked['id']}", by="ann").status_code == 204

@@ -46,7 +46,7 @@ def test_counters_of_a_haproxy(tmp_path: Path) -> None:
                 with stream.subscription(Wanted({STATS}, "frontend/web")) as subscription:
                     while not watch._known:
                         await asyncio.sleep(0.01)
-                    async with httpx2.AsyncClient() as client:
+                    async with httpx2.AsyncClient(timeout=60) as client:
                         await client.get(f"http://127.0.0.1:{port}")
                     events = await subscription.read(60)
                 assert b'"req_tot":1' in events[0].body and events[0].objects == ("frontend/web",)

@@ -225,7 +225,7 @@ def test_what_the_level_of_the_socket_does_not_permit(haproxy: HAProxy, name: st
     path = haproxy.directory / name
 
     async def errors() -> list[str]:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         assert await runtime.connect(None, [str(path)], 5, 0.02)
         calls = [
             runtime.send("show ssl crt-list"),
@@ -244,7 +244,7 @@ def test_what_the_level_of_the_socket_does_not_permit(haproxy: HAProxy, name: st
 @pytest.mark.parametrize("name", ["number", "string"])
 def test_the_severity_of_a_message_is_no_part_of_it(haproxy: HAProxy, name: str) -> None:
     async def work() -> None:
-        runtime = Runtime(timeout=10)
+        runtime = Runtime(timeout=60)
         assert await runtime.connect(None, [str(haproxy.directory / name)], 5, 0.02)
         assert runtime.capabilities.level == "admin"
         assert await runtime.each(["set server app/plain weight 1", "set server app/ghost weight 1"]) == ["", "No such server."]

@@ -41,7 +41,7 @@ class Beside:
         self.file = self.maps / "hosts.map"
 
     def get(self, key: str) -> str:
-        return httpx2.get(f"http://127.0.0.1:{self.port}{key}").text
+        return httpx2.get(f"http://127.0.0.1:{self.port}{key}", timeout=60).text
 
     def shown(self) -> list[str]:
         return [line.split(" ", 1)[1] for line in self.haproxy.ask(f"show map {self.file}").splitlines() if line]

@@ -35,7 +35,7 @@ class Beside:
         self.client, self.acls, self.port = client, acls, port
 
     def matches(self, path: str) -> bool:
-        return httpx2.get(f"http://127.0.0.1:{self.port}{path}").text == "yes"
+        return httpx2.get(f"http://127.0.0.1:{self.port}{path}", timeout=60).text == "yes"
 
 
 @pytest.fixture(params=["2.6", "3.2"])

@@ -63,7 +63,7 @@ class Beside:
         return {entry["value"]: entry["id"] for entry in got.json} if got.status == 200 else {}
 
     def listed(self, path: str) -> bool:
-        return httpx2.get(f"http://127.0.0.1:{self.port}{path}").text == "yes"
+        return httpx2.get(f"http://127.0.0.1:{self.port}{path}", timeout=60).text == "yes"
 
 
 @pytest.fixture(scope="module", params=["2.6", "3.2"])

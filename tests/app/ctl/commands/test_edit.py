@@ -19,9 +19,13 @@ def editor(tmp_path: Path, sidecar: Quick):  # type: ignore[no-untyped-def]
     def made(script: str) -> str:
         file = tmp_path / "editor"
         url = f"http://127.0.0.1:{sidecar.port}{CONFIGURATION}/backends/shop/servers/web1"
-        python = "import sys, json, httpx2; auth = " + repr(USER) + f"; url = {url!r}; body = httpx2.get(url, auth=auth).json()\n"
-        python += "body |= json.loads(sys.argv[1]); version = httpx2.get(url.partition('backends')[0] + 'version', auth=auth).json()\n"
-        python += "assert httpx2.put(url, auth=auth, params={'version': version}, json=body).is_success\n"
+        python = (
+            "import sys, json, httpx2; more = {'auth': "
+            + repr(USER)
+            + f", 'timeout': 60}}; url = {url!r}; body = httpx2.get(url, **more).json()\n"
+        )
+        python += "body |= json.loads(sys.argv[1]); version = httpx2.get(url.partition('backends')[0] + 'version', **more).json()\n"
+        python += "assert httpx2.put(url, **more, params={'version': version}, json=body).is_success\n"
         (tmp_path / "change.py").write_text(python)
         change = f'change() {{ {sys.executable} {tmp_path}/change.py "$1"; }}'
         text = f"#!/bin/sh\nset -e\ncalls={tmp_path}/calls\n{change}\necho x >> $calls\n{script}\n"
