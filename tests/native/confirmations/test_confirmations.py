@@ -13,7 +13,7 @@ from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.commit.change import Outcome
 from haproxy_native.confirmations import confirmations as confirmations_module
 from haproxy_native.confirmations import ledger
-from haproxy_native.confirmations.confirmations import TRIES, Confirmations
+from haproxy_native.confirmations.confirmations import LOOK_SECONDS, TRIES, Confirmations
 from haproxy_native.confirmations.guard import INCONCLUSIVE, Guard, Watch
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation
 from haproxy_native.engine import Engine
@@ -52,13 +52,14 @@ def text(engine: Engine) -> str:
 def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
-            async with confirmations.opened(0.5) as made:
+            async with confirmations.opened(60) as made:
                 await engine.amend(adding("b"))
                 await put(engine, "a.http", b"one\n")
             assert confirmations.get(made.id).status == PENDING and await confirmations.entries(made.id) == [2, 1]
+            confirmations.extend(made.id, 0)
             assert (await over(confirmations, made.id)).status == RETURNED
             assert "backend b" not in text(engine) and not (tmp_path / "general" / "a.http").exists()
-            assert [each.status for each in reported] == [PENDING, RETURNED]
+            assert [each.status for each in reported] == [PENDING, PENDING, RETURNED]
 
     run(work())
 
@@ -66,10 +67,11 @@ def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
 def test_what_is_confirmed_stays(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(2) as made:
+            async with confirmations.opened(60) as made:
                 await engine.amend(adding("b"))
+            confirmations.extend(made.id, 0)
             assert (await confirmations.confirm(made.id)).status == CONFIRMED
-            await asyncio.sleep(2.2)
+            await asyncio.sleep(2 * LOOK_SECONDS)
             assert "backend b" in text(engine) and confirmations.get(made.id).status == CONFIRMED
             for call in (confirmations.confirm(made.id), confirmations.take_back(made.id)):
                 with pytest.raises(NotPending, match="confirmation 1 is confirmed"):
@@ -83,10 +85,11 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
 def test_at_once_and_later(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(2) as made:
+            async with confirmations.opened(60) as made:
                 await engine.amend(adding("b"))
+            confirmations.extend(made.id, 0)
             confirmations.extend(made.id, 60)
-            await asyncio.sleep(2.2)
+            await asyncio.sleep(2 * LOOK_SECONDS)
             assert "backend b" in text(engine)
             assert (await confirmations.take_back(made.id)).status == RETURNED and "backend b" not in text(engine)
 
@@ -187,9 +190,10 @@ def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
 
 def test_over_a_restart(tmp_path: Path) -> None:
     async def work() -> None:
-        async with confirming(tmp_path) as (engine, confirmations, _), confirmations.opened(1) as made:
-            await engine.amend(adding("b"))
-        await asyncio.sleep(1)
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(60) as made:
+                await engine.amend(adding("b"))
+            confirmations.extend(made.id, 0)
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert "backend b" in text(engine)
             assert (await over(confirmations, made.id)).status == RETURNED and "backend b" not in text(engine)
@@ -341,17 +345,19 @@ def test_a_history_that_takes_nothing_for_a_while(
         async with confirming(tmp_path) as (engine, confirmations, _):
             await engine.amend(adding("a"))
             monkeypatch.setattr(Journal, "add", full)
-            async with confirmations.opened(1) as made:
+            async with confirmations.opened(60) as made:
                 await engine.amend(adding("b"))
             assert confirmations.get(made.id).status == PENDING
             assert caplog.text.count("writing the history failed") == 1
             if not is_killed:
                 is_full.clear()
+                confirmations.extend(made.id, 0)
                 assert (await over(confirmations, made.id)).status == RETURNED
                 assert "backend b" not in text(engine) and "backend a" in text(engine)
         if is_killed:
             is_full.clear()
             async with confirming(tmp_path) as (engine, confirmations, _):
+                confirmations.extend(made.id, 0)
                 assert (await over(confirmations, made.id)).status == RETURNED
                 assert "backend b" not in text(engine) and "backend a" in text(engine)
 
