@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from haproxy_native.editing.places import kind_of
 from haproxy_native.editing.resources import Resource, resources
-from haproxy_native.planning.effects import kind_of
 
 BASE = "/services/haproxy/configuration/"
 HEAD = '''\

@@ -8,20 +8,21 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
+from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
+from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_set, permission
-from haproxy_native.commit.change import Candidate, Change, Edit, Outcome
+from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.merging import merging
+from haproxy_native.commit.merging import on_its_base
 from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, merged_private, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
@@ -35,8 +36,6 @@ from haproxy_native.errors import (
     NoTransaction,
     Unreadable,
 )
-from haproxy_native.planning.observed import Claimed
-from haproxy_native.raw_push import parsed, raw_push
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
 from haproxy_native.runtime.client import Runtime
@@ -147,70 +146,62 @@ class Engine:
 
     async def write(
         self,
-        edit: Edit,
+        operations: Sequence[Edit],
+        expect: Expect | None = None,
         *,
-        version: int | None = None,
-        any_version: bool = False,
         transaction_id: str | None = None,
-        force_reload: bool = False,
+        reload: Reload = Reload.AUTO,
+        actions: str = "",
         skips_same: bool = False,
-        merges: bool = False,
-        claimed: Claimed = frozenset(),
     ) -> Outcome:
-        """A change of its own, or one inside a transaction, which commits nothing.
+        """Make a change of its own, or one inside a transaction, which commits nothing. Raises BadRequest if nothing is expected.
 
-        `skips_same`: where the edit changes nothing, and no reload is forced, nothing is written.
-
-        `merges`: on an old version it is merged into what came between, see native/haproxy_native/commit/merging.py.
-        `claimed`: servers that are to do what the document says, whatever the edit changes of them.
-        `any_version`: without a version, for an edit that looks itself at what it is made on, and raises where that will not do.
+        `actions`: runtime commands that are sent with `Reload.NONE`. `skips_same`: where nothing is changed, and no reload is forced,
+        nothing is written.
         """
         if transaction_id:
-            if force_reload:
+            if reload is Reload.NOW:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
-            if version:
+            if isinstance(expect, Version | Rebase):
                 raise BadRequest(_ONLY_ONE)
-            await self.context.transactions.change(transaction_id, permission.permitted(edit), claimed)
-            return Outcome(self.version(transaction_id))
-        stated = version if any_version else self._stated(version)
-        change = Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload, claimed=claimed)
-        return await commit(self.context, await self._early(change, merges=merges))
+            return await self._write_within(transaction_id, Change(operations, expect or ANY))
+        if expect is None:
+            raise BadRequest(_NEITHER)
+        change = Change(operations, expect, reload, actions=actions, skips_same=skips_same and reload is Reload.AUTO)
+        if isinstance(expect, Rebase):
+            return await commit(self.context, await on_its_base(self.context, change))
+        # A stale version is refused without waiting for other commits.
+        with suppress(Unreadable):
+            await self.notice()
+        expect.compare(self.version())
+        return await commit(self.context, change)
 
-    async def amend(self, edit: Edit) -> Outcome:
+    async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
+        made: list[Texts] = []
+
+        def permitted(before: Document) -> Document:
+            made[:] = [Texts(before, change.apply(before))]
+            # Whether it may reload is asked at the commit.
+            permission.permit(change.author, made[0])
+            return made[0].after
+
+        await self.context.transactions.change(transaction_id, permitted, change.claimed)
+        return Outcome(self.version(transaction_id), texts=made[0])
+
+    async def amend(self, operations: Sequence[Edit]) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
-        return await commit(self.context, Change(edit, kept=False))
+        return await commit(self.context, Change(operations, kept=False))
 
-    async def push_raw(
-        self,
-        body: bytes,
-        *,
-        version: int | None = None,
-        skip_version: bool = False,
-        skip_reload: bool = False,
-        force_reload: bool = False,
-        actions: str = "",
-        file: str = "",
-        instead_of: Callable[[Document], None] | None = None,
-        merges: bool = False,
-    ) -> Outcome:
-        """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one.
+    async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False) -> PutText:
+        """The operation that puts a text in the place of one of the configuration's files. Raises BadRequest.
 
-        `instead_of` raises for a document that it is not to replace; with it no version is needed.
+        `keeps_version`: the version that the text has is the configuration's from then on.
         """
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self.named(file)
-        change = await raw_push(
-            body,
-            name,
-            skip_version=skip_version,
-            skip_reload=skip_reload,
-            force_reload=force_reload,
-            actions=actions,
-            instead_of=instead_of,
-        )
-        change = replace(change, version=None if skip_version else version if instead_of else self._stated(version))
-        return await commit(self.context, await self._early(change, merges=merges))
+        document = await beside(text_as_sent, body, versions=keeps_version)
+        return PutText(name, document, keeps_version=keeps_version and name == parts.MAIN, lines=body.count(b"\n"))
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
@@ -236,7 +227,7 @@ class Engine:
 
     def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:
         """A document, the current one without, with texts in the place of some of its files, by their names. Raises BadRequest."""
-        return parts.with_parts(document or self.document, {name: parsed(body) for name, body in texts.items()})
+        return parts.with_parts(document or self.document, {name: text_as_sent(body) for name, body in texts.items()})
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
@@ -269,7 +260,7 @@ class Engine:
         self.context.transactions.check_limit()
         current = self.context.current
         current.notice()
-        Change(lambda document: document, version).compare(current.version)
+        Version(version).compare(current.version)
         return self.context.transactions.start(current.document, version, banner=current.banner)
 
     def transactions(self, status: str | None = None) -> list[Transaction]:
@@ -351,20 +342,6 @@ class Engine:
                     await self.notice()
 
     # -- helpers of the above
-
-    def _stated(self, version: int | None) -> int:
-        if not version:
-            raise BadRequest(_NEITHER)
-        return version
-
-    async def _early(self, change: Change, *, merges: bool = False) -> Change:
-        """A stale version is refused without waiting for other commits, or merged."""
-        if merges and change.version is not None:
-            return await merging(self.context, change)
-        with suppress(Unreadable):
-            await self.notice()
-        change.compare(self.version())
-        return change
 
     async def check(self, document: Document) -> list[Message]:
         async with drafts_aside(wanted=self.settings.read_only):

@@ -266,7 +266,7 @@ class NotPending(Conflict):
 
 
 class Moved(NativeError):
-    """What a plan was made for is not so any more. Its detail is the whole text."""
+    """What a plan or a change was made for is not so any more. Its detail is the whole text."""
 
 
 class NoPlan(NativeError):

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
@@ -29,7 +31,7 @@ from tests.acceptance.random_sections import ADDRESSES, BINDS, LOOPBACK, PLAIN, 
 from tests.acceptance.witness import Witness
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import reload, run, running_engine
+from tests.native.engines import push, reload, run, running_engine
 from tests.until import until
 
 VERSIONS = (*binaries.EACH[:-1], pytest.param("3.2", marks=pytest.mark.soak), "3.4")
@@ -121,7 +123,8 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
 
 async def set_back(engine: Engine, backend: str, server: str) -> None:
     """As a PUT of the server with the file's values does."""
-    outcome = await engine.write(lambda document: document, version=engine.version(), claimed=frozenset({Claim(backend, server)}))
+    stated = PutDocument(engine.document, as_it_is=True, is_whole=False, claimed=frozenset({Claim(backend, server)}))
+    outcome = await engine.write([stated], Version(engine.version()))
     assert outcome.live or (await reload(engine)).status == "succeeded"
 
 
@@ -138,7 +141,7 @@ async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Co
     text = stage.text(changed).encode()
     planned = await engine.plan(text)
     try:
-        outcome = await engine.push_raw(text, version=engine.version())
+        outcome = await push(engine, text, version=engine.version())
     except Refused:
         stage.outcomes["refused"] += 1
         configuration.chance = changed.chance

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from hashlib import md5
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.change import Outcome as Changed
 from haproxy_native.editing import header
 from haproxy_native.engine import Engine
 from haproxy_native.engine_settings import EngineSettings
@@ -94,6 +97,23 @@ async def reload(engine: Engine) -> Record:
     with suppress(ReloadFailed):
         await engine.reloads.force(())
     return engine.reloads.records.get(identity)
+
+
+@dataclass(frozen=True)
+class ByFunction:
+    """An edit that a test makes by a function."""
+
+    function: Callable[[Document], Document]
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return self.function(document)
+
+
+async def push(engine: Engine, body: bytes, version: int | None = None, *, keeps_version: bool = False, **given: Any) -> Changed:
+    """Puts a whole text in the place of the main file's."""
+    expect = ANY if keeps_version else Version(version) if version else None
+    return await engine.write([await engine.text(body, keeps_version=keeps_version)], expect, **given)
 
 
 def adding(name: str) -> Callable[[Document], Document]:

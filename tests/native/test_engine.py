@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.change import Reload
 from haproxy_native.editing import header
 from haproxy_native.errors import (
     BadRequest,
@@ -21,7 +23,20 @@ from haproxy_native.errors import (
 )
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
-from tests.native.engines import UNKNOWN, adding, backends, body, checksum_fits, reload, run, running_engine, substituting, weight
+from tests.native.engines import (
+    UNKNOWN,
+    ByFunction,
+    adding,
+    backends,
+    body,
+    checksum_fits,
+    push,
+    reload,
+    run,
+    running_engine,
+    substituting,
+    weight,
+)
 
 
 class TestChanges:
@@ -45,7 +60,7 @@ class TestChanges:
         async def work() -> None:
             text, pid = haproxy.file.read_text(), haproxy.worker_pid()
             async with running_engine(haproxy.directory, haproxy) as engine:
-                outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
+                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
                 assert (outcome.version, outcome.live, outcome.reload_id) == (2, True, None)
                 assert weight(haproxy) == "20"
                 assert haproxy.worker_pid() == pid
@@ -63,7 +78,7 @@ class TestChanges:
             begun, going = tmp_path / "begun", tmp_path / "going"
             slow = f"sh -c 'touch {begun}; while [ ! -e {going} ]; do sleep 0.01; done'"
             async with running_engine(tmp_path, check=CheckSettings(command=slow)) as engine:
-                client = asyncio.create_task(engine.write(substituting("maxconn 10", "maxconn 20"), version=1))
+                client = asyncio.create_task(engine.write([ByFunction(substituting("maxconn 10", "maxconn 20"))], Version(1)))
                 while not begun.exists():
                     await asyncio.sleep(0.01)
                 client.cancel()
@@ -80,19 +95,19 @@ class TestChanges:
         async def work() -> None:
             pid = haproxy.worker_pid()
             async with running_engine(haproxy.directory, haproxy) as engine:
-                first = await engine.write(adding("b"), version=1)
-                second = await engine.write(adding("c"), version=2)
+                first = await engine.write([ByFunction(adding("b"))], Version(1))
+                second = await engine.write([ByFunction(adding("c"))], Version(2))
                 assert first.reload_id == second.reload_id == engine.reloads.pending
                 assert not first.live and not second.live
                 assert first.reasons[0].section == "backend b"
-                assert (await engine.write(substituting("weight 10", "weight 20"), version=3)).live, "it waits for nobody"
-                assert (await engine.push_raw(engine.raw(), version=4)).reload_id == first.reload_id, "not all of it is live"
+                assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(3))).live, "it waits for nobody"
+                assert (await push(engine, engine.raw(), version=4)).reload_id == first.reload_id, "not all of it is live"
                 assert (backends(haproxy), weight(haproxy)) == (["app"], "20")
                 assert (await reload(engine)).status == "succeeded"
                 assert (backends(haproxy), weight(haproxy)) == (["app", "b", "c"], "20")
                 assert haproxy.worker_pid() != pid
                 assert engine.running is engine.document
-                assert (await engine.write(substituting("weight 20", "weight 30"), version=5)).live
+                assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(5))).live
                 assert weight(haproxy) == "30"
 
         run(work())
@@ -100,11 +115,11 @@ class TestChanges:
     def test_a_forced_reload(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
-                outcome = await engine.write(adding("b"), version=1, force_reload=True)
+                outcome = await engine.write([ByFunction(adding("b"))], Version(1), reload=Reload.NOW)
                 assert (outcome.live, outcome.forced, outcome.reload_id) == (True, True, None)
                 assert backends(haproxy) == ["app", "b"]
-                await engine.write(adding("c"), version=2)
-                outcome = await engine.write(substituting("weight 10", "weight 20"), version=3, force_reload=True)
+                await engine.write([ByFunction(adding("c"))], Version(2))
+                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(3), reload=Reload.NOW)
                 assert (outcome.live, outcome.forced, engine.reloads.pending) == (True, True, None)
                 assert (backends(haproxy), weight(haproxy)) == (["app", "b", "c"], "20")
 
@@ -113,13 +128,13 @@ class TestChanges:
     def test_a_change_of_nothing_counts_and_does_nothing(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
-                outcome = await engine.write(lambda document: document, version=1)
+                outcome = await engine.write([], Version(1))
                 assert (outcome.version, outcome.live, outcome.reload_id) == (2, True, None)
                 assert engine.running is engine.document
-                scheduled = await engine.write(adding("b"), version=2)
-                same = await engine.write(lambda document: document, version=3)
+                scheduled = await engine.write([ByFunction(adding("b"))], Version(2))
+                same = await engine.write([], Version(3))
                 assert (same.live, same.reload_id) == (False, scheduled.reload_id), "it is not in effect yet"
-                forced = await engine.write(lambda document: document, version=4, force_reload=True)
+                forced = await engine.write([], Version(4), reload=Reload.NOW)
                 assert (forced.live, forced.forced, backends(haproxy)) == (True, True, ["app", "b"])
 
         run(work())
@@ -129,7 +144,7 @@ class TestChanges:
             text = haproxy.file.read_bytes()
             async with running_engine(haproxy.directory, haproxy) as engine:
                 with pytest.raises(Refused) as caught:
-                    await engine.write(substituting("weight 10", "weihgt 10"), version=1)
+                    await engine.write([ByFunction(substituting("weight 10", "weihgt 10"))], Version(1))
                 assert haproxy.file.read_bytes() == text
                 assert engine.version() == 1
                 assert "line 21 in 'backend app from base': server s1 127.0.0.1:1 weihgt 10" in str(caught.value)
@@ -140,7 +155,7 @@ class TestChanges:
                 assert header.version_of(Document.parse(kept)) == 1
                 assert sorted(os.listdir(haproxy.directory / "transactions")) == ["failed"]
                 assert not [name for name in os.listdir(haproxy.directory) if name.startswith(".haproxy.cfg")]
-                assert (await engine.write(substituting("weight 10", "weight 11"), version=1)).live
+                assert (await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))).live
 
         run(work())
 
@@ -151,7 +166,7 @@ class TestChanges:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 with pytest.raises(BadValue):
-                    await engine.write(refuse, version=1)
+                    await engine.write([ByFunction(refuse)], Version(1))
                 assert engine.transactions() == []
                 assert engine.version() == 1
 
@@ -161,12 +176,11 @@ class TestChanges:
         ("arguments", "text"),
         [
             ({}, "version or transaction not specified: name the version that is to be changed, or a transaction"),
-            ({"version": 0}, "version or transaction not specified: name the version that is to be changed, or a transaction"),
-            ({"version": 1, "transaction_id": UNKNOWN}, "both version and transaction specified, specify only one"),
-            ({"force_reload": True, "transaction_id": UNKNOWN}, "Both force_reload and transaction specified, specify only one"),
+            ({"expect": Version(1), "transaction_id": UNKNOWN}, "both version and transaction specified, specify only one"),
+            ({"reload": Reload.NOW, "transaction_id": UNKNOWN}, "Both force_reload and transaction specified, specify only one"),
             ({"transaction_id": UNKNOWN}, f"transaction does not exist: {UNKNOWN}"),
-            ({"version": 5}, "version mismatch: version in configuration file is 1, given version is 5"),
-            ({"version": -1}, "version mismatch: version in configuration file is 1, given version is -1"),
+            ({"expect": Version(5)}, "version mismatch: version in configuration file is 1, given version is 5"),
+            ({"expect": Version(-1)}, "version mismatch: version in configuration file is 1, given version is -1"),
         ],
     )
     def test_versions_and_transactions(self, tmp_path: Path, arguments: dict[str, object], text: str) -> None:
@@ -174,7 +188,7 @@ class TestChanges:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 with pytest.raises((BadRequest, Conflict, NoTransaction)) as caught:
-                    await engine.write(adding("b"), **arguments)
+                    await engine.write([ByFunction(adding("b"))], **arguments)
                 assert str(caught.value) == text
 
         run(work())
@@ -184,7 +198,7 @@ class TestChanges:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 for version in (1, 2):
-                    tries = [engine.write(adding(f"b{version}{i}"), version=version) for i in range(6)]
+                    tries = [engine.write([ByFunction(adding(f"b{version}{i}"))], Version(version)) for i in range(6)]
                     results = await asyncio.gather(*tries, return_exceptions=True)
                     assert sorted(type(one).__name__ for one in results) == ["Outcome"] + ["Stale"] * 5
                 assert engine.version() == 3
@@ -199,7 +213,7 @@ class TestChanges:
             os.mkfifo(tmp_path / "gate")
             gate = CheckSettings(command=f"sh -c 'read x < {tmp_path}/gate'")
             async with running_engine(tmp_path, check=gate) as engine:
-                writing = asyncio.create_task(engine.write(adding("b"), version=1))
+                writing = asyncio.create_task(engine.write([ByFunction(adding("b"))], Version(1)))
                 opened = await asyncio.to_thread((tmp_path / "gate").open, "w")
                 assert engine.read().sections[0].kind == "global"
                 assert engine.raw() == b"global\n"
@@ -217,7 +231,7 @@ class TestChanges:
             os.mkfifo(tmp_path / "gate")
             gate = CheckSettings(command=f"sh -c 'read x < {tmp_path}/gate'")
             async with running_engine(tmp_path, check=gate) as engine:
-                writing = asyncio.create_task(engine.write(adding("b"), version=1))
+                writing = asyncio.create_task(engine.write([ByFunction(adding("b"))], Version(1)))
                 with await asyncio.to_thread((tmp_path / "gate").open, "w") as opened:
                     writing.cancel()
                     with suppress(asyncio.CancelledError):
@@ -233,11 +247,11 @@ class TestChanges:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path, check=CheckSettings("/no/such/haproxy")) as engine:
                 transaction = engine.start_transaction(1)
-                for attempt in (engine.write(adding("b"), version=1), engine.commit_transaction(transaction.id)):
+                for attempt in (engine.write([ByFunction(adding("b"))], Version(1)), engine.commit_transaction(transaction.id)):
                     with pytest.raises(CheckImpossible):
                         await attempt
                 assert [one.as_dict() for one in engine.transactions()] == [transaction.as_dict()]
-                await engine.write(adding("b"), transaction_id=transaction.id)
+                await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id)
                 assert (tmp_path / "haproxy.cfg").read_text() == "global\n"
 
         run(work())
@@ -252,7 +266,7 @@ class TestPlan:
                 assert (live.commands, live.reasons, live.valid) == (["set server app/s1 weight 20"], [], True)
                 assert live.diff.splitlines()[-1] == "+  server s1 127.0.0.1:1 weight 20"
                 transaction = engine.start_transaction(1)
-                await engine.write(adding("b"), transaction_id=transaction.id)
+                await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id)
                 reload = await engine.plan(transaction_id=transaction.id)
                 assert (reload.commands, [reason.section for reason in reload.reasons]) == ([], ["backend b"])
                 wrong = await engine.plan(text.replace("weight 10", "weihgt 10").encode())
@@ -273,7 +287,7 @@ class TestTrouble:
             (tmp_path / "transactions").write_text("a file")
             (tmp_path / "haproxy.cfg.lkg").mkdir()
             async with running_engine(tmp_path, backups=tmp_path / "storage", backups_number=1) as engine:
-                assert (await engine.write(adding("b"), version=1)).version == 2
+                assert (await engine.write([ByFunction(adding("b"))], Version(1))).version == 2
                 with pytest.raises(Unusable, match="transaction_dir .* cannot be used"):
                     engine.start_transaction(2)
 
@@ -292,7 +306,7 @@ class TestTrouble:
             data = b"\xff\xfe\x00nonsense\r\nbackend \xe4\n  \x01\n\tserver s"
             (tmp_path / "haproxy.cfg").write_bytes(data)
             async with running_engine(tmp_path) as engine:
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
                 assert data in engine.raw()
 
         run(work())

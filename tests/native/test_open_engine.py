@@ -4,13 +4,15 @@ import asyncio
 import threading
 from pathlib import Path
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.change import Reload
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import SMALL, HAProxy
-from tests.native.engines import adding
+from tests.native.engines import ByFunction, adding
 
 
 def settings(directory: Path) -> EngineSettings:
@@ -27,7 +29,7 @@ def test_a_reload_through_the_master(tmp_path: Path) -> None:
     async def work() -> None:
         async with opened(settings(tmp_path), Process(str(haproxy.master))) as engine:
             assert engine.runtime.address == str(haproxy.master)
-            assert (await engine.write(adding("b"), version=1, force_reload=True)).live
+            assert (await engine.write([ByFunction(adding("b"))], Version(1), reload=Reload.NOW)).live
             assert "b" in haproxy.ask("show backend").split()
 
     with HAProxy(tmp_path, SMALL.replace("defaults", "defaults base")) as haproxy:
@@ -52,7 +54,7 @@ def test_two_in_two_threads_share_nothing(tmp_path: Path) -> None:
             for number in range(10):
                 await asyncio.to_thread(meeting.wait)
                 transaction = engine.start_transaction(engine.version())
-                await engine.write(adding(f"{name}{number}"), transaction_id=transaction.id)
+                await engine.write([ByFunction(adding(f"{name}{number}"))], transaction_id=transaction.id)
                 assert [each.id for each in engine.transactions()] == [transaction.id]
                 await engine.commit_transaction(transaction.id)
             pending = [engine.reloads.pending or ""]

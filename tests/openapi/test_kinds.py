@@ -3,8 +3,8 @@
 import re
 
 from dataplaneapi.ctl.kinds import COLLECTIONS, ENTRIES, KEYWORDS
+from haproxy_native.editing.places import kind_of
 from haproxy_native.editing.resources import resources
-from haproxy_native.planning.effects import kind_of
 from openapi import bundle, kinds
 from tests.rules.sources import CHECKOUT
 

@@ -21,7 +21,7 @@ from dataplaneapi.auth.gate import parse_basic
 from dataplaneapi.server import connection
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.planning.effects import Place, name_of
+from haproxy_native.editing.places import Place, name_of
 from haproxy_native.request_context import Author, Request, author
 
 _READS = ("GET", "HEAD")

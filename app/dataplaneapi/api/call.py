@@ -21,9 +21,9 @@ from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
-from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.request_context import author
 
 if TYPE_CHECKING:

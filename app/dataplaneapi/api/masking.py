@@ -7,9 +7,9 @@ from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import JSON, to_json
 from haproxy_native.check.messages import Message
 from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.places import section_object
 from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import InUse, NativeError, Refused, ReloadFailed
-from haproxy_native.planning.effects import section_object
 
 HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 

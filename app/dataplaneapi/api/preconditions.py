@@ -1,9 +1,9 @@
 """`If-Match` on writes: made only where the client has seen what stands there now (RFC 9110, section 13.1.1).
 
-It is compared inside the edit, with what GET answers of the very document that is edited: a commit in between has edited another one.
+It is compared with what GET answers before the change is made, and what was seen then is what the change expects to find.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from dataplaneapi.api.call import Call
@@ -11,9 +11,13 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import ANY, holds, tag_of
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.reading import asked_for
+from dataplaneapi.api.responses import to_json
 from haproxy_native.access.rights import READ, Rights
-from haproxy_native.errors import IndexOutOfRange, Missing, NoParent
+from haproxy_native.changes.expect import ANY as ANY_VERSION
+from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
+from haproxy_native.editing.places import Place
 from haproxy_native.request_context import author
+from haproxy_native.text.document import Document
 
 # Actions on one object; the others are compared with their collection.
 _OF_ONE = ("replace", PATCH, "delete")
@@ -24,24 +28,27 @@ def is_of_one(call: Call) -> bool:
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
-def check(call: Call, answers: Callable[[], Iterable[bytes]]) -> None:
-    """`answers`: what GET answers now, in each way there is. Raises ApiError with 412, and Forbidden for what the caller may not read."""
-    wanted: str | None = call.get(IF_MATCH)
-    if wanted is None:
-        return
-    rights = author.get().rights
+def expected(call: Call, document: Document, place: Place, ways: Iterable[bool]) -> Expect:
+    """Return what the client has seen, if that is what stands there now; `ways`: whether GET answers it with all that stands in it.
+
+    Raises Forbidden for what the caller may not read.
+    """
+    wanted: str = call.get(IF_MATCH)
+    rights, number = author.get().rights, call.get("version", 0)
     if isinstance(rights, Rights) and is_of_one(call):
         rights.require(READ, asked_for(call.operation, call))
-    if wanted.strip() != ANY and not any(holds(wanted, tag_of(call.view(answer))) for answer in _there(answers)):
-        raise stale(call)
+    for full in ways:
+        value = seen(document, place, full=full)
+        if value is not None and wanted.strip() == ANY:
+            return Version(number) if number else ANY_VERSION
+        if value is not None and holds(wanted, tag_of(call.view(to_json(value)))):
+            return SeenObject(place, value, full, number)
+    return SeenObject(place, None, number=number)
 
 
-def _there(answers: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
-    """Nothing where there is nothing."""
-    try:
-        yield from answers()
-    except (Missing, NoParent, IndexOutOfRange):
-        return
+def matches(call: Call, text: bytes) -> bool:
+    """Return whether the client has seen this text."""
+    return holds(call.get(IF_MATCH), tag_of(call.view(text)))
 
 
 def stale(call: Call) -> ApiError:

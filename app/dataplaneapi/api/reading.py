@@ -13,8 +13,8 @@ from dataplaneapi.api.operations import COUNTERS, EFFECTS, OBJECTS, READING, SEC
 from dataplaneapi.api.place import place_of
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.editing.object_names import encoded, spelled
+from haproxy_native.editing.places import Place, name_of, object_section, section_object
 from haproxy_native.errors import Forbidden
-from haproxy_native.planning.effects import Place, name_of, object_section, section_object
 from haproxy_native.request_context import author
 
 # Members of answers with OBJECTS that are of no one object.

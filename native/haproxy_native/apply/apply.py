@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from haproxy_native.apply import live_values
 from haproxy_native.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
@@ -19,6 +19,8 @@ from haproxy_native.apply.permission import permit_claims, permit_owner
 from haproxy_native.apply.planner import Planned, planned
 from haproxy_native.apply.rules import Declaration
 from haproxy_native.beside import beside
+from haproxy_native.changes.expect import ANY as ANY_VERSION
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Change, Contents, FileEdits, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
@@ -32,6 +34,30 @@ from haproxy_native.scratch import Scratch
 from haproxy_native.storage import coming
 from haproxy_native.storage.coming import Coming, FilePreview
 from haproxy_native.text.document import Document
+
+
+class Declared:
+    """Makes a configuration and its stored files as an owner declares them; `plan` is what was planned last, for what was there then."""
+
+    is_whole: ClassVar[bool] = False
+
+    def __init__(self, editor: Editor, former: Owners, declaration: Declaration, limits: "Limits", files: Files, plan: Planned) -> None:
+        self._editor, self._former, self._declaration, self._limits = editor, former, declaration, limits
+        self._files, self.plan = files, plan
+
+    def apply(self, document: Document) -> Document:
+        self._plan(document, self.plan.read)
+        return self.plan.document
+
+    def contents(self, now: Contents) -> Contents:
+        """What the stored files are to hold."""
+        self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self._files.items()})
+        return {self._files[object_][1]: content for object_, content in self.plan.files.contents.items()}
+
+    def _plan(self, document: Document, read: Mapping[str, bytes | None]) -> None:
+        if document is not self.plan.before or read != self.plan.read:
+            self.plan = planned(self._editor, document, self._former, self._declaration, read)
+            self._limits.check(self.plan)
 
 
 class Contested(Conflict):
@@ -165,7 +191,7 @@ class Apply:
             return None
         if last.claims != self.owners.claims.get(owner, {}):
             return None
-        Change(_same, version).compare(self._engine.version())
+        (Version(version) if version else ANY_VERSION).compare(self._engine.version())
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
 
     async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
@@ -187,7 +213,7 @@ class Apply:
             permit_claims(self._editor, result.claims, result.created)
             limits.check(result)
             if result.is_nothing:
-                Change(_same, limits.version).compare(self._engine.version())
+                (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
                 if result.owners != former:
                     await asyncio.to_thread(self._file.write, _beside(former, result.owners, declaration.owner))
                 self._remember(declaration.owner, sent, files, result)
@@ -212,26 +238,13 @@ class Apply:
         self, declaration: Declaration, former: Owners, files: Files, found: Planned, limits: Limits
     ) -> tuple[Planned, Outcome]:
         """`found`: what was planned already, used where nothing has come between."""
-        plans = [found]
-
-        def again(document: Document, read: Mapping[str, bytes | None]) -> None:
-            if document is not plans[0].before or read != plans[0].read:
-                plans[0] = planned(self._editor, document, former, declaration, read)
-                limits.check(plans[0])
-
-        def edit(before: Document) -> Document:
-            again(before, plans[0].read)
-            return plans[0].document
-
-        def edit_files(now: Contents) -> Contents:
-            again(plans[0].before, {object_: now[path] for object_, (_, path) in files.items()})
-            return {files[object_][1]: content for object_, content in plans[0].files.contents.items()}
-
+        declared = Declared(self._editor, former, declaration, limits, files, found)
         stores = {path: store for store, path in files.values()}
-        edits = FileEdits(stores, edit_files, touches=lambda *_: _touches(plans[0])) if found.files.contents else None
+        edits = FileEdits(stores, declared.contents, touches=lambda *_: _touches(declared.plan)) if found.files.contents else None
         verify = live_values.verifying(self._engine.context, limits.values, files)
-        outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False, files=edits, verify=verify))
-        return plans[0], outcome
+        expect = Version(limits.version) if limits.version else ANY_VERSION
+        outcome = await commit(self._engine.context, Change([declared], expect, kept=False, files=edits, verify=verify))
+        return declared.plan, outcome
 
     def kept(self, object_: str) -> list[str]:
         """Returns the owners of an object, or of something in it. Raises Unusable."""
@@ -312,10 +325,6 @@ def _coming(files: Files, contents: Mapping[str, bytes | None], directory: Path)
 def _touches(found: Planned) -> list[Touch]:
     verbs = ((effect, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE) for effect in found.files.shown)
     return [Touch(effect.object, CHANGE if effect.member else verb, frozenset((ANY,))) for effect, verb in verbs]
-
-
-def _same(document: Document) -> Document:
-    return document
 
 
 def _owned(members: Members, claims: Mapping[str, str]) -> Members:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
-from haproxy_native.planning.effects import Place, name_of
 
 Members = dict[str, Any]
 # The member of a section that holds a child, and the child's name; both empty for the section itself.

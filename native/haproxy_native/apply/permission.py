@@ -6,7 +6,7 @@ from haproxy_native.apply.files import file_object
 from haproxy_native.apply.owners import ITSELF
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
-from haproxy_native.planning.effects import Place, kind_of, name_of
+from haproxy_native.editing.places import Place, kind_of, name_of
 from haproxy_native.planning.touches import ANY, CREATE, Touch, changed
 from haproxy_native.request_context import author
 

@@ -15,9 +15,10 @@ from haproxy_native.apply.parts import SELF, Members, Part, object_of, part_name
 from haproxy_native.apply.rules import Conflict, Declaration, Rules, Section
 from haproxy_native.editing.bindings import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.editing.places import object_section
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
-from haproxy_native.planning.effects import Effect, effects, object_section
+from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section as TextSection
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
+from haproxy_native.changes.expect import ANY as ANY_VERSION
+from haproxy_native.changes.expect import Expect
+from haproxy_native.changes.operations import Edit, PutDocument, PutText, Replace
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.errors import Stale, StaleTransaction
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.outcome import FilePlan, Reason
@@ -16,7 +19,13 @@ from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
-Edit = Callable[[Document], Document]
+
+class Reload(Enum):
+    """Whether HAProxy is reloaded for a change: where it needs that, in any case and at once, or not for it."""
+
+    AUTO, NOW, NONE = range(3)
+
+
 # What files hold, None where there is none.
 Contents = Mapping[Path, bytes | None]
 
@@ -83,45 +92,62 @@ class FileEdits:
 
 @dataclass(frozen=True)
 class Change:
-    """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
+    """A change of the configuration: the operations, in their order, and what is expected of the configuration that they are made on.
 
-    `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. `checked=False` skips `haproxy -c`: used when the
-    running text is restored. With `whole` the change is live when the whole text is, else when its own part is. With `kept` a refused text
-    is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
-    With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
+    `actions`: runtime commands that are sent without a reload, with `Reload.NONE`. `checked=False` skips `haproxy -c`: used when the
+    running text is restored. With `kept` a refused text is kept as a failed transaction.
+    With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` a change that changes nothing ends
     without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
     `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
-    Without `tested` the gate is not asked. `claimed`: servers that are to do what the document says even where it does not change; with
-    `whole` all.
+    Without `tested` the gate is not asked.
     """
 
-    edit: Edit
-    version: int | None = None
-    transaction_id: str | None = None
-    force_reload: bool = False
-    skip_reload: bool = False
-    keeps_version: bool = False
-    banner: bool | None = None
+    operations: Sequence[Edit] = ()
+    expect: Expect = ANY_VERSION
+    reload: Reload = Reload.AUTO
     actions: str = ""
     checked: bool = True
-    whole: bool = False
     kept: bool = True
     quick: bool = True
     skips_same: bool = False
     tested: bool = True
     files: FileEdits | None = None
     verify: Callable[[], Awaitable[None]] | None = None
-    claimed: Claimed = frozenset()
-    sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
 
-    def compare(self, configured: int) -> None:
-        if self.version is None or self.version == configured:
-            return
-        if self.transaction_id:
-            text = f"version mismatch, transaction version: {self.version}, configured version: {configured}"
-            raise StaleTransaction(text, current=configured, transaction=self.transaction_id)
-        raise Stale(f"version in configuration file is {configured}, given version is {self.version}", current=configured)
+    def apply(self, document: Document) -> Document:
+        """Return the document after the change. Raises Moved where it is not as is expected, and what the operations raise."""
+        return self.expect.made(self.operations, document)
+
+    @property
+    def transaction_id(self) -> str | None:
+        """The id of the transaction that is committed, if it is one."""
+        return self.expect.transaction or None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the change is live only when the whole text is, else when its own part is."""
+        return any(operation.is_whole for operation in self.operations)
+
+    @property
+    def text(self) -> PutText | None:
+        """The text that was sent, of a change that replaces one."""
+        return next((operation for operation in self.operations if isinstance(operation, PutText)), None)
+
+    @property
+    def banner(self) -> bool | None:
+        """Whether the file has our header afterwards; None: as before."""
+        return next((operation.banner for operation in self.operations if isinstance(operation, PutText | PutDocument)), None)
+
+    @property
+    def claimed(self) -> Claimed:
+        """The servers that are stated as a whole: they are to do what the document says even where that does not change.
+
+        None where the author's rights are limited, for what another has changed in the process would change with it.
+        """
+        if self.author.rights is not None or not all(isinstance(edit, Replace | PutDocument) for edit in self.operations):
+            return frozenset()
+        return frozenset().union(*(edit.claimed for edit in self.operations if isinstance(edit, Replace | PutDocument)))
 
 
 class Same(Exception):

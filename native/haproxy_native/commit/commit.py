@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from haproxy_native import rehearsal
 from haproxy_native.commit import process
-from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same
+from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Reload, Same
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed, Forced
@@ -193,7 +193,7 @@ async def _attempt(
                         with_files = bool(prepared.files) and not outcome.live
                         context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live, with_files))
                         outcome = replace(outcome, former=prepared.base, texts=prepared.texts.ending_in(new))
-                    outcome = scheduled(context, outcome, force_reload=change.force_reload)
+                    outcome = scheduled(context, outcome, force_reload=change.reload is Reload.NOW)
                     return await _entered(context, change, outcome) if prepared.has_text or prepared.files else outcome
             await context.current.unless_overtaken(load.over.wait())
     finally:
@@ -249,10 +249,10 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     applied = await process.apply(context, change, stamped, before, new)
     for reason in applied.reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
-    if applied.reasons or change.skip_reload:
+    if applied.reasons or change.reload is Reload.NONE:
         return Outcome(stamped.version, reasons=tuple(applied.reasons), members=applied.members)
     loaded = context.running.document is context.current.document and not context.running.doubt
-    if (waited := context.pending) and not loaded and (change.whole or header.same_text(before, new)):
+    if (waited := context.pending) and not loaded and (change.is_whole or header.same_text(before, new)):
         return Outcome(stamped.version, waited)
     return Outcome(stamped.version, live=True, commands=applied.commands, members=applied.members)
 
@@ -286,7 +286,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     if reasons and not prepared.may_reload:
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {reasons[0]}")
     contents = await context.foreseen(await asyncio.to_thread(files.contents), change.author) if files else ()
-    publication = Publication(files, plans, reasons, skip=change.skip_reload)
+    publication = Publication(files, plans, reasons, skip=change.reload is Reload.NONE)
     if files:
         await publication.begin(context.current.fingerprint if prepared.has_text else "")
     applied = process.Applied()
@@ -303,7 +303,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
         await publication.end()
     if not (reasons := publication.reasons) and context.pending and any(plan.awaited for plan in plans.values()):
         reasons = [PENDING]
-    shown = () if change.skip_reload else tuple(reasons)
+    shown = () if change.reload is Reload.NONE else tuple(reasons)
     commands = () if reasons else (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.texts))
     version = stamped.version if prepared.has_text else prepared.base
     return Outcome(version, reasons=shown, live=not reasons, contents=contents, commands=commands, members=applied.members)
@@ -330,7 +330,7 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
     if prepared.plan is None:
         # What HAProxy has taken already needs no way back, and no reload.
         await asyncio.to_thread(context.running.save_copy)
-        if context.pending or not change.skip_reload:
+        if context.pending or change.reload is not Reload.NONE:
             context.state_file.owe(current.fingerprint, stamped_fingerprint(stamped))
     await current.install(stamped, prepared.draft, prepared.banner)
     if change.checked:
@@ -344,7 +344,7 @@ async def _compare(context: CommitContext, change: Change, prepared: Prepared) -
     """Raises Conflict and Overtaken where another text has become current."""
     current = context.current
     await current.notice_aside()
-    change.compare(current.version)
+    change.expect.compare(current.version)
     if current.document is not prepared.before or _is_outdated(context, change, prepared):
         raise Overtaken
 

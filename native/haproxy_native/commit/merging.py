@@ -1,50 +1,37 @@
-"""A change of an old version as one of whatever is current: what came between stays, and what collides with it is a conflict."""
+"""The texts of former versions, which changes are rebased from."""
 
 from contextlib import suppress
 from dataclasses import replace
 
 from haproxy_native.beside import beside
+from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing import patches
-from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.header import same_text
-from haproxy_native.errors import Collided, Missing, TextGone, Unreadable
-from haproxy_native.planning.three_way import merged_onto
+from haproxy_native.errors import Missing, TextGone, Unreadable
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
 
-async def merging(context: CommitContext, change: Change, base: Document | None = None) -> Change:
-    """The change, made on the text of its version and merged into the current one; it is committed on any version.
+async def on_its_base(context: CommitContext, change: Change) -> Change:
+    """The change with the text of the version that it is made on, where it is rebased.
 
-    `base`: that text, where it is known. Raises Conflict for a version that has not been, and TextGone for one of which no text is kept.
+    Raises Conflict for a version that has not been, and TextGone for one of which no text is kept.
     """
-    start, version = base or await text_of(context, change), change.version or 0
-    made: list[Document] = []
-
-    def edit(now: Document) -> Document:
-        if same_text(now, start):
-            return change.edit(now)
-        made[:] = made or [change.edit(start)]
-        try:
-            return merged_onto(standard_editor(), start, now, made[0])
-        except Collided as error:
-            error.version = version
-            raise
-
-    return replace(change, edit=edit, version=None, sent=change.sent if start is context.current.document else {})
+    if not isinstance(change.expect, Rebase) or change.expect.base is not None:
+        return change
+    return replace(change, expect=replace(change.expect, base=await text_of(context, change.expect.number)))
 
 
-async def text_of(context: CommitContext, change: Change) -> Document:
-    """The text of the version of a change: the current one, or a former one from the history or a backup. Raises Stale and TextGone."""
-    current, version = context.current, change.version or 0
+async def text_of(context: CommitContext, version: int) -> Document:
+    """The text of a version: the current one, or a former one from the history or a backup. Raises Stale and TextGone."""
+    current = context.current
     with suppress(Unreadable):
         await current.notice_aside()
     if version == current.version:
         return current.document
     if version > current.version:
-        change.compare(current.version)
+        Version(version).compare(current.version)
     for published in reversed(context.unloaded):
         if published.version == version:
             return published.after

@@ -8,32 +8,31 @@ from pathlib import Path
 
 from haproxy_native import rehearsal
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Contents, FileEdits, FileStore, Outcome
+from haproxy_native.changes.expect import Rebase, Version
+from haproxy_native.changes.operations import PutDocument
+from haproxy_native.commit.change import Change, Contents, FileEdits, FileStore, Outcome, Reload
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.merging import merging, text_of
+from haproxy_native.commit.merging import text_of
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
-from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import (
-    Collided,
     Conflict,
     Missing,
     NotCommittable,
     NoTransaction,
     Outdated,
-    Stale,
-    StaleTransaction,
     TextGone,
     Unconfirmed,
     Unreadable,
 )
 from haproxy_native.planning.effects import effects
-from haproxy_native.planning.three_way import merged_onto
-from haproxy_native.text import parts
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged, digest
 from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction
+
+_BASE_GONE = "what transaction {} started from is not known any more, so that nothing can be merged"
 
 
 async def committed(
@@ -55,30 +54,26 @@ async def committed(
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
     with _closed(context, transaction):
-        change = Change(
-            lambda before: _changed_by(context, id_, before),
-            transaction.version,
-            transaction_id=id_,
-            files=_files(context, id_, stores),
-            force_reload=force_reload,
-            claimed=await beside(context.transactions.claimed, id_),
+        base, document = await _sides(context, id_)
+        if merges and base is None:
+            raise TextGone(_BASE_GONE.format(id_))
+        expect = (Rebase if merges else Version)(transaction.version, base, transaction=id_)
+        reload, files = Reload.NOW if force_reload else Reload.AUTO, _files(context, id_, stores)
+        return transaction, await commit(
+            context, Change([_put(document, await beside(context.transactions.claimed, id_))], expect, reload, files=files)
         )
-        if merges:
-            base, document = await _sides(context, id_)
-            change = await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
-        return transaction, await commit(context, change)
 
 
 @asynccontextmanager
 async def private(context: CommitContext, version: int | None, *, merges: bool) -> AsyncIterator[Transaction]:
     """A private transaction on the current text, or with `merges` on that of an old version; it is gone at the end. Raises Conflict."""
-    change = Change(lambda before: before, version)
     if version and merges:
-        document = await text_of(context, change)
+        document = await text_of(context, version)
     else:
         with suppress(Unreadable):
             await context.current.notice_aside()
-        change.compare(context.current.version)
+        if version:
+            Version(version).compare(context.current.version)
         document = context.current.document
     transaction = context.transactions.start_private(document, version or context.current.version)
     try:
@@ -92,26 +87,20 @@ async def committed_private(
 ) -> Outcome:
     """What the commit of a private transaction did; without a difference it does nothing. Raises Stale where it was overtaken."""
     change = await _private_change(context, transaction, merges=merges)
-    files = _files(context, transaction.id, stores)
-    return await commit(context, replace(change, force_reload=force_reload, skips_same=not force_reload, files=files))
+    files, reload = _files(context, transaction.id, stores), Reload.NOW if force_reload else Reload.AUTO
+    return await commit(context, replace(change, reload=reload, skips_same=not force_reload, files=files))
 
 
 async def merged_private(context: CommitContext, transaction: Transaction) -> Document:
     """What the commit of one with `merges` would make of the current configuration. Raises Collided."""
     change = await _private_change(context, transaction, merges=True)
-    return await beside(change.edit, context.current.document)
+    return await beside(change.apply, context.current.document)
 
 
 async def _private_change(context: CommitContext, transaction: Transaction, *, merges: bool) -> Change:
     start, document = await _sides(context, transaction.id)
-
-    def edit(before: Document) -> Document:
-        if not header.same_text(before, start):
-            raise Stale("the configuration was changed meanwhile", current=context.current.version)
-        return _joined(document, before)
-
-    change = Change(edit, transaction.version, claimed=transaction.claimed)
-    return await merging(context, change, start) if merges else change
+    expect = Rebase(transaction.version, start) if merges else Version(transaction.version, base=start)
+    return Change([_put(document, transaction.claimed)], expect)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
@@ -121,13 +110,14 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
 
 
 async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:
-    """What it would do now, merged; of one that collides what it was to do, with what it collides with."""
+    """What it would do now, rebased; of one that collides what it was to do, with what it collides with."""
     base, document = await _sides(context, id_)
+    if base is None:
+        raise TextGone(_BASE_GONE.format(id_))
+    change = Change([_put(document, frozenset())], Rebase(context.transactions.get(id_).version, base))
     try:
-        merged = await beside(merged_onto, standard_editor(), base, context.current.document, _joined(document, base))
+        merged = await beside(change.apply, context.current.document)
     except Conflict as error:
-        if isinstance(error, Collided):
-            error.version = context.transactions.get(id_).version
         return await preview_of_former(context, base, document, check, error)
     return await preview(context, merged, check, sent=False, files=context.transactions.staged(id_).contents)
 
@@ -143,12 +133,14 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     )
 
 
-async def _sides(context: CommitContext, id_: str) -> tuple[Document, Document]:
-    """What a transaction started from, and what it has become. Raises TextGone."""
-    base, document = await beside(context.transactions.sides, id_)
-    if base is None:
-        raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
-    return base, document
+async def _sides(context: CommitContext, id_: str) -> tuple[Document | None, Document]:
+    """What a transaction started from, None where that is not known any more, and what it has become. Raises NoTransaction."""
+    return await beside(context.transactions.sides, id_)
+
+
+def _put(document: Document, claimed: Claimed) -> PutDocument:
+    """What a transaction does: of several files it may have only some."""
+    return PutDocument(document, as_it_is=True, is_whole=False, claimed=claimed)
 
 
 def _files(context: CommitContext, id_: str, stores: Mapping[str, FileStore]) -> FileEdits | None:
@@ -176,19 +168,6 @@ def _content(path: Path | None) -> bytes | None:
         return path.read_bytes() if path else None
     except OSError as error:
         raise Unreadable(f"Cannot read {path}: {error.strerror}") from error
-
-
-def _changed_by(context: CommitContext, id_: str, before: Document) -> Document:
-    if not context.transactions.started_from(id_, before):
-        version = context.current.version
-        text = f"the configuration of version {version} is not the one that the transaction started from"
-        raise StaleTransaction(text, current=version, transaction=id_)
-    return _joined(context.transactions.read(id_), before)
-
-
-def _joined(document: Document, before: Document) -> Document:
-    """Returns the document with the other files of the configuration as they were before."""
-    return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from haproxy_native.beside import beside
 from haproxy_native.commit import decision
-from haproxy_native.commit.change import Candidate, Change, Edit, FileStore, Texts
+from haproxy_native.commit.change import Candidate, Change, FileStore, Reload, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import ASKED, touches_of_file
 from haproxy_native.editing import header
@@ -74,20 +74,8 @@ def permit_values(before: str, after: str) -> None:
         by.rights.permit([EXPRESSIONS])
 
 
-def permitted(edit: Edit) -> Edit:
-    """An edit that raises Forbidden where the present author has no right to it; whether it may reload is asked at the commit."""
-    by = author.get()
-
-    def checked(before: Document) -> Document:
-        new = edit(before)
-        permit(by, Texts(before, new))
-        return new
-
-    return checked
-
-
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
     """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later; a transaction without changes does."""
-    is_asked = change.force_reload or (change.transaction_id and header.same_text(before, new))
+    is_asked = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
     if why := [ASKED] if is_asked else await decision.reasons_to_reload(context, before, new):
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")

@@ -6,6 +6,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 from haproxy_native.beside import beside
+from haproxy_native.changes.expect import Rebase
 from haproxy_native.commit import file_set, process
 from haproxy_native.commit.change import Candidate, Change, Same, Texts
 from haproxy_native.commit.context import CommitContext
@@ -71,7 +72,7 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
 async def _prepared(context: CommitContext, change: Change) -> Prepared:
     current = context.current
     await current.notice_aside()
-    change.compare(current.version)
+    change.expect.compare(current.version)
     before, base, publications = current.document, current.version, context.publications
     async with file_set.edited(context, change) as files:
         texts, may_reload = await current.unless_overtaken(beside(edited, change, before, files.touches))
@@ -111,7 +112,7 @@ class Start:
 async def _drafted(context: CommitContext, change: Change, start: Start, new: Document, plan: Plan | None = None) -> Prepared:
     """Write a draft and check it, unless there is a plan by which HAProxy judges."""
     current = context.current
-    version = header.version_of(new) if change.keeps_version else start.base + 1
+    version = header.version_of(new) if change.text and change.text.keeps_version else start.base + 1
     banner = current.banner if change.banner is None else change.banner
     name = change.transaction_id or str(uuid.uuid4())
     stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
@@ -128,13 +129,19 @@ async def _drafted(context: CommitContext, change: Change, start: Start, new: Do
     return prepared
 
 
+def _lines(change: Change, before: Document) -> dict[str, int]:
+    """Return how many lines a text had as it was sent, by its file; none where it was merged into another."""
+    is_merged = isinstance(change.expect, Rebase) and change.expect.base is not before
+    return {change.text.name: change.text.lines} if change.text and change.text.lines and not is_merged else {}
+
+
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
     """Have HAProxy check the draft. Raises Refused after the text was kept as a failed transaction."""
     try:
         if prepared.files:
             await prepared.files.checked(prepared.stamped.document, prepared.name)
         else:
-            await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
+            await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, _lines(change, prepared.before)), prepared.name)
     except Refused:
         if change.kept:
             failed = await beside(context.current.stamp, prepared.stamped.document, prepared.base, banner=prepared.banner)

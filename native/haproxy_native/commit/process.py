@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Member
+from haproxy_native.commit.change import Change, Member, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.decision import Decision, decide, plan_observed, planned
 from haproxy_native.commit.events import ChangedLive
@@ -46,12 +46,12 @@ def corrected(plan: Plan) -> tuple[Member, ...]:
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
     """Applies the change to the process."""
     unchanged = await beside(header.same_text, before, new)
-    if change.skip_reload:
+    if change.reload is Reload.NONE:
         await _skip(context, change, stamped, new)
         return Applied()
     if unchanged and change.transaction_id and not change.files:
         return Applied([Reason("", 0, "", "a transaction without changes was committed")])
-    if unchanged and change.force_reload and context.pending:
+    if unchanged and change.reload is Reload.NOW and context.pending:
         return Applied([Reason("", 0, "", "what was committed earlier waits for a reload")])
     if unchanged and await is_done(context, change, stamped.document):
         _nothing_to_do(context, before, stamped)
@@ -74,7 +74,7 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
     running = context.running
     if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.answers:
         return True
-    if running.document is None or running.reasons() or (change.whole and running.drift()):
+    if running.document is None or running.reasons() or (change.is_whole and running.drift()):
         return False
     try:
         plan = await plan_observed(context, running.document, new, change.claimed)
@@ -84,7 +84,7 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
 
 
 async def _decided(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
-    return await decide(context, before, new, whole=change.whole, may_wait=not change.force_reload, claimed=change.claimed)
+    return await decide(context, before, new, whole=change.is_whole, may_wait=change.reload is not Reload.NOW, claimed=change.claimed)
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
@@ -115,7 +115,7 @@ class Untaken(Exception):
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
     """True if HAProxy does exactly what `before` says, and so has accepted that, and takes commands now."""
     running = context.running
-    if not (change.quick and change.checked) or change.force_reload or change.skip_reload or context.check.command:
+    if not (change.quick and change.checked) or change.reload is not Reload.AUTO or context.check.command:
         return False
     if context.current.document is not before or not running.is_current or running.missing or running.reasons() or running.drift():
         return False
@@ -180,7 +180,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     if context.current.document is not before:
         # Overtaken, as the publication tells.
         return True
-    if change.force_reload or change.skip_reload or change.whole or running.document is None or running.reasons():
+    if change.reload is not Reload.AUTO or change.is_whole or running.document is None or running.reasons():
         return False
     if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
         return False

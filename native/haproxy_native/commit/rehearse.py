@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from haproxy_native.beside import beside
 from haproxy_native.commit import decision, file_change, file_set, permission, process
-from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome, Texts
+from haproxy_native.commit.change import Change, ObjectChange, Outcome, Reload, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.aside import drafts_aside
@@ -32,7 +32,7 @@ async def rehearse(context: CommitContext, change: Change | FileChange | ObjectC
 
 async def _of_configuration(context: CommitContext, change: Change) -> bool:
     await context.current.notice_aside()
-    change.compare(context.current.version)
+    change.expect.compare(context.current.version)
     before = context.current.document
     async with drafts_aside(), file_set.edited(context, change) as files:
         (_, new), may_reload = await beside(edited, change, before, files.touches)
@@ -44,20 +44,19 @@ async def _of_configuration(context: CommitContext, change: Change) -> bool:
     is_live = await process.plan_without_check(context, change, before, new) is not None
     if not may_reload and not is_live:
         await permission.refuse_reload(context, change, before, new)
-    return not (change.skip_reload or is_live) and await _needs_reload(context, change, before, new)
+    return not (change.reload is Reload.NONE or is_live) and await _needs_reload(context, change, before, new)
 
 
 async def _needs_reload(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
-    return change.force_reload or bool(await decision.reasons_to_reload(context, before, new, change.claimed))
+    return change.reload is Reload.NOW or bool(await decision.reasons_to_reload(context, before, new, change.claimed))
 
 
 def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
     """The document before and after, and whether its author may reload HAProxy for it. `touched`: files that change with it.
 
-    Raises Forbidden and what the edit raises.
+    Raises Forbidden and what the operations raise.
     """
-    edit: Edit = change.edit
-    texts = Texts(before, edit(before))
+    texts = Texts(before, change.apply(before))
     may_reload = permission.permit(change.author, texts, touched)
     if change.checked:
         refuse_rebound(*texts)

@@ -142,10 +142,10 @@ class Confirmations:
         Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
         """
         by = author.get()
-        self._admit(Change(lambda document: document, author=by))
+        self._admit(Change(author=by))
         await self._context.require_room(by)
         before = await self._guard_watch.read() if guard and self._guard_watch else None
-        self._admit(Change(lambda document: document, author=by))
+        self._admit(Change(author=by))
         members = asdict(guard) if guard else None
         made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
         with _part_of(made, by):

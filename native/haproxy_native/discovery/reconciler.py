@@ -7,10 +7,12 @@ refuses is tried again less and less often.
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial, reduce
+from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
+from typing import ClassVar
 
 from haproxy_native.discovery.backends import DesiredBackend
 from haproxy_native.discovery.poller import Applied, Source
@@ -25,7 +27,22 @@ from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-Edit = Callable[[Document], Document]
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """Makes the backends as the services are. Prepared for one document, since a large catalogue takes seconds."""
+
+    wishes: Sequence[DesiredBackend]
+    editor: Editor
+    before: Document | None = None
+    after: Document | None = None
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        if self.after is not None and document is self.before:
+            return self.after
+        return reduce(lambda now, wish: wish.on(self.editor, now), self.wishes, document)
 
 
 class Reconciler:
@@ -60,21 +77,21 @@ class Reconciler:
 
     async def _commit(self, wishes: Sequence[DesiredBackend], interval: float) -> tuple[dict[str, str], str | None]:
         """What could not be done, by backend; what is refused in one of them does not keep the others back."""
-        troubles, changing, edit = await self._sorted_out(wishes)
-        if len(changing) > 1:
+        troubles, together = await self._sorted_out(wishes)
+        if len(together.wishes) > 1:
             with suppress(Refused, Forbidden):
-                return troubles, await self._amend(changing, edit)
+                return troubles, await self._amend(together)
         reload_id = None
-        for wish in changing:
+        for wish in together.wishes:
             try:
-                reload_id = await self._amend([wish], partial(wish.on, self.editor)) or reload_id
+                reload_id = await self._amend(Reconciled([wish], self.editor)) or reload_id
             except (Refused, Forbidden) as error:
                 troubles[wish.name] = str(error)
                 self._refusals.note(wish, str(error), interval)
         return troubles, reload_id
 
-    async def _sorted_out(self, wishes: Sequence[DesiredBackend]) -> tuple[dict[str, str], list[DesiredBackend], Edit]:
-        """Returns the impossible backends with reasons, those that change something, and the edit that makes them so.
+    async def _sorted_out(self, wishes: Sequence[DesiredBackend]) -> tuple[dict[str, str], Reconciled]:
+        """Return the impossible backends with reasons, and what makes the others as they should be.
 
         Prepared one by one, since a large catalogue takes seconds.
         """
@@ -95,15 +112,12 @@ class Reconciler:
             else:
                 changing.append(wish)
                 after = new
-        return troubles, changing, lambda document: after if document is before else self._with(changing, document)
+        return troubles, Reconciled(changing, self.editor, before, after)
 
-    def _with(self, wishes: Iterable[DesiredBackend], document: Document) -> Document:
-        return reduce(lambda before, wish: wish.on(self.editor, before), wishes, document)
-
-    async def _amend(self, wishes: Sequence[DesiredBackend], edit: Edit) -> str | None:
+    async def _amend(self, change: Reconciled) -> str | None:
         """The id of the reload that makes them live, if there is one. Raises Refused and Forbidden."""
-        outcome = await self.engine.amend(edit)
-        for wish in wishes:
+        outcome = await self.engine.amend([change])
+        for wish in change.wishes:
             self._refusals.settle(wish)
         return outcome.reload_id
 

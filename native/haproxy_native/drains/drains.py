@@ -4,6 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
 
 from haproxy_native.beside import beside
 from haproxy_native.drains import drain as drains
@@ -80,25 +82,35 @@ class Drains:
     async def _delete(self, watch: Watch) -> None:
         """Deletes the servers from the file by one commit; from the process alone if the file does not have them."""
         now = self._engine.document
-        if self._without(now, watch.drain.servers) is not now:
-            outcome = await self._engine.amend(lambda document: self._without(document, watch.drain.servers))
+        gone = DeleteServers(watch.drain.servers, self._editor)
+        if gone.apply(now) is not now:
+            outcome = await self._engine.amend([gone])
             if outcome.reload_id:
                 watch.running.report(reload_id=outcome.reload_id)
                 return
         await watch.delete_rest()
 
-    def _without(self, document: Document, servers: Sequence[str]) -> Document:
-        table = self._editor.resources
-        for server in servers:
+    async def _rows(self) -> list[Row]:
+        return await beside(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
+
+
+@dataclass(frozen=True)
+class DeleteServers:
+    """Takes servers, as in `app/one`, from whatever proxy of this name has them; those that are not there are gone already."""
+
+    servers: Sequence[str]
+    editor: Editor
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        table = self.editor.resources
+        for server in self.servers:
             backend, name = named(server)
             for parent in [table[name] for name in table["servers"].parents]:
                 if document.find(parent.section, backend):
                     with suppress(Missing):
-                        document = self._editor.delete(document, table["servers"], (parent, backend), name)
+                        document = self.editor.delete(document, table["servers"], (parent, backend), name)
         return document
-
-    async def _rows(self) -> list[Row]:
-        return await beside(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
 
 
 def _running(operations: Operations) -> list[Drain]:

@@ -43,16 +43,16 @@ class Sites:
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
         return [self._site(document, frontend) for frontend in self.editor.list_objects(document, self._table[FRONTEND])]
 
-    def get_object(self, document: Document, resource: Resource, parent: Parent, key: str, *, full: bool = False) -> Object:
+    def get_object(self, document: Document, resource: Resource, parent: Parent, key: str | int, *, full: bool = False) -> Object:
         self.check_there(document, resource, parent, key)
         return self._site(document, self.editor.get_object(document, self._table[FRONTEND], None, key))
 
-    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str, situation: str = "") -> None:
-        if document.find("frontend", key) is None:
+    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str = "") -> None:
+        if document.find("frontend", str(key)) is None:
             raise Missing(f"Site {key} does not exist")
 
-    def says_name(self, document: Document, resource: Resource, parent: Parent, key: str) -> bool:
-        return document.find("frontend", key) is not None
+    def says_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
+        return document.find("frontend", str(key)) is not None
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         return []
@@ -94,7 +94,14 @@ class Sites:
     # -- writing
 
     def create(
-        self, document: Document, resource: Resource, parent: Parent, body: Mapping[str, Any], *, index: None = None, full: bool = False
+        self,
+        document: Document,
+        resource: Resource,
+        parent: Parent,
+        body: Mapping[str, Any],
+        *,
+        index: int | None = None,
+        full: bool = False,
     ) -> Document:
         """Returns the document with a new frontend and new backends. Raises Exists if one of them exists."""
         farms = self._farms_of(body)
@@ -104,7 +111,7 @@ class Sites:
         return self._with_children(document, body, farms)
 
     def replace(
-        self, document: Document, resource: Resource, parent: Parent, key: str, body: Mapping[str, Any], *, full: bool = False
+        self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
         """Returns the document with the site's values replaced; backends that it no longer names are deleted."""
         self.check_there(document, resource, parent, key)
@@ -122,7 +129,7 @@ class Sites:
         document = self._with_children(document, body, farms)
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
-    def delete(self, document: Document, resource: Resource, parent: Parent, key: str) -> Document:
+    def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
         """Returns the document without the frontend, and without those of its backends that no other frontend uses."""
         self.check_there(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))

@@ -9,7 +9,7 @@ from typing import Any
 from haproxy_native.commit.change import AnyChange, Content, Member, ObjectChange, Outcome
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.editor import Editor
-from haproxy_native.planning.effects import section_object
+from haproxy_native.editing.places import section_object
 from haproxy_native.reload.records import Record as ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document

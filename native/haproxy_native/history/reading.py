@@ -8,13 +8,13 @@ from haproxy_native.commit.change import Content
 from haproxy_native.commit.preview import PAST, difference, difference_of_texts
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import encoded, parsed
+from haproxy_native.editing.places import object_section
 from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.history.blame import Blamed, blame
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.planning.effects import object_section
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import decoded

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Content, Contents, Edit, FileEdits, Member, Outcome
+from haproxy_native.changes.operations import Edit, PutDocument
+from haproxy_native.commit.change import Change, Content, Contents, FileEdits, Member, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.editing import header, patches
+from haproxy_native.editing import header
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, NotRevertible
@@ -45,6 +46,20 @@ class Returned:
         return next((outcome.reload_id for outcome in reversed(self.outcomes) if outcome.reload_id), None)
 
 
+@dataclass(frozen=True)
+class Undo:
+    """Takes a change of the configuration back among later ones."""
+
+    editor: Editor
+    before: Document
+    after: Document
+    is_whole: ClassVar[bool] = True
+
+    def apply(self, document: Document) -> Document:
+        """Raises Conflict with both sides."""
+        return without(self.editor, document, self.before, self.after)
+
+
 class OtherFiles(Protocol):
     """Files that are no part of the commit of a configuration: SPOE files, tests of routing. `name` is that of the file."""
 
@@ -74,15 +89,14 @@ class Returning:
             contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
             main = next((content for content in contents if not content.object), None)
             files = [content for content in contents if content.object and _content_without(content, now := await _current(content)) != now]
-            edit = await self._without(main) if main else None
+            undo = await self._without(main) if main else None
             with several():
-                return Returned(await self._return(edit, {file: partial(_content_without, file) for file in files}))
+                return Returned(await self._return(undo, {file: partial(_content_without, file) for file in files}))
 
     async def _without(self, main: Content) -> Edit | None:
-        """Returns the edit that takes the change back; None if the configuration does not have it."""
-        before, after = await beside(lambda: [_document(data) for data in (main.before, main.after)])
-        edit = partial(without, self.editor, before=before, after=after)
-        return None if header.same_text(await beside(edit, self.engine.document), self.engine.document) else edit
+        """Returns what takes the change back; None if the configuration does not have it."""
+        undo = Undo(self.editor, *await beside(lambda: [_document(data) for data in (main.before, main.after)]))
+        return None if header.same_text(await beside(undo.apply, self.engine.document), self.engine.document) else undo
 
     async def roll_back(self, id_: int, cause: str) -> Returned:
         """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
@@ -107,16 +121,16 @@ class Returning:
         differing = [file for file in files if await _current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
             raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
-        edit = await self._as_it_was(main.after) if main is not None and main.after is not None else None
+        put = await self._as_it_was(main.after) if main is not None and main.after is not None else None
         with _as(cause=f"{RESTORE}/{id_}"), several():
-            return Returned(await self._return(edit, {content: partial(_as_it_was, content) for content in differing}))
+            return Returned(await self._return(put, {content: partial(_as_it_was, content) for content in differing}))
 
     async def _as_it_was(self, data: bytes) -> Edit | None:
-        """Returns the edit to this text; None if the configuration already has it."""
-        edit = partial(_under_head, await beside(_document, data))
-        return None if header.same_text(edit(self.engine.document), self.engine.document) else edit
+        """Returns what puts this text; None if the configuration already has it."""
+        put = PutDocument(await beside(_document, data))
+        return None if header.same_text(await beside(put.apply, self.engine.document), self.engine.document) else put
 
-    async def _return(self, edit: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
+    async def _return(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
         """Configuration and stored files in one commit, the other ones before and after it."""
         others = [path for path in wanted if _kind(path) in self.others]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
@@ -124,10 +138,10 @@ class Returning:
         outcomes = [await self._change(path, wanted[path]) for path in first]
         try:
             stored = {path: change for path, change in wanted.items() if path not in others}
-            if edit or stored:
+            if operation or stored:
                 files = self._edits(stored) if stored else None
                 # As any change of files alone, which goes back even where HAProxy cannot be asked.
-                change = Change(edit or _same, whole=True, kept=False, checked=edit is not None, files=files)
+                change = Change([operation] if operation else [], kept=False, checked=operation is not None, files=files)
                 outcomes.append(await commit(self.engine.context, change))
         except Exception:
             with _as(rights=None):
@@ -151,14 +165,6 @@ class Returning:
             if store.kind == _kind(content):
                 return store
         raise NotFound(f"{content.path} is in none of the directories for stored files")
-
-
-def _same(document: Document) -> Document:
-    return document
-
-
-def _under_head(document: Document, now: Document) -> Document:
-    return patches.sharing(header.under_head_of(document, now), now)
 
 
 def _content_without(content: Content, now: bytes | None) -> bytes | None:

@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from haproxy_native.changes.expect import Version
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.engine import Engine
 from haproxy_native.engine_settings import EngineSettings
@@ -68,7 +70,8 @@ class HAProxy:
             yield change
             after = change.document
             if after.data != before.data:
-                change.outcome = await self.engine.write(lambda _: after, version=change.version, force_reload=force_reload)
+                whole, reload = PutDocument(after, as_it_is=True, is_whole=False), Reload.NOW if force_reload else Reload.AUTO
+                change.outcome = await self.engine.write([whole], Version(change.version), reload=reload)
         finally:
             change.freeze(OVER)
 

@@ -2,9 +2,9 @@
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed
+from haproxy_native.editing.places import kind_of, object_section
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest
-from haproxy_native.planning.effects import kind_of, object_section
 from haproxy_native.planning.outcome import line_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section

@@ -9,8 +9,9 @@ from typing import Any
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.places import kind_of
 from haproxy_native.errors import Clash, Collided, Conflict, NativeError
-from haproxy_native.planning.effects import Effect, effects, is_expressible, kind_of, with_effects
+from haproxy_native.planning.effects import Effect, effects, is_expressible, with_effects
 from haproxy_native.planning.merging import by_lines
 from haproxy_native.planning.touches import is_shown
 from haproxy_native.text.document import Document

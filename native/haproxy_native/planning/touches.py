@@ -8,9 +8,10 @@ from typing import Any
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_head_of
 from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.places import kind_of, section_object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
-from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, kind_of, section_object, with_effects
+from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, with_effects
 from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document

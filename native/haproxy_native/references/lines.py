@@ -9,9 +9,9 @@ from typing import Protocol
 
 from haproxy_native.editing.bindings import DEFAULTS, all_implicit, named_defaults
 from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.editing.places import kind_of
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.planning.effects import kind_of
 from haproxy_native.references.kinds import Kind, kinds, tables
 from haproxy_native.references.pattern import (
     NAME,

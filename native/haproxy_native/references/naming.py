@@ -8,13 +8,15 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from haproxy_native import rehearsal
 from haproxy_native.beside import beside
+from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.commit import file_set
-from haproxy_native.commit.change import Change, FileEdits, Outcome
+from haproxy_native.commit.change import Change, FileEdits, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
+from haproxy_native.commit.merging import on_its_base
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.object_names import parsed, spelled
@@ -57,6 +59,25 @@ class Named:
 
 
 @dataclass(frozen=True)
+class Rename:
+    """Gives an object another name, `to`, wherever a configuration names it. `stored`: the files that change with it."""
+
+    naming: "Naming"
+    object: str
+    to: str
+    stored: frozenset[str]
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        """Raises Conflict where other files have come to name it."""
+        found_places = self.naming.found(document, self.object)
+        here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
+        if here - {posixpath.basename(path) for path in self.stored}:
+            raise Conflict(f"other files have come to name {self.object} meanwhile; repeat the call")
+        return renamed(found_places, self.to)
+
+
+@dataclass(frozen=True)
 class Renaming:
     """An object with another name: `to` is the whole name, `places` those that change or lead to it, the object's own among them.
 
@@ -69,6 +90,12 @@ class Renaming:
     lost: Sequence[Row]
     carried: Sequence[str]
     change: Change
+    transaction_id: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The new name alone."""
+        return parsed(self.to)[-1]
 
 
 @dataclass(frozen=True)
@@ -88,7 +115,7 @@ class Naming:
     async def references(self, object_: str, transaction_id: str | None = None) -> Named:
         """Raises BadRequest, NotFound and NoTransaction."""
         document = self._engine.read(transaction_id)
-        found_places = await beside(self._found, document, object_)
+        found_places = await beside(self.found, document, object_)
         rows = self._rows(document)
         return Named(await beside(rows.places, found_places), rows.lost(found_places.lost))
 
@@ -104,7 +131,7 @@ class Naming:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
             check_name(document, await beside(target, document, object_), to, member)
-        found_places = await beside(self._found, document, object_)
+        found_places = await beside(self.found, document, object_)
         edits, left = await asyncio.to_thread(self._file_edits, found_places, stored, object_, to)
         carried = [follower_line for follower in self._followers for follower_line in follower.kept(object_)]
         if transaction_id and (edits or carried):
@@ -112,17 +139,17 @@ class Naming:
             raise BadRequest(
                 f"{names} would change with it, and in a transaction a renaming changes text alone: rename without transaction_id"
             )
-        edit = partial(self._renamed, object_=object_, to=to, stored=frozenset(map(str, edits.stores) if edits else ()))
+        rename = Rename(self, object_, to, frozenset(map(str, edits.stores) if edits else ()))
         rows = self._rows(document)
         places = await beside(rows.places, found_places, made=True)
-        change = Change(edit, version, transaction_id, kept=False, files=edits)
-        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change)
+        change = Change([rename], Version(version) if version else ANY, kept=False, files=edits)
+        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Foreseen:
         """What it would do, without doing it."""
         engine, change = self._engine, renaming.change
         async with drafts_aside(wanted=True), file_set.edited(engine.context, change) as changed:
-            document = await beside(change.edit, engine.read(change.transaction_id))
+            document = await beside(change.apply, engine.read(renaming.transaction_id))
             if not changed:
                 return Foreseen(await engine.plan_document(document), {})
             check = partial(changed.checked, name="plan")
@@ -131,12 +158,12 @@ class Naming:
                 plans = await changed.planned()
         return Foreseen(preview_, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})
 
-    async def rename(self, renaming: Renaming, *, force_reload: bool = False) -> Outcome:
+    async def rename(self, renaming: Renaming, reload: Reload = Reload.AUTO) -> Outcome:
         """One commit, or an edit of the transaction. Raises what they raise."""
         change = renaming.change
-        if change.transaction_id:
-            return await self._engine.write(change.edit, transaction_id=change.transaction_id, force_reload=force_reload)
-        change = replace(change, force_reload=force_reload)
+        if renaming.transaction_id:
+            return await self._engine.write(change.operations, transaction_id=renaming.transaction_id, reload=reload)
+        change = await on_its_base(self._engine.context, replace(change, reload=reload))
         if rehearsal.wanted.get():
             return await self._committed(change)
         return await to_the_end(self._engine.context, self._followed(renaming, change))
@@ -155,7 +182,8 @@ class Naming:
 
     # -- what is found
 
-    def _found(self, document: Document, object_: str) -> References:
+    def found(self, document: Document, object_: str) -> References:
+        """The places of a document that name an object, and those of the files that it reads. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
             return to_object(document, target(document, object_), self._directory, _Texts().read)
@@ -181,10 +209,10 @@ class Naming:
         return Rows(document, str(self._engine.context.current.path), self._object_of)
 
     def _object_of(self, path: str) -> str:
-        store = self._store_of(path)
+        store = self.store_of(path)
         return spelled(store.kind, posixpath.basename(path)) if store else ""
 
-    def _store_of(self, path: str) -> Store | None:
+    def store_of(self, path: str) -> Store | None:
         """Return the store of a map or a list; a list may have any name beside the certificates."""
         lists = self._engine.stores.get(CRT_LISTS)
         return self._engine.stores.of(Path(path)) or (lists if lists and lists.at(path) else None)
@@ -197,7 +225,7 @@ class Naming:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
         stores, left = dict[Path, Store](), list[Lost]()
         for path, entries in entries_by_path(found).items():
-            if store := self._store_of(path):
+            if store := self.store_of(path):
                 stores[store.directory / Path(path).name] = store
             else:
                 left += [
@@ -205,14 +233,6 @@ class Naming:
                 ]
         find = entries_naming(found.document, target(found.document, object_)) if stores else None
         return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, left
-
-    def _renamed(self, document: Document, object_: str, to: str, stored: frozenset[str]) -> Document:
-        """Raises Conflict where other files have come to name it."""
-        found_places = self._found(document, object_)
-        here = {path for path in entries_by_path(found_places) if self._store_of(path)}
-        if {posixpath.basename(path) for path in here} - {posixpath.basename(path) for path in stored}:
-            raise Conflict(f"other files have come to name {object_} meanwhile; repeat the call")
-        return renamed(found_places, to)
 
 
 def _other_name(object_: str, to: str) -> str:

@@ -6,7 +6,9 @@ find leads to the default backend, never to the next line.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
+from typing import ClassVar
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
@@ -127,6 +129,32 @@ def check_frontend(document: Document, name: str, wanted: str) -> Section:
     if mode(document, section) != wanted:
         raise BadValue(f"frontend {name} has mode {mode(document, section)}, and the backends have mode {wanted}")
     return section
+
+
+@dataclass(frozen=True)
+class PutRules:
+    """Puts lines into a frontend, as the last of their kind, that ask the map at a path."""
+
+    editor: Editor
+    frontend: str
+    wanted: Sequence[Rule]
+    path: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return with_rules(self.editor, document, self.frontend, self.wanted, self.path)
+
+
+@dataclass(frozen=True)
+class DropRules:
+    """Takes away the lines of all frontends that ask the map at a path."""
+
+    editor: Editor
+    path: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return without_rules(self.editor, document, self.path)
 
 
 def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.commit.change import Edit, Outcome
+from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.object_names import parsed
@@ -21,7 +21,6 @@ from haproxy_native.splits.buckets import assigned, shares
 from haproxy_native.splits.rules import LinesMissing
 from haproxy_native.splits.split_file import Split
 from haproxy_native.storage.map_store import MapStore
-from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import BACKENDS, Workers
 
 # Of `show stat`: what a backend was given, which in mode http are requests.
@@ -104,20 +103,18 @@ class Splits:
             raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
         split = Split(by, dict(weights), time.time(), await self._counts(weights))
 
-        def edit(now: Document) -> Document:
-            return rules.with_rules(self._editor, now, frontend, lines, str(path))
-
+        put = rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
         async with self._one_at_a_time:
             with several():
-                return await self._put(name, split, wanted, edit if frontend and frontend not in has else None)
+                return await self._put(name, split, wanted, put)
 
-    async def _put(self, name: str, split: Split, wanted: Mapping[str, int], edit: Edit | None) -> Outcome:
-        """The map, then the lines, where there is an edit of them."""
+    async def _put(self, name: str, split: Split, wanted: Mapping[str, int], lines: rules.PutRules | None) -> Outcome:
+        """The map, then the lines, where some are to be put."""
         outcome, is_new = await self._store(name, split, wanted)
-        if edit is None:
+        if lines is None:
             return outcome
         try:
-            return await self._engine.amend(edit)
+            return await self._engine.amend([lines])
         except NativeError:
             if is_new:
                 await self._remove(self._path(name))
@@ -130,7 +127,7 @@ class Splits:
             raise NotFound(f"there is no split {name}")
         async with self._one_at_a_time:
             self._check_ours(path)
-            outcome = await self._engine.amend(lambda now: rules.without_rules(self._editor, now, str(path)))
+            outcome = await self._engine.amend([rules.DropRules(self._editor, str(path))])
             await self._remove(path)
         return outcome
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit.change import Content, ObjectChange, Outcome
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Overtaken
@@ -118,18 +119,16 @@ class SpoeFiles:
         Raises as `create` and `delete`.
         """
 
-        def edit(document: Document) -> Document:
-            return Document.parse(wanted(without_versions(document.data)) or b"", self._around.outline)
-
         try:
             file = self.file(name)
         except NotFound:
             data = wanted(None)
             return Outcome(0, live=True) if data is None else (await self.create(name, data))[1]
-        if wanted(without_versions(file.read().data)) is None:
+        data = wanted(without_versions(file.read().data))
+        if data is None:
             await self.delete(name)
             return Outcome(0, live=True)
-        return await file.write(edit)
+        return await file.write([PutDocument(Document.parse(data, self._around.outline), as_it_is=True)])
 
     async def delete(self, name: str) -> None:
         """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""

@@ -6,14 +6,16 @@ HAProxy is asked whenever the configuration reads the file: about the configurat
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from haproxy_native import rehearsal
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Content, Edit, ObjectChange, Outcome
+from haproxy_native.changes.expect import ANY, Version
+from haproxy_native.changes.operations import Edit, PutDocument, applied
+from haproxy_native.commit.change import Change, Content, ObjectChange, Outcome, Reload
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.commit.permission import permit_values
@@ -75,13 +77,13 @@ class SpoeFile:
 
     # -- writing
 
-    async def write(self, edit: Edit, *, version: int | None = None, transaction_id: str | None = None) -> Outcome:
+    async def write(self, operations: Sequence[Edit], *, version: int | None = None, transaction_id: str | None = None) -> Outcome:
         """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
         if transaction_id:
             self._transactions.get(transaction_id)
-            await self._transactions.change(transaction_id, edit)
+            await self._transactions.change(transaction_id, partial(applied, operations))
             return Outcome(self.version(transaction_id))
-        change = Change(edit, version)
+        change = Change(operations, Version(version) if version else ANY)
         self._compare(change)
         return await self._commit(partial(self._attempt, change))
 
@@ -98,7 +100,7 @@ class SpoeFile:
         return self._transactions.to_read(id_)
 
     def start_transaction(self, version: int) -> Transaction:
-        self._compare(Change(lambda document: document, version))
+        self._compare(Change(expect=Version(version)))
         return self._transactions.start(self._current.document, self._current.version)
 
     def delete_transaction(self, id_: str) -> None:
@@ -109,8 +111,9 @@ class SpoeFile:
         transaction = self._transactions.to_commit(id_)
         if transaction.closed:
             raise NoTransaction(f"transaction {id_} does not exist")
-        edit = lambda before: self._changed_by(id_, before)  # noqa: E731
-        change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
+        base, document = self._transactions.sides(id_)
+        reload = Reload.NOW if force_reload else Reload.AUTO
+        change = Change([PutDocument(document, as_it_is=True)], Version(transaction.version, base, transaction=id_), reload)
         if rehearsal.wanted.get():
             return transaction, await self._commit(partial(self._attempt, change))
         transaction.closed = True
@@ -124,19 +127,20 @@ class SpoeFile:
             transaction.closed = False
         return transaction, outcome
 
-    def _changed_by(self, id_: str, before: Document) -> Document:
-        if not self._transactions.started_from(id_, before):
-            raise Conflict(
-                f"version {self._current.version} of {self.name} is not the text that the transaction started from; start it anew"
-            )
-        return self._transactions.read(id_)
-
     def _compare(self, change: Change) -> None:
         """Raises Conflict; unlike the configuration such files are not merged."""
         try:
-            change.compare(self._current.version)
+            change.expect.compare(self._current.version)
         except Stale as error:
             raise Conflict(error.detail) from None
+
+    def _applied(self, change: Change, before: Document) -> Document:
+        try:
+            return change.apply(before)
+        except Stale:
+            raise Conflict(
+                f"version {self._current.version} of {self.name} is not the text that the transaction started from; start it anew"
+            ) from None
 
     # -- the commit
 
@@ -149,7 +153,7 @@ class SpoeFile:
         self.notice()
         self._compare(change)
         before = self._current.document
-        new = await beside(change.edit, before)
+        new = await beside(self._applied, change, before)
         await beside(permit_values, before.text, new.text)
         name = change.transaction_id or str(uuid.uuid4())
         self._around.directory.writable()
@@ -164,7 +168,7 @@ class SpoeFile:
                     raise Overtaken
                 contents = await context.foreseen([Content(f"spoe/{self.name}", str(self.path), before.data, stamped.data)])
                 outcome = await self._publish(change, stamped, draft, same=header.same_text(before, new))
-                return replace(scheduled(context, outcome, force_reload=change.force_reload), contents=contents)
+                return replace(scheduled(context, outcome, force_reload=change.reload is Reload.NOW), contents=contents)
         finally:
             draft.discard()
 

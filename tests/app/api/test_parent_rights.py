@@ -7,8 +7,8 @@ import pytest
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.settings.roles import read_roles
+from haproxy_native.editing.places import Place, name_of
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.effects import Place, name_of
 from tests.app.client import CONFIG, Client
 from tests.samples import line_samples
 

@@ -98,7 +98,7 @@ def test_a_file_cut_off_is_mended_at_the_start(tmp_path: Path) -> None:
 
 def test_nothing_by_itself_commits(client: Client) -> None:
     with pytest.raises(Forbidden, match="read-only"):
-        client.runner.run(client.engine.amend(lambda document: document))
+        client.runner.run(client.engine.amend([]))
     maps: Store = client.engine.stores["maps"]
     with pytest.raises(Forbidden, match="read-only"):
         client.runner.run(maps.delete(client.engine.context, "hosts.map"))

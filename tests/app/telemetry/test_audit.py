@@ -27,7 +27,7 @@ BY_ANN = {
     "message": "why",
     "confirmation": "c1",
 }
-CHANGE = Change(lambda each: each, author=ANN)
+CHANGE = Change([], author=ANN)
 
 
 async def nothing() -> Outcome:

@@ -21,7 +21,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
-from tests.native.engines import run, running_engine, substituting
+from tests.native.engines import ByFunction, run, running_engine, substituting
 
 EDITOR = Editor()
 SHOP = "backend shop\n    balance source\n    server a 127.0.0.1:1 weight 5\n"
@@ -202,9 +202,9 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
             apply = made(engine, file.parent)
             await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
             found, _, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
-            await engine.amend(substituting("backend other\n", "backend other\n    balance source\n"))
+            await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))])
             await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(moves=found.moves))
-            await engine.amend(substituting("weight 6", "weight 7"))
+            await engine.amend([ByFunction(substituting("weight 6", "weight 7"))])
             with pytest.raises(Moved):
                 await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(moves=found.moves))
 
@@ -217,7 +217,7 @@ def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
             apply = made(engine, file.parent)
             await apply.carry_out(declared(SHOP), Limits())
             assert (await apply.carry_out(declared(SHOP.replace("source", "first")), Limits())).outcome.reload_id
-            await engine.amend(substituting("balance first", "balance source"))
+            await engine.amend([ByFunction(substituting("balance first", "balance source"))])
             found = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), Limits())
             assert found.planned.conflicts == [] and "balance leastconn" in text(file)
 
@@ -284,7 +284,7 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
             for turn in range(number):
                 wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
                 found, _, _ = await apply.plan(declared(wanted, force=True))
-                edit = engine.amend(weighing(turn % 100 + 1))
+                edit = engine.amend([ByFunction(weighing(turn % 100 + 1))])
                 stale = apply.carry_out(declared(wanted, force=True), Limits(moves=found.moves))
                 if turn % 2:
                     await edit

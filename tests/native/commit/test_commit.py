@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.commit.change import Change
+from haproxy_native.changes.expect import Version
 from haproxy_native.editing import header
-from haproxy_native.errors import Conflict, NativeError, WriteFailed
+from haproxy_native.errors import NativeError, WriteFailed
 from haproxy_native.text.document import Document
 from tests.native.disk.failing import FailingSystem, fail_with, kill
-from tests.native.engines import adding, checksum_fits, run, running_engine
+from tests.native.engines import ByFunction, adding, checksum_fits, run, running_engine
 
 
 async def started(directory: Path) -> None:
     """A managed file of version 2 and an open transaction."""
     (directory / "haproxy.cfg").write_text("global\n")
     async with running_engine(directory, backups_number=2) as engine:
-        await engine.write(adding("first"), version=1)
+        await engine.write([ByFunction(adding("first"))], Version(1))
         transaction = engine.start_transaction(2)
-        await engine.write(adding("second"), transaction_id=transaction.id)
+        await engine.write([ByFunction(adding("second"))], transaction_id=transaction.id)
 
 
 async def committed(directory: Path, system: FailingSystem) -> None:
@@ -134,21 +134,3 @@ def test_a_failure_of_any_call_of_the_process(tmp_path: Path, monkeypatch: pytes
         run(committed_with(faults, directory))
         at += 1
     assert at > 30
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (Change(lambda document: document, version=4), "version in configuration file is 5, given version is 4"),
-        (
-            Change(lambda document: document, version=4, transaction_id="x"),
-            "version mismatch, transaction version: 4, configured version: 5",
-        ),
-    ],
-)
-def test_who_comes_too_late(change: Change, text: str) -> None:
-    with pytest.raises(Conflict) as caught:
-        change.compare(5)
-    assert caught.value.detail == text
-    change.compare(4)
-    Change(lambda document: document).compare(5)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import AnyChange, Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.events import Committed, Edited, Event, Events, Validated
@@ -13,7 +14,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
-from tests.native.engines import adding, run, running_engine
+from tests.native.engines import ByFunction, adding, run, running_engine
 
 
 def test_all_listeners_hear_an_event(caplog: pytest.LogCaptureFixture) -> None:
@@ -48,9 +49,9 @@ def test_a_commit_is_an_event_with_its_change_and_its_effects(tmp_path: Path) ->
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             events = heard(engine)
-            outcome = await commit(engine.context, Change(adding("b"), 1, author=AUTHOR))
+            outcome = await commit(engine.context, Change([ByFunction(adding("b"))], Version(1), author=AUTHOR))
             with pytest.raises(Refused):
-                await commit(engine.context, Change(refused, author=AUTHOR))
+                await commit(engine.context, Change([ByFunction(refused)], author=AUTHOR))
             done, failed = (event for event in events if isinstance(event, Committed))
             assert (done.outcome, done.result, done.change and done.change.author) == ("scheduled", outcome, AUTHOR)
             assert (outcome.former, outcome.version) == (1, 2)
@@ -71,7 +72,7 @@ def test_the_journal_is_written_before_a_commit_is_answered(tmp_path: Path) -> N
                 entries.append((change.author.name, outcome.version))
 
             engine.context.journal = journal
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             assert entries == [("", 2)] and [event for event in events if isinstance(event, Committed)]
 
     run(work())

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.access.rights import predefined, rights_of
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Candidate
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BreaksTests, Forbidden
 from haproxy_native.request_context import Author, author
-from tests.native.engines import CONFIG, adding, running_engine, substituting
+from tests.native.engines import CONFIG, ByFunction, adding, running_engine, substituting
 
 
 @dataclass
@@ -61,10 +62,10 @@ def test_a_change_that_is_refused(tmp_path: Path) -> None:
         before, there = engine.document, sorted(os.listdir(tmp_path))
         gate.refuses = lambda candidate: True
         with pytest.raises(BreaksTests):
-            await engine.write(adding("shop"), version=1)
+            await engine.write([ByFunction(adding("shop"))], Version(1))
         assert engine.document is before and engine.version() == 1 and sorted(os.listdir(tmp_path)) == there
         gate.refuses = lambda candidate: False
-        await engine.write(adding("shop"), version=1)
+        await engine.write([ByFunction(adding("shop"))], Version(1))
         assert [b"backend shop" in text for text, _ in gate.asked] == [True, True] and engine.version() == 2
 
     working(tmp_path, work)
@@ -72,8 +73,8 @@ def test_a_change_that_is_refused(tmp_path: Path) -> None:
 
 def test_it_is_asked_about_what_is_published(tmp_path: Path) -> None:
     async def work(engine: Engine, gate: Recording) -> None:
-        gate.meanwhile = lambda: engine.amend(substituting("timeout client 5s", "timeout client 6s"))
-        await engine.amend(adding("shop"))
+        gate.meanwhile = lambda: engine.amend([ByFunction(substituting("timeout client 5s", "timeout client 6s"))])
+        await engine.amend([ByFunction(adding("shop"))])
         assert [b"timeout client 6s" in text for text, _ in gate.asked] == [False, True]
         assert b"timeout client 6s" in engine.document.data and b"backend shop" in engine.document.data
 
@@ -95,7 +96,7 @@ def test_a_stored_file(tmp_path: Path) -> None:
         with pytest.raises(BreaksTests):
             await stored(engine, b"/a a\n")
         assert os.listdir(tmp_path / "maps") == []
-        gate.refuses, gate.meanwhile = lambda candidate: False, lambda: engine.amend(adding("shop"))
+        gate.refuses, gate.meanwhile = lambda candidate: False, lambda: engine.amend([ByFunction(adding("shop"))])
         await stored(engine, b"/b b\n")
         assert os.listdir(tmp_path / "maps") == ["paths.map"]
         asked = [(b"shop" in text, files["paths.map"]) for text, files in gate.asked]
@@ -112,7 +113,7 @@ def test_who_may_not_make_a_change_is_shown_no_tests(tmp_path: Path) -> None:
         with pytest.raises(Forbidden):
             await stored(engine, b"/a a\n")
         with pytest.raises(Forbidden):
-            await engine.amend(adding("shop"))
+            await engine.amend([ByFunction(adding("shop"))])
         assert gate.asked == [] and not (tmp_path / "maps").exists()
 
     working(tmp_path, work)
@@ -121,7 +122,7 @@ def test_who_may_not_make_a_change_is_shown_no_tests(tmp_path: Path) -> None:
 def test_what_goes_back_is_not_asked_about(tmp_path: Path) -> None:
     async def work(engine: Engine, gate: Recording) -> None:
         gate.is_wanted = False
-        await engine.amend(adding("shop"))
+        await engine.amend([ByFunction(adding("shop"))])
         assert gate.asked == []
 
     working(tmp_path, work)

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.merging import merging
+from haproxy_native.commit.merging import on_its_base
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Stale, TextGone
-from tests.native.engines import adding, run, running_engine
+from tests.native.engines import ByFunction, adding, run, running_engine
 
 
 def backends(engine: Engine) -> list[str]:
@@ -21,8 +22,8 @@ def test_of_many_writers_on_one_version_all_are_merged(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write(adding("first"), version=1)
-            tries = [engine.write(adding(f"b{number}"), version=2, merges=True) for number in range(6)]
+            await engine.write([ByFunction(adding("first"))], Version(1))
+            tries = [engine.write([ByFunction(adding(f"b{number}"))], Rebase(2)) for number in range(6)]
             results = await asyncio.gather(*tries, return_exceptions=True)
             assert [type(each) for each in results] == [Outcome] * 6
             assert engine.version() == 8
@@ -36,14 +37,14 @@ def test_the_text_of_an_old_version_is_that_of_its_backup(tmp_path: Path, number
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path, backups_number=number) as engine:
-            await engine.write(adding("first"), version=1)
+            await engine.write([ByFunction(adding("first"))], Version(1))
             engine.context.unloaded.clear()
-            change = Change(adding("second"), version=1)
+            change = Change([ByFunction(adding("second"))], Rebase(1))
             if not number:
                 with pytest.raises(TextGone, match="given version is 1, of which neither the history nor a backup has the text"):
-                    await merging(engine.context, change)
+                    await on_its_base(engine.context, change)
                 return
-            await commit(engine.context, await merging(engine.context, change))
+            await commit(engine.context, await on_its_base(engine.context, change))
             assert backends(engine) == ["first", "second"]
 
     run(work())
@@ -54,6 +55,6 @@ def test_a_version_that_has_not_been(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
             with pytest.raises(Stale, match="is 1, given version is 7"):
-                await engine.write(adding("b"), version=7, merges=True)
+                await engine.write([ByFunction(adding("b"))], Rebase(7))
 
     run(work())

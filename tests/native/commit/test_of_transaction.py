@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Edit
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Collided, Outdated, TextGone
 from haproxy_native.text.section import Section
-from tests.native.engines import UNKNOWN, adding, run, running_engine
+from tests.native.engines import UNKNOWN, ByFunction, adding, run, running_engine
 
 
 def backends(engine: Engine) -> list[str]:
@@ -25,7 +26,7 @@ def test_an_outdated_one_is_merged_after_a_restart(tmp_path: Path) -> None:
         async with running_engine(tmp_path) as engine:
             one, other = engine.start_transaction(1), engine.start_transaction(1)
             for transaction, name in ((one, "b1"), (other, "b2")):
-                await engine.write(adding(name), transaction_id=transaction.id)
+                await engine.write([ByFunction(adding(name))], transaction_id=transaction.id)
             await engine.commit_transaction(one.id)
         async with running_engine(tmp_path) as engine:
             with pytest.raises(Outdated):
@@ -44,8 +45,8 @@ def test_one_that_collides_is_not_merged(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
             transaction = engine.start_transaction(1)
-            await engine.write(with_retries(1), transaction_id=transaction.id)
-            await engine.write(with_retries(2), version=1)
+            await engine.write([ByFunction(with_retries(1))], transaction_id=transaction.id)
+            await engine.write([ByFunction(with_retries(2))], Version(1))
             with pytest.raises(Collided, match="backend/b was changed by what came between as well"):
                 await engine.commit_transaction(transaction.id, merges=True)
             preview = await engine.plan(transaction_id=transaction.id)

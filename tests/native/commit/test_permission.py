@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
-from haproxy_native.commit.change import ObjectChange, Outcome
+from haproxy_native.changes.expect import Version
+from haproxy_native.commit.change import ObjectChange, Outcome, Reload
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import changed
 from haproxy_native.request_context import Author, author
-from tests.native.engines import adding, run, running_engine
+from tests.native.engines import ByFunction, adding, push, run, running_engine
 
 EVERY = frozenset(("create", "change", "delete"))
 OWN, QUIET = Rights(("own",), (Rule("backend/own_*", EVERY),)), Rights(("quiet",), (Rule("**", EVERY, reloads=False),))
@@ -23,14 +24,14 @@ def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path) as engine:
             author.set(Author("ann", rights=OWN, group="users"))
-            await engine.write(adding("own_a"), version=1)
+            await engine.write([ByFunction(adding("own_a"))], Version(1))
             text = (tmp_path / "haproxy.cfg").read_bytes()
             with pytest.raises(Forbidden, match="role own may not create backend/b"):
-                await engine.write(adding("b"), version=2)
+                await engine.write([ByFunction(adding("b"))], Version(2))
             started = engine.start_transaction(2)
-            await engine.write(adding("own_b"), transaction_id=started.id)
+            await engine.write([ByFunction(adding("own_b"))], transaction_id=started.id)
             with pytest.raises(Forbidden, match="may not create backend/b"):
-                await engine.write(adding("b"), transaction_id=started.id)
+                await engine.write([ByFunction(adding("b"))], transaction_id=started.id)
             assert (tmp_path / "haproxy.cfg").read_bytes() == text
             author.set(Author("bob", group="users", rights=Rights(("some",), (Rule("transaction/*", EVERY),))))
             with pytest.raises(Forbidden, match="role some may not create backend/own_b"):
@@ -48,11 +49,11 @@ def test_without_a_reload(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path) as engine:
             author.set(Author("ann", rights=QUIET))
-            for more in ({}, {"force_reload": True}):
+            for more in ({}, {"reload": Reload.NOW}):
                 with pytest.raises(Forbidden, match="needs a reload, for which a rule with reload: any is needed"):
-                    await engine.write(adding("b"), version=1, **more)
+                    await engine.write([ByFunction(adding("b"))], Version(1), **more)
             with pytest.raises(Forbidden):
-                await engine.push_raw(b"global\nbackend b\n", version=1, skip_reload=True)
+                await push(engine, b"global\nbackend b\n", version=1, reload=Reload.NONE)
             assert engine.version() == 1 and engine.context.pending is None
 
     run(work())

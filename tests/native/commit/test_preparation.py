@@ -10,7 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import InUse
 from haproxy_native.text.section import Section
-from tests.native.engines import adding, run, running_engine
+from tests.native.engines import ByFunction, adding, run, running_engine
 
 
 def drafts(directory: Path) -> list[str]:
@@ -22,7 +22,9 @@ def test_text_and_files_as_drafts(tmp_path: Path, adds: bool, has_text: bool) ->
     async def work(engine: Engine) -> None:
         path = tmp_path / "maps" / "new.map"
         edit = adding("b") if adds else lambda document: document
-        prepared = await prepare(engine.context, Change(edit, files=FileEdits({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})))
+        prepared = await prepare(
+            engine.context, Change([ByFunction(edit)], files=FileEdits({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"}))
+        )
         assert prepared.has_text is has_text and list(prepared.files.drafts) == [path] and not path.exists()
         assert len(drafts(tmp_path)) == 2
         prepared.discard()
@@ -38,7 +40,7 @@ def test_none_is_left_after_a_refusal(tmp_path: Path) -> None:
         naming, maps = Section("frontend", "f", f"frontend f\n  use_backend %[path,map({named})]\n"), engine.stores["maps"]
         files = FileEdits({new: maps, named: maps}, lambda _: {new: b"a 1\n", named: None})
         with pytest.raises(InUse):
-            await prepare(engine.context, Change(lambda document: document.insert(naming), files=files))
+            await prepare(engine.context, Change([ByFunction(lambda document: document.insert(naming))], files=files))
         assert drafts(tmp_path) == []
 
     within(tmp_path, work)

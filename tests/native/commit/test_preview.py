@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.preview import difference
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
@@ -17,7 +18,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
 from tests.haproxy.process import HAProxy
-from tests.native.engines import adding, backends, reload, run_beside
+from tests.native.engines import ByFunction, adding, backends, reload, run_beside
 
 LINES = st.lists(st.sampled_from(["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "backend b\n"]), max_size=30)
 
@@ -92,10 +93,10 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
 
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         haproxy.kill()
-        first = (await engine.write(adding("first"), version=1)).reload_id or ""
+        first = (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id or ""
         assert (await reload(engine)).phase == "waiting"
         monkeypatch.setattr(Drafts, "install", slow)
-        second = asyncio.create_task(engine.write(adding("second"), version=2))
+        second = asyncio.create_task(engine.write([ByFunction(adding("second"))], Version(2)))
         await asyncio.to_thread(replaced.wait, 30)
         haproxy.start()
         asked = asyncio.create_task(engine.plan())
@@ -113,7 +114,7 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
 
 def test_a_text_that_was_sent_is_not_in_effect_while_a_part_of_it_waits_for_a_reload(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy) -> None:
-        assert (await engine.write(adding("first"), version=1)).reload_id
+        assert (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id
         waits = await engine.plan(bytes(engine.document.data))
         assert (list(waits.commands), bool(waits.reasons)) == ([], True)
         await reload(engine)

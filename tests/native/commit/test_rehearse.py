@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Change, ObjectChange
 from haproxy_native.commit.commit import commit
 from haproxy_native.engine import Engine
@@ -16,7 +17,7 @@ from haproxy_native.rehearsal import Rehearsal, Rehearsed, wanted
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from tests.native.engines import running_engine
+from tests.native.engines import ByFunction, running_engine
 
 MAPS = Rights(("maps",), (Rule("map/*", frozenset(("change",))),))
 BACKENDS = Rights(("backends",), (Rule("backend/*", frozenset(("create",)), reloads=False),))
@@ -42,7 +43,7 @@ def rehearsed(directory: Path, work: Callable[[Engine], Coroutine[Any, Any, None
 def test_a_change_that_would_be_made(tmp_path: Path) -> None:
     async def work(engine: Engine) -> None:
         with pytest.raises(Rehearsed):
-            await commit(engine.context, Change(adding))
+            await commit(engine.context, Change([ByFunction(adding)]))
 
     assert rehearsed(tmp_path, work).reloads is True
 
@@ -50,9 +51,9 @@ def test_a_change_that_would_be_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
-        (Change(adding, version=7), Conflict, "given version is 7"),
-        (Change(adding, author=Author(rights=MAPS)), Forbidden, "may not create backend/more"),
-        (Change(adding, author=Author(rights=BACKENDS)), Forbidden, "needs a reload"),
+        (Change([ByFunction(adding)], Version(7)), Conflict, "given version is 7"),
+        (Change([ByFunction(adding)], author=Author(rights=MAPS)), Forbidden, "may not create backend/more"),
+        (Change([ByFunction(adding)], author=Author(rights=BACKENDS)), Forbidden, "needs a reload"),
         (ObjectChange("spoe/a", lambda: asyncio.sleep(0), author=Author(rights=MAPS)), Forbidden, "may not change spoe/a"),
     ],
 )

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.engine import Engine
 from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, Record
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import CONFIG, adding, reload, run, running_engine
+from tests.native.engines import CONFIG, ByFunction, adding, reload, run, running_engine
 
 
 def after_a_crash(
@@ -22,7 +23,7 @@ def after_a_crash(
     async def within() -> None:
         with HAProxy(directory, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
             async with running_engine(directory, haproxy) as engine:
-                identity = (await engine.write(adding("more"), version=1)).reload_id or ""
+                identity = (await engine.write([ByFunction(adding("more"))], Version(1))).reload_id or ""
                 records = engine.reloads.records
                 records.update(left(engine, records.get(identity)))
             meanwhile(haproxy)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Event
@@ -19,7 +20,7 @@ from haproxy_native.reload.strategies import Outcome, Strategy
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import adding, run, running_engine, substituting, weight
+from tests.native.engines import ByFunction, adding, push, run, running_engine, substituting, weight
 
 SECONDS = 30
 # Waits for the gate where the text speaks of a slow one, and counts the checks.
@@ -57,9 +58,9 @@ class Gate(Strategy):
 def test_who_is_overtaken_while_haproxy_checks_hears_it_at_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
-            slow = asyncio.create_task(engine.write(adding("slow"), version=1))
+            slow = asyncio.create_task(engine.write([ByFunction(adding("slow"))], Version(1)))
             await checks(tmp_path, 1)
-            assert (await engine.write(adding("quick"), version=1)).version == 2
+            assert (await engine.write([ByFunction(adding("quick"))], Version(1))).version == 2
             with pytest.raises(Conflict, match="version in configuration file is 2, given version is 1"):
                 await slow
             assert not engine.document.find("backend", "slow")
@@ -70,9 +71,9 @@ def test_who_is_overtaken_while_haproxy_checks_hears_it_at_once(tmp_path: Path) 
 def test_a_change_of_any_version_begins_again(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
-            slow = asyncio.create_task(engine.amend(adding("slow")))
+            slow = asyncio.create_task(engine.amend([ByFunction(adding("slow"))]))
             await checks(tmp_path, 1)
-            await engine.write(adding("quick"), version=1)
+            await engine.write([ByFunction(adding("quick"))], Version(1))
             await checks(tmp_path, 3)
             opened = await asyncio.to_thread((tmp_path / "gate").open, "w")
             with opened:
@@ -86,7 +87,9 @@ def test_a_change_of_any_version_begins_again(tmp_path: Path) -> None:
 def test_a_text_is_checked_again_when_a_file_that_it_names_has_changed(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
-            slow = asyncio.create_task(engine.write(lambda document: adding("slow")(_with_map(document, tmp_path)), version=1))
+            slow = asyncio.create_task(
+                engine.write([ByFunction(lambda document: adding("slow")(_with_map(document, tmp_path)))], Version(1))
+            )
             for number in range(2):
                 await checks(tmp_path, number + 1)
                 with await asyncio.to_thread((tmp_path / "gate").open, "w") as opened:
@@ -117,7 +120,7 @@ def test_no_change_is_between_the_commands_of_another(haproxy: HAProxy) -> None:
                 seen.append((number, (await engine.runtime.send("get weight app/s1")).split()[0]))
 
             changes = [change_process(engine.context, "backend/app/server/s1", partial(weigh, number)) for number in range(1, 9)]
-            await asyncio.gather(*changes, engine.amend(substituting("weight 10", "weight 77")))
+            await asyncio.gather(*changes, engine.amend([ByFunction(substituting("weight 10", "weight 77"))]))
             assert [int(there) for _, there in seen] == [number for number, _ in seen]
             assert len(seen) == 8
 
@@ -156,7 +159,7 @@ def test_a_change_of_the_process_alone_does_not_wait_for_a_reload(tmp_path: Path
 async def loading(engine: Engine) -> AsyncIterator[Gate]:
     """A change whose reload has begun to read the file, and waits at the gate."""
     gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
-    await engine.write(adding("first"), version=engine.version())
+    await engine.write([ByFunction(adding("first"))], Version(engine.version()))
     waiting = asyncio.create_task(engine.reloads.force(()))
     await gate.begun.wait()
     yield gate
@@ -178,7 +181,7 @@ def test_what_is_live_while_haproxy_loads_is_live_in_the_new_worker(haproxy: HAP
                     gate.go.set()
                     while (await engine.runtime.worker()).pid == former:
                         await asyncio.sleep(0.01)
-                outcome = await engine.write(substituting("weight 10", "weight 77"), version=engine.version())
+                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 77"))], Version(engine.version()))
                 assert outcome.live or outcome.reload_id
             if outcome.live:
                 assert weight(haproxy) == "77"
@@ -196,8 +199,8 @@ def test_what_needs_a_reload_waits_for_the_one_at_work(haproxy: HAProxy) -> None
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
             async with loading(engine):
-                writing = asyncio.create_task(engine.amend(adding("second")))
-                live = await engine.amend(substituting("weight 10", "weight 77"))
+                writing = asyncio.create_task(engine.amend([ByFunction(adding("second"))]))
+                live = await engine.amend([ByFunction(substituting("weight 10", "weight 77"))])
                 assert (live.live, writing.done()) == (True, False)
             outcome = await writing
             assert engine.reloads.pending == outcome.reload_id
@@ -216,10 +219,10 @@ def test_a_refused_text_takes_nothing_live_with_it(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
             gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
             ring = f"log-forward more\n    bind 127.0.0.1:{free_port()}\n    log ring@nowhere local0\n"
-            await engine.push_raw(haproxy.file.read_bytes() + ring.encode(), version=engine.version())
+            await push(engine, haproxy.file.read_bytes() + ring.encode(), version=engine.version())
             waiting = asyncio.create_task(engine.reloads.force(()))
             await gate.begun.wait()
-            assert (await engine.write(substituting("weight 10", "weight 77"), version=engine.version())).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 77"))], Version(engine.version()))).live
             gate.go.set()
             with pytest.raises(ReloadFailed):
                 await waiting

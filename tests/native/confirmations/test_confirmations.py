@@ -23,7 +23,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned, Returning
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
-from tests.native.engines import adding, run, substituting
+from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_returning import put, returning
 
 ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request_id="r-2", group="users")
@@ -53,7 +53,7 @@ def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
                 await put(engine, "a.http", b"one\n")
             assert confirmations.get(made.id).status == PENDING and await confirmations.entries(made.id) == [2, 1]
             confirmations.extend(made.id, 0)
@@ -68,7 +68,7 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             confirmations.extend(made.id, 0)
             assert (await confirmations.confirm(made.id)).status == CONFIRMED
             await asyncio.sleep(2 * LOOK_SECONDS)
@@ -86,7 +86,7 @@ def test_at_once_and_later(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             confirmations.extend(made.id, 0)
             confirmations.extend(made.id, 60)
             await asyncio.sleep(2 * LOOK_SECONDS)
@@ -100,9 +100,9 @@ def test_others_wait(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             author.set(BOB)
-            for change in (engine.amend(adding("c")), put(engine, "c.http", b"c\n")):
+            for change in (engine.amend([ByFunction(adding("c"))]), put(engine, "c.http", b"c\n")):
                 with pytest.raises(Unconfirmed) as raised:
                     await change
                 assert (raised.value.confirmation, raised.value.author) == ("1", "ann") and 50 < raised.value.seconds_left <= 60
@@ -110,11 +110,11 @@ def test_others_wait(tmp_path: Path) -> None:
                 async with confirmations.opened(5):
                     raise AssertionError
             author.set(Author("consul"))
-            await engine.amend(adding("discovered"))
+            await engine.amend([ByFunction(adding("discovered"))])
             author.set(ANN)
             await confirmations.take_back(made.id)
             assert "backend b" not in text(engine) and "discovered" in text(engine)
-            await engine.amend(adding("c"))
+            await engine.amend([ByFunction(adding("c"))])
 
     run(work())
 
@@ -124,7 +124,7 @@ def test_a_hand_edit_stays(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(substituting("weight 1", "weight 2"))
+                await engine.amend([ByFunction(substituting("weight 1", "weight 2"))])
             path = tmp_path / "haproxy.cfg"
             path.write_text(path.read_text() + "# by hand\n")
             await engine.notice()
@@ -139,7 +139,7 @@ def test_a_collision_overwrites_nothing(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
         async with confirming(tmp_path) as (engine, confirmations, reported):
             async with confirmations.opened(60) as made:
-                await engine.amend(substituting("weight 1", "weight 2"))
+                await engine.amend([ByFunction(substituting("weight 1", "weight 2"))])
             path = tmp_path / "haproxy.cfg"
             path.write_text(path.read_text().replace("weight 2", "weight 3"))
             await engine.notice()
@@ -156,7 +156,7 @@ def test_a_change_that_fails_leaves_nothing_to_confirm(tmp_path: Path) -> None:
 
             async def fail() -> None:
                 async with confirmations.opened(60):
-                    await engine.amend(adding("b"))
+                    await engine.amend([ByFunction(adding("b"))])
                     raise BadRequest("then it fails")
 
             with pytest.raises(BadRequest):
@@ -165,7 +165,7 @@ def test_a_change_that_fails_leaves_nothing_to_confirm(tmp_path: Path) -> None:
             async with confirmations.opened(60) as made:
                 pass
             assert confirmations.get(made.id).status == VOID
-            await engine.amend(adding("c"))
+            await engine.amend([ByFunction(adding("c"))])
 
     run(work())
 
@@ -182,7 +182,7 @@ def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
             async with history:
                 with pytest.raises(Unrecorded, match="move the directory aside"):
                     async with confirmations.opened(60):
-                        await engine.amend(adding("b"))
+                        await engine.amend([ByFunction(adding("b"))])
                 assert not confirmations.all() and not reported and "backend b" not in text(engine)
 
     run(work())
@@ -192,7 +192,7 @@ def test_over_a_restart(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             confirmations.extend(made.id, 0)
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert "backend b" in text(engine)
@@ -206,11 +206,11 @@ def test_a_kill_before_the_outcome_is_known(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            await engine.amend(adding("a"))
+            await engine.amend([ByFunction(adding("a"))])
             confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
             engine.context.journal = None
             author.set(Author())
-            await engine.amend(adding("b"))
+            await engine.amend([ByFunction(adding("b"))])
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert confirmations.get("1").status == PENDING != OPEN
             assert (await over(confirmations, "1")).status == RETURNED
@@ -223,7 +223,7 @@ def test_a_disk_that_is_full_for_a_while(tmp_path: Path, monkeypatch: pytest.Mon
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             current, failures = engine.context.current, [WriteFailed("no space left")]
             prepare = current.prepare
 
@@ -269,8 +269,8 @@ def test_what_is_made_again_is_taken_back_a_few_times(
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
-                await engine.amend(adding("c"))
+                await engine.amend([ByFunction(adding("b"))])
+                await engine.amend([ByFunction(adding("c"))])
             revert, tries = Returning.revert, list[int]()
 
             async def again(back: Returning, id_: int, cause: str = "") -> Returned:
@@ -293,7 +293,7 @@ def test_a_reload_that_fails_is_tried_a_few_times(tmp_path: Path, monkeypatch: p
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             tries = list[int]()
 
             async def fail(back: Returning, id_: int, cause: str = "") -> Returned:
@@ -322,7 +322,7 @@ def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
             monkeypatch.setattr(Returning, "revert", fail)
             async with confirmations.opened(0.5) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             assert (await over(confirmations, made.id)).status == RETURNED and "backend b" not in text(engine)
             assert "a mistake of ours" in caplog.text and "no history; it is tried again every second" in caplog.text
 
@@ -343,10 +343,10 @@ def test_a_history_that_takes_nothing_for_a_while(
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            await engine.amend(adding("a"))
+            await engine.amend([ByFunction(adding("a"))])
             monkeypatch.setattr(Journal, "add", full)
             async with confirmations.opened(60) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             assert confirmations.get(made.id).status == PENDING
             assert caplog.text.count("writing the history failed") == 1
             if not is_killed:
@@ -399,7 +399,7 @@ def test_who_may_confirm_it(tmp_path: Path) -> None:
             for by, may in (*callers, (replace(ANN, rights=none), True)):
                 author.set(ANN)
                 async with confirmations.opened(60) as made:
-                    await engine.amend(adding(f"b{confirmations.all()[0].id}"))
+                    await engine.amend([ByFunction(adding(f"b{confirmations.all()[0].id}"))])
                 author.set(by)
                 if may:
                     assert (await confirmations.confirm(made.id)).status == CONFIRMED
@@ -429,7 +429,7 @@ def test_a_thread_finds_what_a_guard_compares(tmp_path: Path, monkeypatch: pytes
     async def work() -> None:
         async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):
             async with confirmations.opened(60, Guard(ready=True)) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             start = confirmations.get(made.id).baseline
             assert start and (start["sections"], start["ready"]) == (["b"], {"b": 2})
             assert len(finders) == 1 and threading.get_ident() not in finders
@@ -445,7 +445,7 @@ def test_a_verdict_without_a_baseline_says_why(tmp_path: Path, monkeypatch: pyte
         async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):
             monkeypatch.setattr(Journal, "objects", fails)
             async with confirmations.opened(60, Guard(ready=True)) as made:
-                await engine.amend(adding("b"))
+                await engine.amend([ByFunction(adding("b"))])
             async with asyncio.timeout(60):
                 while (verdict := confirmations.get(made.id).verdict) is None:
                     await asyncio.sleep(0.02)

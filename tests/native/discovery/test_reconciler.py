@@ -16,7 +16,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.request_context import Author, Request, author
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.text.document import Document
-from tests.native.engines import running_engine
+from tests.native.engines import ByFunction, running_engine
 
 BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}
 DEFINITION = completed(BODY, "7", consul=True)
@@ -140,7 +140,7 @@ def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_bina
 def test_what_others_write_meanwhile_stays(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
         more = "backend mine from base\n"
-        other = asyncio.create_task(world.engine.amend(lambda document: Document.parse(document.text + more)))
+        other = asyncio.create_task(world.engine.amend([ByFunction(lambda document: Document.parse(document.text + more))]))
         services = {f"s{number}": [ONE] for number in range(20)}
         assert (await world.find(services)).troubles == []
         await other

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -11,9 +13,10 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.observed import Claim
+from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import reload, run, running_engine, substituting
+from tests.native.engines import ByFunction, push, reload, run, running_engine, substituting
 
 CONFIG = """\
 global
@@ -105,8 +108,12 @@ OTHERS: dict[str, tuple[str, Claim, str, list[str] | None]] = {
 }
 
 
+def stating(document: Document, claims: frozenset[Claim]) -> PutDocument:
+    return PutDocument(document, as_it_is=True, is_whole=False, claimed=claims)
+
+
 async def put_back(engine: Engine, way: str) -> Outcome:
-    return await engine.write(lambda document: document, version=engine.version(), claimed=ONE, skips_same=way == "patch")
+    return await engine.write([stating(engine.document, ONE)], Version(engine.version()), skips_same=way == "patch")
 
 
 @pytest.mark.parametrize("way", ["put", "patch"])
@@ -139,7 +146,7 @@ def test_servers_of_any_line_are_set_back(tmp_path: Path, case: str, version: st
                     before = state(haproxy)
                     for each in filter(None, command.split("; ")):
                         assert not haproxy.ask(each).startswith("No such")
-                    outcome = await engine.write(lambda document: document, version=engine.version(), claimed=frozenset({claim}))
+                    outcome = await engine.write([stating(engine.document, frozenset({claim}))], Version(engine.version()))
                     if command and commands is None:
                         assert outcome.reload_id
                         await reload(engine)
@@ -173,9 +180,9 @@ def test_a_transaction_remembers_what_is_claimed_in_it(haproxy: HAProxy, *, is_p
             assert state(haproxy)[0] == before[0]
 
     async def edited(engine: Engine, id_: str) -> None:
-        await engine.write(lambda document: document, transaction_id=id_, claimed=ONE)
+        await engine.write([stating(engine.read(id_), ONE)], transaction_id=id_)
         if change:
-            await engine.write(substituting("127.0.0.1:2 weight 10", "127.0.0.1:2 weight 11"), transaction_id=id_)
+            await engine.write([ByFunction(substituting("127.0.0.1:2 weight 10", "127.0.0.1:2 weight 11"))], transaction_id=id_)
 
     run(work())
 
@@ -197,7 +204,8 @@ def test_the_history_names_what_was_set_back(haproxy: HAProxy) -> None:
             # What a line changes is an effect of the configuration, and told once.
             haproxy.ask("set server app/s1 weight 5")
             haproxy.ask("set server app/s1 state maint")
-            await engine.write(substituting("weight 10 maxconn 20", "weight 11 maxconn 20"), version=engine.version(), claimed=ONE)
+            heavier = substituting("weight 10 maxconn 20", "weight 11 maxconn 20")(engine.document)
+            await engine.write([stating(heavier, ONE)], Version(engine.version()))
             assert (await last(history))[1] == changed[:1]
             haproxy.ask("set server app/s1 state maint")
             haproxy.ask("del server app/s1")
@@ -221,9 +229,9 @@ def test_only_what_is_claimed(haproxy: HAProxy) -> None:
             haproxy.ask("set server app/s2 weight 5")
             haproxy.ask("set server app/s1 weight 5")
             haproxy.ask("set server app/s1 state maint")
-            outcome = await engine.write(lambda document: document, version=engine.version())
+            outcome = await engine.write([], Version(engine.version()))
             assert outcome.live and not outcome.commands
-            outcome = await engine.write(lambda document: document, version=engine.version(), claimed=ONE)
+            outcome = await put_back(engine, "put")
             assert sorted(outcome.commands) == ["set server app/s1 state ready", "set server app/s1 weight 10"]
 
     run(work())
@@ -237,7 +245,7 @@ def test_a_push_of_the_same_text_sets_nothing_back(haproxy: HAProxy) -> None:
             haproxy.ask("set server app/s1 state drain")
             before = state(haproxy)
             assert not (await engine.plan(engine.raw())).commands
-            outcome = await engine.push_raw(engine.raw(), version=engine.version())
+            outcome = await push(engine, engine.raw(), version=engine.version())
             assert outcome.live and not outcome.commands and state(haproxy) == before
 
     run(work())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native import engine as module
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.editing import header
 from haproxy_native.errors import (
@@ -15,22 +16,22 @@ from haproxy_native.errors import (
 )
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
-from tests.native.engines import adding, backends, reload, run, running_engine, substituting
+from tests.native.engines import ByFunction, adding, backends, reload, run, running_engine, substituting
 
 
 class TestOthersEdits:
     def test_an_edit_is_noticed_and_never_overwritten(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
-                await engine.write(substituting("weight 10", "weight 11"), version=1)
+                await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))
                 with haproxy.file.open("a") as file:
                     file.write("\nbackend by-hand from base\n")
                 edited = haproxy.file.read_bytes()
                 with pytest.raises(Conflict, match="version in configuration file is 3, given version is 2"):
-                    await engine.write(adding("b"), version=2)
+                    await engine.write([ByFunction(adding("b"))], Version(2))
                 assert haproxy.file.read_bytes() == edited == engine.raw()
                 assert engine.read().find("backend", "by-hand")
-                outcome = await engine.write(substituting("weight 11", "weight 12"), version=3)
+                outcome = await engine.write([ByFunction(substituting("weight 11", "weight 12"))], Version(3))
                 assert outcome.reload_id, "the edit by hand is not in the process"
                 assert header.version_of(Document.parse(engine.raw())) == 4
                 assert (await reload(engine)).status == "succeeded"
@@ -44,7 +45,7 @@ class TestOthersEdits:
             edit = CheckSettings(command=f"sh -c 'echo backend by-hand >> {tmp_path}/haproxy.cfg'")
             async with running_engine(tmp_path, check=edit) as engine:
                 with pytest.raises(Conflict, match="version in configuration file is 2, given version is 1"):
-                    await engine.write(adding("b"), version=1)
+                    await engine.write([ByFunction(adding("b"))], Version(1))
                 assert (tmp_path / "haproxy.cfg").read_text() == "global\nbackend by-hand\n"
                 assert engine.read().find("backend", "by-hand")
 
@@ -69,7 +70,7 @@ class TestOthersEdits:
             async with running_engine(tmp_path) as engine:
                 assert engine.version() == version, "it is remembered, though the file does not say it"
                 assert (tmp_path / "haproxy.cfg").read_text() == text
-                await engine.write(adding("b"), version=version)
+                await engine.write([ByFunction(adding("b"))], Version(version))
                 assert engine.version() == version + 1 == header.version_of(engine.document)
 
         run(work())
@@ -109,11 +110,11 @@ class TestOthersEdits:
             async with running_engine(tmp_path) as engine:
                 kept, overtaken = engine.start_transaction(7).id, engine.start_transaction(7).id
                 for id_ in (kept, overtaken):
-                    await engine.write(adding("b"), transaction_id=id_)
+                    await engine.write([ByFunction(adding("b"))], transaction_id=id_)
             async with running_engine(tmp_path) as engine:
                 assert (await engine.commit_transaction(kept))[1].version == 8
                 overtaken = engine.start_transaction(8).id
-                await engine.write(adding("c"), transaction_id=overtaken)
+                await engine.write([ByFunction(adding("c"))], transaction_id=overtaken)
             text = (tmp_path / "haproxy.cfg").read_text() + "backend by-hand\n"
             (tmp_path / "haproxy.cfg").write_text(text)
             async with running_engine(tmp_path) as engine:
@@ -159,7 +160,7 @@ class TestOthersEdits:
             async with running_engine(tmp_path) as engine:
                 (tmp_path / "haproxy.cfg").unlink()
                 with pytest.raises(Unreadable):
-                    await engine.write(adding("b"), version=1)
+                    await engine.write([ByFunction(adding("b"))], Version(1))
                 assert not (tmp_path / "haproxy.cfg").exists()
                 assert engine.read().sections
 

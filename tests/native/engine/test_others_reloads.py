@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from tests.demo.test_children import is_alive
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import CONFIG, adding, backends, reload, run, running_engine, substituting, weight
+from tests.native.engines import CONFIG, ByFunction, adding, backends, reload, run, running_engine, substituting, weight
 
 
 @pytest.fixture
@@ -38,10 +39,10 @@ async def other_worker(haproxy: HAProxy, pid: int) -> bool:
 def test_a_reload_by_hand_loads_what_was_pending(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            assert (await engine.write(adding("b"), version=1)).reload_id
+            assert (await engine.write([ByFunction(adding("b"))], Version(1))).reload_id
             await reloaded_by_hand(haproxy)
             assert backends(haproxy) == ["app", "b"]
-            assert (await engine.write(substituting("weight 10", "weight 20"), version=2)).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(2))).live
             assert engine.running is engine.document
             assert weight(haproxy) == "20"
 
@@ -54,7 +55,7 @@ def test_an_edit_and_a_reload_by_hand(haproxy: HAProxy) -> None:
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             await reloaded_by_hand(haproxy)
             assert await engine.notice()
-            assert (await engine.write(substituting("weight 20", "weight 10"), version=2)).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 10"))], Version(2))).live
             assert weight(haproxy) == "10", "back to what was loaded before the edit, but not since"
 
     run(work())
@@ -66,7 +67,7 @@ def test_a_file_that_changed_after_the_reload_by_hand(haproxy: HAProxy) -> None:
             await reloaded_by_hand(haproxy)
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             assert await engine.notice()
-            outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
+            outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))
             assert outcome.reload_id, "whether the worker has loaded the edited text is unknown"
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "30"
@@ -78,10 +79,10 @@ def test_haproxy_down_at_our_start(haproxy: HAProxy) -> None:
     async def work() -> None:
         haproxy.stop()
         async with running_engine(haproxy.directory, haproxy) as engine:
-            outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
+            outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
             assert outcome.reload_id
             haproxy.start()
-            assert (await engine.write(substituting("weight 20", "weight 30"), version=2)).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))).live
             assert weight(haproxy) == "30"
 
     run(work())
@@ -92,11 +93,11 @@ def test_haproxy_started_anew(haproxy: HAProxy) -> None:
 
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            assert (await engine.write(substituting("weight 10", "weight 20"), version=1)).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))).live
             haproxy.stop()
             haproxy.start()
             assert weight(haproxy) == "20"
-            assert (await engine.write(substituting("weight 20", "weight 30"), version=2)).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))).live
             assert weight(haproxy) == "30"
 
     run(work())

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
+from haproxy_native.commit.change import Reload
 from haproxy_native.errors import (
     BadRequest,
     Conflict,
@@ -14,7 +16,7 @@ from haproxy_native.errors import (
     Unreadable,
 )
 from tests.haproxy.process import HAProxy
-from tests.native.engines import UNKNOWN, adding, body, reload, run, running_engine, substituting, weight
+from tests.native.engines import UNKNOWN, ByFunction, adding, body, push, reload, run, running_engine, substituting, weight
 
 
 class TestRaw:
@@ -22,14 +24,14 @@ class TestRaw:
         async def work() -> None:
             text = "# mine\n# _version=77\n\n" + body(haproxy.file).replace("weight 10", "weight   33  # odd")
             async with running_engine(haproxy.directory, haproxy, backups_number=3) as engine:
-                outcome = await engine.push_raw(text.encode(), version=1)
+                outcome = await push(engine, text.encode(), version=1)
                 assert (outcome.version, outcome.live) == (2, True)
                 assert weight(haproxy) == "33"
                 pushed = engine.raw()
                 assert pushed.decode().split("\n", 2)[1:] == ["# _version=2", text.replace("# _version=77\n", "")]
-                await engine.write(substituting("weight   33", "weight   34"), version=2)
+                await engine.write([ByFunction(substituting("weight   33", "weight   34"))], Version(2))
                 assert "Dataplaneapi managed" not in engine.raw().decode()
-                restored = await engine.push_raw(engine.raw(version=2), version=3)
+                restored = await push(engine, engine.raw(version=2), version=3)
                 assert restored.live
                 assert weight(haproxy) == "33"
                 assert engine.raw().split(b"\n", 2)[2] == pushed.split(b"\n", 2)[2]
@@ -40,15 +42,15 @@ class TestRaw:
         async def work() -> None:
             text = body(haproxy.file)
             async with running_engine(haproxy.directory, haproxy) as engine:
-                await engine.write(substituting("weight 10", "weight 11"), version=1)
+                await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))
                 assert "Dataplaneapi managed" in engine.raw().decode()
             async with running_engine(haproxy.directory, haproxy, short_header=True) as engine:
                 assert engine.version() == 2
-                outcome = await engine.write(substituting("weight 11", "weight 12"), version=2)
+                outcome = await engine.write([ByFunction(substituting("weight 11", "weight 12"))], Version(2))
                 assert (outcome.live, weight(haproxy)) == (True, "12")
                 assert engine.raw().decode() == "# _version=3\n" + text.replace("weight 10", "weight 12")
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 12", "weight 13"))
-                assert (await engine.write(substituting("weight 13", "weight 14"), version=4)).version == 5
+                assert (await engine.write([ByFunction(substituting("weight 13", "weight 14"))], Version(4))).version == 5
                 assert engine.raw().decode() == "# _version=5\n" + text.replace("weight 10", "weight 14")
 
         run(work())
@@ -59,7 +61,7 @@ class TestRaw:
             (tmp_path / "haproxy.cfg").write_text("# _version=41\nglobal\n")
             async with running_engine(tmp_path) as engine:
                 assert engine.version() == 41
-                outcome = await engine.push_raw(f"{line}global\nbackend x\n".encode(), version=9, skip_version=True, skip_reload=True)
+                outcome = await push(engine, f"{line}global\nbackend x\n".encode(), keeps_version=True, reload=Reload.NONE)
                 assert outcome.version == version == engine.version()
                 assert (outcome.live, outcome.reload_id) == (False, None)
                 assert engine.raw().decode().split("\n", 1)[1] == f"# _version={version}\nglobal\nbackend x\n"
@@ -71,11 +73,11 @@ class TestRaw:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 with pytest.raises(BadRequest, match=r"^invalid configuration: no newline character found$"):
-                    await engine.push_raw(b"global", version=1)
+                    await push(engine, b"global", version=1)
                 with pytest.raises(BadRequest, match="version or transaction not specified"):
-                    await engine.push_raw(b"global\n")
+                    await push(engine, b"global\n")
                 with pytest.raises(Conflict):
-                    await engine.push_raw(b"global\n", version=7)
+                    await push(engine, b"global\n", version=7)
 
         run(work())
 
@@ -90,7 +92,7 @@ class TestRaw:
                 for line in (b"", b"# _version=1\n", b"# _md5hash=0\n# _version=1\n"):
                     version, above = engine.version(), line.count(b"\n")
                     with pytest.raises(Refused, match=f"^validation error: line {wrong + above} of haproxy.cfg, in 'backend app"):
-                        await engine.push_raw(line + text.replace(b"weight", b"weihgt"), version=version)
+                        await push(engine, line + text.replace(b"weight", b"weihgt"), version=version)
                 assert (engine.version(), {each.status for each in engine.transactions()}) == (1, {"failed"})
                 assert haproxy.file.read_bytes() == text
 
@@ -106,7 +108,7 @@ class TestRaw:
                     engine.raw(version=1, transaction_id=UNKNOWN)
                 with pytest.raises(NoTransaction):
                     engine.raw(transaction_id=UNKNOWN)
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
                 assert engine.raw(version=1).decode().split("\n", 4)[4] == "global\n"
                 (tmp_path / "haproxy.cfg").unlink()
                 with pytest.raises(Unreadable):
@@ -119,19 +121,19 @@ class TestRaw:
             text = haproxy.file.read_text()
             async with running_engine(haproxy.directory, haproxy) as engine:
                 changed = text.replace("weight 10", "weight 77")
-                done = await engine.push_raw(changed.encode(), version=1, skip_reload=True, actions="SetServerWeight app s1 77")
+                done = await push(engine, changed.encode(), version=1, reload=Reload.NONE, actions="SetServerWeight app s1 77")
                 assert (done.version, weight(haproxy)) == (2, "77")
-                assert (await engine.write(substituting("weight 77", "weight 10"), version=2)).live
+                assert (await engine.write([ByFunction(substituting("weight 77", "weight 10"))], Version(2))).live
                 assert weight(haproxy) == "10"
                 structural = text + "\nbackend b from base\n"
-                await engine.push_raw(structural.encode(), version=3, skip_reload=True, actions="SetServerWeight app s1 5")
+                await push(engine, structural.encode(), version=3, reload=Reload.NONE, actions="SetServerWeight app s1 5")
                 assert weight(haproxy) == "5"
-                back = await engine.push_raw(text.encode(), version=4)
+                back = await push(engine, text.encode(), version=4)
                 assert back.reload_id, "what the process does is not known any more"
                 assert (await reload(engine)).status == "succeeded"
                 assert weight(haproxy) == "10"
                 with pytest.raises(RuntimeFailure, match="cannot execute SetServerWeight"):
-                    await engine.push_raw(text.encode(), version=5, skip_reload=True, actions="SetServerWeight app ghost 5")
+                    await push(engine, text.encode(), version=5, reload=Reload.NONE, actions="SetServerWeight app ghost 5")
                 assert engine.version() == 6
 
         run(work())
@@ -140,9 +142,9 @@ class TestRaw:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 text = haproxy.file.read_text()
-                await engine.push_raw(text.replace("weight 10", "weight 20").encode(), version=1, skip_reload=True)
+                await push(engine, text.replace("weight 10", "weight 20").encode(), version=1, reload=Reload.NONE)
                 assert weight(haproxy) == "10"
-                assert (await engine.push_raw(text.replace("weight 10", "weight 30").encode(), version=2)).live
+                assert (await push(engine, text.replace("weight 10", "weight 30").encode(), version=2)).live
                 assert weight(haproxy) == "30"
 
         run(work())

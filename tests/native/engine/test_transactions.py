@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.errors import (
     BadRequest,
@@ -16,7 +17,7 @@ from haproxy_native.errors import (
     TooManyTransactions,
 )
 from tests.haproxy.process import HAProxy
-from tests.native.engines import adding, reload, run, running_engine, substituting, weight
+from tests.native.engines import ByFunction, adding, reload, run, running_engine, substituting, weight
 
 
 class TestTransactions:
@@ -24,9 +25,9 @@ class TestTransactions:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 one, other = engine.start_transaction(1), engine.start_transaction(1)
-                inside = await engine.write(adding("b"), transaction_id=one.id)
+                inside = await engine.write([ByFunction(adding("b"))], transaction_id=one.id)
                 assert (inside.version, inside.reload_id) == (1, None)
-                await engine.write(substituting("weight 10", "weight 20"), transaction_id=one.id)
+                await engine.write([ByFunction(substituting("weight 10", "weight 20"))], transaction_id=one.id)
                 assert engine.read(one.id).find("backend", "b")
                 assert engine.read(other.id).find("backend", "b") is None
                 assert engine.read().find("backend", "b") is None
@@ -47,7 +48,7 @@ class TestTransactions:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 one = engine.start_transaction(1)
-                await engine.write(substituting("weight 10", "weight 20"), transaction_id=one.id)
+                await engine.write([ByFunction(substituting("weight 10", "weight 20"))], transaction_id=one.id)
                 _, outcome = await engine.commit_transaction(one.id)
                 assert (outcome.live, outcome.reload_id, weight(haproxy)) == (True, None, "20")
 
@@ -70,7 +71,7 @@ class TestTransactions:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 one = engine.start_transaction(1)
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
                 assert engine.transaction(one.id).status == "in_progress"
                 with pytest.raises(Conflict) as caught:
                     await engine.commit_transaction(one.id)
@@ -86,7 +87,7 @@ class TestTransactions:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 one = engine.start_transaction(1)
-                await engine.write(substituting("default_backend app", "default_backend none"), transaction_id=one.id)
+                await engine.write([ByFunction(substituting("default_backend app", "default_backend none"))], transaction_id=one.id)
                 with pytest.raises(Refused, match=f"err transactionId={one.id} \n"):
                     await engine.commit_transaction(one.id)
                 with pytest.raises(NotCommittable, match=f"^transaction {one.id} is failed and cannot be committed$"):
@@ -101,7 +102,7 @@ class TestTransactions:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 one = engine.start_transaction(1)
-                await asyncio.gather(*(engine.write(adding(f"b{i}"), transaction_id=one.id) for i in range(500)))
+                await asyncio.gather(*(engine.write([ByFunction(adding(f"b{i}"))], transaction_id=one.id) for i in range(500)))
                 await engine.commit_transaction(one.id)
                 assert sorted(name for name, _ in engine.document.of_kind("backend")) == sorted(f"b{i}" for i in range(500))
 
@@ -117,7 +118,7 @@ class TestTransactions:
                 committing = asyncio.create_task(engine.commit_transaction(one.id))
                 with await asyncio.to_thread((tmp_path / "gate").open, "w") as opened:
                     with pytest.raises(NoTransaction):
-                        await engine.write(adding("late"), transaction_id=one.id)
+                        await engine.write([ByFunction(adding("late"))], transaction_id=one.id)
                     with pytest.raises(NoTransaction):
                         await engine.commit_transaction(one.id)
                     opened.write("go\n")
@@ -145,9 +146,9 @@ class TestTransactions:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 one = engine.start_transaction(1)
-                await engine.write(adding("kept"), transaction_id=one.id)
+                await engine.write([ByFunction(adding("kept"))], transaction_id=one.id)
             async with running_engine(tmp_path) as engine:
-                await engine.write(adding("later"), transaction_id=one.id)
+                await engine.write([ByFunction(adding("later"))], transaction_id=one.id)
                 await engine.commit_transaction(one.id)
                 assert [name for name, _ in engine.document.of_kind("backend")] == ["kept", "later"]
 

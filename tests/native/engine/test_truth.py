@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import aftermath
+from haproxy_native.commit.change import Reload
 from haproxy_native.errors import Conflict, NoTransaction, WriteFailed
 from tests.haproxy.process import HAProxy
 from tests.native.disk.failing import FailingSystem, fail_with
-from tests.native.engines import adding, body, reload, run, running_engine, substituting, weight
+from tests.native.engines import ByFunction, adding, body, push, reload, run, running_engine, substituting, weight
 
 
 def test_an_edit_by_hand_that_a_reload_loads(haproxy: HAProxy) -> None:
@@ -24,7 +26,7 @@ def test_an_edit_by_hand_that_a_reload_loads(haproxy: HAProxy) -> None:
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "20"
-            assert (await engine.write(substituting("weight 20", "weight 10"), version=2)).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 10"))], Version(2))).live
             assert weight(haproxy) == "10"
 
     run(work())
@@ -38,7 +40,7 @@ def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
             async with engine.loading():
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
                 await aftermath.succeeded(engine.context)
-            outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
+            outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))
             assert outcome.reload_id
             assert "while HAProxy read it" in outcome.reasons[0].why
 
@@ -52,10 +54,10 @@ def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         async with running_engine(tmp_path) as engine:
             monkeypatch.setattr(engine.context.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
             with pytest.raises(Conflict, match="has just been edited by another process"):
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
             monkeypatch.undo()
             assert file.read_text() == "global\nbackend by-hand\n"
-            assert (await engine.write(adding("b"), version=2)).version == 3
+            assert (await engine.write([ByFunction(adding("b"))], Version(2))).version == 3
             assert engine.document.find("backend", "by-hand")
 
     run(work())
@@ -79,7 +81,7 @@ def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytes
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
             engine.context.current.file.system = Undated()
-            await engine.write(adding("ours"), version=1)
+            await engine.write([ByFunction(adding("ours"))], Version(1))
             looks = engine.context.current.file.seen()
             monkeypatch.setattr(engine.context.current.file, "seen", lambda: looks)
             file.write_text(file.read_text().replace("ours", "hand"))
@@ -95,7 +97,7 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text(text)
         async with running_engine(tmp_path) as engine:
             moved = text.replace("backend free\n", "defaults other\nbackend free\n").encode()
-            await engine.push_raw(moved, version=1)
+            await push(engine, moved, version=1)
             async with engine.loading():
                 assert (await aftermath.failed(engine.context, engine.reloads.records.issue())).restored_version == 3
             assert body(tmp_path / "haproxy.cfg") == text
@@ -107,7 +109,7 @@ def test_a_planner_that_fails_leads_to_a_reload(haproxy: HAProxy, monkeypatch: p
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             monkeypatch.setattr(engine.context, "plan", lambda *_: 1 // 0)
-            outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
+            outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
             assert outcome.reload_id
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "20"
@@ -120,9 +122,9 @@ def test_a_quoted_server_changes_live(haproxy: HAProxy) -> None:
         haproxy.file.write_text(haproxy.file.read_text() + '  server "s2" 127.0.0.1:2 weight 7\n')
         async with running_engine(haproxy.directory, haproxy) as engine:
             assert (await reload(engine)).status == "succeeded"
-            assert (await engine.write(substituting("weight 7", "weight 8"), version=1)).live
+            assert (await engine.write([ByFunction(substituting("weight 7", "weight 8"))], Version(1))).live
             assert haproxy.ask_master("@1 get weight app/s2").split()[0] == "8"
-            assert (await engine.write(substituting('  server "s2" 127.0.0.1:2 weight 8\n', ""), version=2)).live
+            assert (await engine.write([ByFunction(substituting('  server "s2" 127.0.0.1:2 weight 8\n', ""))], Version(2))).live
             assert " s2 " not in haproxy.ask("show servers state app")
 
     run(work())
@@ -134,9 +136,9 @@ def test_actions_are_run_as_given(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             text = haproxy.file.read_text().replace("weight 10", "weight 20")
-            await engine.push_raw(text.encode(), version=1, skip_reload=True, actions="SetServerWeight app s1 15")
+            await push(engine, text.encode(), version=1, reload=Reload.NONE, actions="SetServerWeight app s1 15")
             assert weight(haproxy) == "15"
-            assert (await engine.write(substituting("weight 20", "weight 21"), version=2)).reload_id
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 21"))], Version(2))).reload_id
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "21"
 
@@ -170,10 +172,10 @@ def test_a_promise_outlives_a_later_write_that_failed(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            promised = (await engine.write(adding("b"), version=1)).reload_id
+            promised = (await engine.write([ByFunction(adding("b"))], Version(1))).reload_id
             engine.context.current.file.system = failing_rename()
             with pytest.raises(WriteFailed):
-                await engine.write(adding("c"), version=2)
+                await engine.write([ByFunction(adding("c"))], Version(2))
         async with running_engine(tmp_path) as engine:
             assert engine.reloads.pending == promised, "the same reload, under its id"
             assert engine.reloads.records.api(promised)["status"] == "in_progress"
@@ -187,15 +189,15 @@ def test_a_push_without_a_reload_takes_no_promise_back(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            promised = (await engine.write(adding("b"), version=1)).reload_id
-            await engine.push_raw(b"global\nbackend pushed\n", version=2, skip_reload=True)
+            promised = (await engine.write([ByFunction(adding("b"))], Version(1))).reload_id
+            await push(engine, b"global\nbackend pushed\n", version=2, reload=Reload.NONE)
         async with running_engine(tmp_path) as engine:
             assert engine.reloads.pending == promised
         other = tmp_path / "other"
         other.mkdir()
         (other / "haproxy.cfg").write_text("global\n")
         async with running_engine(other) as engine:
-            await engine.push_raw(b"global\nbackend pushed\n", version=1, skip_reload=True)
+            await push(engine, b"global\nbackend pushed\n", version=1, reload=Reload.NONE)
         async with running_engine(other) as engine:
             assert engine.reloads.pending is None
 

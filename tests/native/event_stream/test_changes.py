@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.editing.editor import Editor
@@ -14,7 +15,7 @@ from haproxy_native.event_stream.changes import MOST_EFFECTS, Changes
 from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventStream, Wanted
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
-from tests.native.engines import adding, reload, run, running_engine, substituting
+from tests.native.engines import ByFunction, adding, reload, run, running_engine, substituting
 
 TEXT = "global\n\nuserlist people\n  user anna insecure-password hidden\n"
 
@@ -45,7 +46,7 @@ def test_a_change_of_the_configuration(tmp_path: Path) -> None:
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
             author.set(Author("ann", "192.0.2.1", "r-1", "why"))
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             event = await read.next()
             assert (event["type"], event["object"]) == (CONFIG, "backend/b")
             data = event["data"]
@@ -64,7 +65,7 @@ def test_a_change_of_the_configuration(tmp_path: Path) -> None:
 def test_secrets_are_masked(tmp_path: Path) -> None:
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
-            await engine.write(substituting("hidden", "concealed"), version=1)
+            await engine.write([ByFunction(substituting("hidden", "concealed"))], Version(1))
             text = json.dumps(await read.next())
             assert "hidden" not in text and "concealed" not in text and text.count("<masked>") == 2
 
@@ -93,7 +94,7 @@ def test_large_changes_are_shortened(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
-            await engine.write(edit, version=1)
+            await engine.write([ByFunction(edit)], Version(1))
             event = await read.next()
             assert event["object"] == "configuration" and event["data"]["shortened"]
             assert (len(event["data"]["objects"]), len(event["data"]["effects"])) == (MOST_EFFECTS + 1, MOST_EFFECTS)

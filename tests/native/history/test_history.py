@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
 from haproxy_native.commit.commit import change_process, commit
@@ -16,7 +17,7 @@ from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import OUTSIDE, Author, author
-from tests.native.engines import adding, run, running_engine
+from tests.native.engines import ByFunction, adding, run, running_engine
 
 TEXT = "global\n"
 
@@ -37,7 +38,7 @@ def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
             author.set(Author("ann", "192.0.2.1", "r-1", "why"))
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             database = sqlite3.connect(tmp_path / "history" / "history.db")
             assert database.execute("SELECT name, message, version FROM entry").fetchall() == [("ann", "why", 2)]
             (entry,) = await entries(history)
@@ -69,7 +70,7 @@ def test_an_edit_by_others(tmp_path: Path) -> None:
 def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
         path = tmp_path / "haproxy.cfg"
         path.write_text(path.read_text() + "# by hand\n")
         async with recorded(tmp_path) as (engine, history):
@@ -80,7 +81,7 @@ def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
             (content,) = await history.ask(Journal.contents, found[0].id)
             assert content.after == path.read_bytes() and content.after.endswith(b"# by hand\n")
         async with recorded(tmp_path) as (engine, history):
-            await engine.write(adding("c"), version=engine.version())
+            await engine.write([ByFunction(adding("c"))], Version(engine.version()))
             assert len(await entries(history)) == 3, "once"
 
     run(work())
@@ -89,7 +90,7 @@ def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
 def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, _):
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
         database = sqlite3.connect(tmp_path / "history" / "history.db")
         database.executescript("DELETE FROM effects; DELETE FROM touched")
         database.close()
@@ -124,7 +125,7 @@ def test_what_was_refused(tmp_path: Path) -> None:
         binary.chmod(0o755)
         async with recorded(tmp_path, check=CheckSettings(str(binary))) as (engine, history):
             with pytest.raises(Refused):
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
             async with asyncio.timeout(60):
                 while not (found := await history.ask(lambda journal: list(journal.refusals()))):
                     await asyncio.sleep(0.01)
@@ -146,14 +147,14 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
                 with pytest.raises(Unrecorded, match="the history in .* cannot be read"):
-                    await engine.write(adding("b"), version=1)
+                    await engine.write([ByFunction(adding("b"))], Version(1))
                 with pytest.raises(Unrecorded, match="the history in .* cannot be read"):
                     await commit(engine.context, ObjectChange("spoe/a.cfg", lambda: pytest.fail("it is made"), lasting=True))
                 assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
                 await change_process(engine.context, "backend/b/server/a", change)
                 assert made and history.trouble.startswith("1 changes wait in memory")
                 (tmp_path / "history").unlink()
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
             assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and history.trouble == ""
@@ -168,7 +169,7 @@ def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatc
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
                 with pytest.raises(Unrecorded, match="no room for an entry of the history in .*make room on that disk"):
-                    await engine.write(adding("b"), version=1)
+                    await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
             assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
@@ -180,12 +181,12 @@ def test_a_disk_that_takes_nothing_costs_no_change_that_no_client_asks_for(tmp_p
     async def work() -> None:
         (tmp_path / "history").write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             assert engine.version() == 2 and "writing the history failed" in caplog.text
             with pytest.raises(Unusable, match="cannot be read"):
                 await entries(history)
             (tmp_path / "history").unlink()
-            await engine.write(adding("c"), version=2)
+            await engine.write([ByFunction(adding("c"))], Version(2))
             assert [entry.version for entry in await entries(history)] == [3, 2]
 
     run(work())
@@ -213,7 +214,7 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
         (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
         key.write_bytes(keys[2])
         async with recorded(tmp_path) as (engine, history):
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             await history.settled()
             assert await history.ask(Journal.without_effects) == []
             assert "whether others have changed" in caplog.text
@@ -231,12 +232,12 @@ def test_an_unexpected_error(tmp_path: Path, caplog: pytest.LogCaptureFixture, m
         async with recorded(tmp_path) as (engine, history):
             with monkeypatch.context() as patched:
                 patched.setattr("haproxy_native.history.entries.record", fails)
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
             with monkeypatch.context() as patched:
                 patched.setattr("haproxy_native.commit.change.effects", fails)
-                await engine.write(adding("c"), version=2)
+                await engine.write([ByFunction(adding("c"))], Version(2))
                 await history.settled()
-            await engine.write(adding("d"), version=3)
+            await engine.write([ByFunction(adding("d"))], Version(3))
             await history.settled()
             assert [entry.version for entry in await entries(history)] == [4, 3]
             assert await history.ask(Journal.effects, 2) and caplog.text.count("RuntimeError: unexpected") == 2
@@ -253,7 +254,7 @@ def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path)
                 number = 0
                 while goes_on:
                     number += 1
-                    await engine.amend(adding(f"b{number}"))
+                    await engine.amend([ByFunction(adding(f"b{number}"))])
 
             writer = asyncio.create_task(writing())
             async with asyncio.timeout(60):
@@ -269,7 +270,7 @@ def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path)
 def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await asyncio.gather(*(engine.amend(adding(f"b{number}")) for number in range(8)))
+            await asyncio.gather(*(engine.amend([ByFunction(adding(f"b{number}"))]) for number in range(8)))
             found = await entries(history)
             assert [entry.version for entry in found] == list(range(9, 1, -1))
             for entry in found[:-1]:
@@ -283,11 +284,11 @@ def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None
 def test_it_goes_on_after_it_was_closed(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             await history.__aexit__(None, None, None)
-            await engine.write(adding("c"), version=2)
+            await engine.write([ByFunction(adding("c"))], Version(2))
             async with history:
-                await engine.write(adding("d"), version=3)
+                await engine.write([ByFunction(adding("d"))], Version(3))
                 assert [entry.version for entry in await entries(history)] == [4, 2]
 
     run(work())
@@ -303,9 +304,9 @@ def test_a_damaged_journal_is_moved_aside(tmp_path: Path) -> None:
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
                 with pytest.raises(Unusable, match=r"file is not a database; .*move the directory aside"):
-                    await engine.write(adding("b"), version=1)
+                    await engine.write([ByFunction(adding("b"))], Version(1))
                 (tmp_path / "history").rename(tmp_path / "damaged")
-                await engine.write(adding("b"), version=1)
+                await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
             assert [entry.version for entry in await entries(history)] == [2]
@@ -318,14 +319,14 @@ def test_a_journal_that_is_damaged_later(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             await history.catch_up()
             await history.__aexit__(None, None, None)
             (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
             async with history:
                 author.set(Author("ann", "192.0.2.1", "r-1"))
                 with pytest.raises(Unrecorded, match=r"file is not a database; .*move the directory aside"):
-                    await engine.write(adding("c"), version=2)
+                    await engine.write([ByFunction(adding("c"))], Version(2))
             assert engine.version() == 2
 
     run(work())

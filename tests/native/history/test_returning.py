@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Change, Content, FileEdits, Member, ObjectChange, Outcome
 from haproxy_native.commit.commit import change_process, commit
@@ -16,7 +17,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.reading import blamed
 from haproxy_native.history.returning import SPOE, Returning
-from tests.native.engines import adding, run, substituting
+from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_history import entries, recorded
 
 
@@ -63,8 +64,8 @@ async def last(history: History) -> str:
 def test_one_change_among_later_ones(tmp_path: Path) -> None:
     async def work() -> None:
         async with returning(tmp_path) as (engine, history, back, _):
-            await engine.write(adding("b"), version=1)
-            await engine.write(adding("c"), version=2)
+            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("c"))], Version(2))
             returned = await back.revert(1)
             assert len(returned.outcomes) == 1 and await last(history) == "revert/1"
             text = engine.document.text
@@ -82,8 +83,8 @@ def test_a_collision_changes_nothing(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
         async with returning(tmp_path) as (engine, history, back, _):
-            await engine.write(substituting("weight 1", "weight 2"), version=1)
-            await engine.write(substituting("weight 2", "weight 3"), version=2)
+            await engine.write([ByFunction(substituting("weight 1", "weight 2"))], Version(1))
+            await engine.write([ByFunction(substituting("weight 2", "weight 3"))], Version(2))
             with pytest.raises(Conflict, match="weight of backend/b/server/a is 3 by now, not 2"):
                 await back.revert(1)
             assert engine.version() == 3 and len(await entries(history)) == 2
@@ -128,11 +129,11 @@ def test_everything_as_it_was(tmp_path: Path) -> None:
     async def work() -> None:
         async with returning(tmp_path) as (engine, history, back, _):
             await put(engine, "a.http", b"one\n")
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             moment = engine.document.text.partition("backend")[2]
             await put(engine, "a.http", b"two\n")
             await put(engine, "late.http", b"late\n")
-            await engine.write(adding("c"), version=2)
+            await engine.write([ByFunction(adding("c"))], Version(2))
             assert len((await back.restore(2)).outcomes) == 1, "one commit over text and files"
             assert engine.document.text.partition("backend")[2] == moment and await last(history) == "restore/2"
             assert (tmp_path / "general" / "a.http").read_bytes() == b"one\n" and not (tmp_path / "general" / "late.http").exists()
@@ -149,9 +150,9 @@ def test_a_refused_configuration_leaves_the_files(tmp_path: Path) -> None:
     async def work() -> None:
         async with returning(tmp_path) as (engine, _, back, _):
             await put(engine, "a.http", b"one\n")
-            await engine.write(adding("b"), version=1)
+            await engine.write([ByFunction(adding("b"))], Version(1))
             await put(engine, "a.http", b"two\n")
-            await engine.write(adding("c"), version=2)
+            await engine.write([ByFunction(adding("c"))], Version(2))
             engine.context.check = CheckSettings("false")
             with pytest.raises(Refused):
                 await back.restore(2)
@@ -214,7 +215,9 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
         async with returning(tmp_path) as (engine, history, back, _):
             store, key = engine.stores["general"], b"-----BEGIN PRIVATE KEY-----\n1\n-----END PRIVATE KEY-----\n"
             wanted = {store.directory / "a.key": key, store.directory / "a.http": b"one\n"}
-            outcome = await commit(engine.context, Change(adding("b"), files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted)))
+            outcome = await commit(
+                engine.context, Change([ByFunction(adding("b"))], files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted))
+            )
             (entry,) = await entries(history)
             assert (entry.id, entry.kind, entry.version) == (outcome.entry, "configuration", 2)
             assert {each.object for each in await history.ask(Journal.contents, entry.id)} == {"", "general/a.key", "general/a.http"}
@@ -233,8 +236,8 @@ def test_one_change_of_text_and_files_goes_back(tmp_path: Path) -> None:
         async with returning(tmp_path) as (engine, history, back, _):
             store = engine.stores["general"]
             wanted = {store.directory / "a.http": b"one\n"}
-            await commit(engine.context, Change(adding("b"), files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted)))
-            await engine.write(adding("c"), version=2)
+            await commit(engine.context, Change([ByFunction(adding("b"))], files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted)))
+            await engine.write([ByFunction(adding("c"))], Version(2))
             assert len((await back.revert(1)).outcomes) == 1 and await last(history) == "revert/1"
             assert [name for name, _ in engine.document.of_kind("backend")] == ["c"] and store.files() == []
             assert (await back.revert(1)).outcomes == []

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NotFound
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.server_state import ServerState
 from tests.haproxy.process import HAProxy
-from tests.native.engines import reload, run, running_engine, substituting
+from tests.native.engines import ByFunction, reload, run, running_engine, substituting
 
 OBJECT = "backend/app/server/s1"
 
@@ -32,7 +33,7 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
             after = await state()
             assert (after.uweight, after.forced_state) == (3, "ready") and await overrides.outside() == []
             # A change of another member may replace the server in the process: what is kept is there again.
-            await engine.write(substituting("weight 10", "weight 10 maxconn 7"), version=1)
+            await engine.write([ByFunction(substituting("weight 10", "weight 10 maxconn 7"))], Version(1))
             await overrides.look()
             assert (await state()).uweight == 3 and len(overrides.all()) == 1
             await overrides.delete(OBJECT)
@@ -118,7 +119,7 @@ def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy
             first = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
             overrides.record([(first, (await engine.runtime.servers("app"))[0])])
-            await engine.write(substituting("weight 10", "weight 20"), version=1)
+            await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 4)])
             overrides.record([(before, (await engine.runtime.servers("app"))[0])])

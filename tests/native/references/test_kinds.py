@@ -2,8 +2,8 @@
 
 import pytest
 
+from haproxy_native.editing.places import kind_of
 from haproxy_native.editing.resources import resources
-from haproxy_native.planning.effects import kind_of
 from haproxy_native.references.kinds import kinds, lookups, tables
 from haproxy_native.references.lines import kinds_of, section_kinds
 

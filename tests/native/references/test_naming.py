@@ -11,7 +11,7 @@ from haproxy_native.references.naming import Naming
 from haproxy_native.splits import split_file
 from haproxy_native.splits.split_file import Split
 from tests.haproxy.process import HAProxy
-from tests.native.engines import run, running_engine, substituting
+from tests.native.engines import ByFunction, run, running_engine, substituting
 
 
 def directories(directory: Path) -> dict[str, Directory]:
@@ -26,7 +26,7 @@ def written(path: Path, text: str) -> Path:
 
 async def with_map(engine: Engine, path: Path, text: str) -> None:
     written(path, text)
-    await engine.amend(substituting("default_backend app", f"use_backend %[path,map({path},app)]\n  default_backend app"))
+    await engine.amend([ByFunction(substituting("default_backend app", f"use_backend %[path,map({path},app)]\n  default_backend app"))])
 
 
 def test_maps_and_splits_go_with_the_text(haproxy: HAProxy, tmp_path: Path) -> None:

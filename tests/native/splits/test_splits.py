@@ -12,7 +12,7 @@ from haproxy_native.splits.rules import LinesMissing
 from haproxy_native.splits.splits import Splits
 from haproxy_native.workers.workers import Workers
 from tests.haproxy.process import HAProxy
-from tests.native.engines import run, running_engine, substituting
+from tests.native.engines import ByFunction, run, running_engine, substituting
 
 
 def maps(directory: Path) -> dict[str, Directory]:
@@ -35,10 +35,10 @@ def test_lines_and_map(haproxy: HAProxy, tmp_path: Path) -> None:
             assert (status.shares, status.frontends, status.complete) == ({"app": 100}, ["web"], True)
             assert status.requests == {"app": 0}
             path = tmp_path / "maps/split_a.map"
-            await engine.amend(substituting("default_backend app", f"http-request set-header X %[rand(9),map_int({path})]"))
+            await engine.amend([ByFunction(substituting("default_backend app", f"http-request set-header X %[rand(9),map_int({path})]"))])
             with pytest.raises(InUse):
                 await splits.delete("a")
-            await engine.amend(substituting("http-request set-header", "#"))
+            await engine.amend([ByFunction(substituting("http-request set-header", "#"))])
             await splits.delete("a")
             assert not path.exists() and "use_backend" not in engine.document.text
             with pytest.raises(NotFound):

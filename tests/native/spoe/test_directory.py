@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unusable
-from tests.native.engines import run
+from tests.native.engines import ByFunction, run
 from tests.native.spoe.site import READ, TEXT, adding, furnish, spoe_files
 
 
@@ -29,7 +29,7 @@ def test_creating_and_deleting(tmp_path: Path) -> None:
             assert files.list() == [home / "old.cfg"]
             await files.create("new.cfg", b"[z]\n")
             assert [each.id for each in files.file("new.cfg").transactions()] == [], f"{id_} was about another file"
-            await files.file("new.cfg").write(lambda document: document, version=1)
+            await files.file("new.cfg").write([], version=1)
             (home / "new.cfg").unlink()
             assert (await files.create("new.cfg", b"[z]\n"))[1].version == 1, "the former one was deleted from outside"
             used, outcome = await files.create(READ, TEXT.encode())
@@ -58,7 +58,7 @@ def test_files_of_others(tmp_path: Path) -> None:
                     files.text(name)
             (home / "late.cfg").write_bytes(b"\xff[l]\n[x]\n")
             assert files.file("late.cfg").version() == 1
-            await files.file("late.cfg").write(lambda document: document, version=1)
+            await files.file("late.cfg").write([], version=1)
             assert (home / "late.cfg").read_bytes() == b"# _version=2\n\xff[l]\n[x]\n"
             (home / "late.cfg").unlink()
             with pytest.raises(NotFound):
@@ -106,7 +106,7 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
                 await files.create("a.cfg", b"[a]\n")
             (tmp_path / "spoe").unlink()
             furnish(tmp_path)
-            await files.file("free.cfg").write(adding("m2"), version=3)
+            await files.file("free.cfg").write([ByFunction(adding("m2"))], version=3)
 
     run(work())
 

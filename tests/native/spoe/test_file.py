@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.commit.events import Committed, Event
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, InUse, Missing, NoTransaction, Refused
 from haproxy_native.spoe.directory import SpoeFiles
+from haproxy_native.spoe.operations import DeleteScope
 from tests.haproxy.process import HAProxy
-from tests.native.engines import reload, run, substituting
+from tests.native.engines import ByFunction, reload, run, substituting
 from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files
 
 FREE = "free.cfg"
@@ -34,12 +36,12 @@ def home(tmp_path: Path) -> Path:
 def test_a_change_raises_the_version_and_nothing_else(home: Path, tmp_path: Path) -> None:
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, engine):
-            outcome = await files.file(FREE).write(adding("m2"), version=3)
+            outcome = await files.file(FREE).write([ByFunction(adding("m2"))], version=3)
             assert (outcome.version, outcome.reload_id, outcome.live) == (4, None, True)
             assert files.file(FREE).version() == 4
             assert engine.reloads.pending is None
             with pytest.raises(Conflict, match="version in configuration file is 4, given version is 3"):
-                await files.file(FREE).write(adding("m3"), version=3)
+                await files.file(FREE).write([ByFunction(adding("m3"))], version=3)
         assert (home / FREE).read_text() == TEXT.replace("=3", "=4") + "\nspoe-message m2\n  args dst\n"
         assert sorted(os.listdir(home)) == [FREE, READ]
 
@@ -54,8 +56,8 @@ def test_an_edit_by_somebody_else_counts_also_after_a_restart(home: Path, tmp_pa
         async with spoe_files(tmp_path) as (files, _):
             assert files.file(FREE).version() == 4
             with pytest.raises(Conflict):
-                await files.file(FREE).write(adding("m2"), version=3)
-            await files.file(FREE).write(adding("m2"), version=4)
+                await files.file(FREE).write([ByFunction(adding("m2"))], version=3)
+            await files.file(FREE).write([ByFunction(adding("m2"))], version=4)
         assert (home / FREE).read_text().startswith(TEXT.replace("=3", "=5").replace("ip=src", "ip=dst"))
 
     run(work())
@@ -66,7 +68,7 @@ def test_a_transaction_survives_a_restart_and_is_committed(home: Path, tmp_path:
         async with spoe_files(tmp_path) as (files, engine):
             file = files.file(FREE)
             id_ = file.start_transaction(3).id
-            await file.write(adding("m2"), transaction_id=id_)
+            await file.write([ByFunction(adding("m2"))], transaction_id=id_)
             assert (home / FREE).read_text() == TEXT
         async with spoe_files(tmp_path) as (files, engine):
             file = files.file(FREE)
@@ -91,12 +93,12 @@ def test_every_commit_is_told_as_an_event(home: Path, tmp_path: Path) -> None:
             engine.context.events.listen(events.append)
             await files.create("new.cfg", b"[one]\n")
             file = files.file("new.cfg")
-            await file.write(adding("m2"), transaction_id=(id_ := file.start_transaction(1).id))
+            await file.write([ByFunction(adding("m2"))], transaction_id=(id_ := file.start_transaction(1).id))
             await file.commit_transaction(id_)
             with pytest.raises(Conflict):
-                await files.file(FREE).write(lambda _: file.read(), version=2)
+                await files.file(FREE).write([ByFunction(lambda _: file.read())], version=2)
             with pytest.raises(Missing):
-                await file.write(lambda document: EDITOR.delete_scope(document, "[two]"))
+                await file.write([DeleteScope(EDITOR, "[two]")])
             await files.delete("new.cfg")
             assert [each.outcome for each in events if isinstance(each, Committed)] == ["live", "scheduled", "failed", "live"]
             await reload(engine)
@@ -109,7 +111,7 @@ def test_of_two_transactions_the_second_is_gone(home: Path, tmp_path: Path) -> N
         async with spoe_files(tmp_path) as (files, engine):
             file = files.file(FREE)
             first, second, third = (file.start_transaction(3).id for _ in range(3))
-            await file.write(adding("m2"), transaction_id=first)
+            await file.write([ByFunction(adding("m2"))], transaction_id=first)
             await file.commit_transaction(first)
             with pytest.raises(Conflict, match="version mismatch: version mismatch, transaction version: 3, configured version: 4"):
                 await file.commit_transaction(second)
@@ -129,22 +131,22 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
     async def refused(files: SpoeFiles) -> None:
         before = (home / READ).read_bytes()
         with pytest.raises(Refused) as error:
-            await files.file(READ).write(naming("m1 nosuch"), version=3)
+            await files.file(READ).write([ByFunction(naming("m1 nosuch"))], version=3)
         assert "nosuch" in str(error.value)
         assert ".used.cfg" not in str(error.value), "a draft's name means nothing to anybody"
         assert (home / READ).read_bytes() == before
         assert files.file(READ).version() == 3
 
     async def changed(files: SpoeFiles, engine: Engine) -> None:
-        outcome = await files.file(READ).write(adding("m2"), version=3)
+        outcome = await files.file(READ).write([ByFunction(adding("m2"))], version=3)
         assert not outcome.live
         assert outcome.reload_id == engine.reloads.pending
         assert [(each.section, each.keyword) for each in outcome.reasons] == [("frontend web", "filter")]
-        again = await files.file(READ).write(naming("m1 m2"), version=4)
-        same = await files.file(READ).write(naming("m1 m2"), version=5)
+        again = await files.file(READ).write([ByFunction(naming("m1 m2"))], version=4)
+        same = await files.file(READ).write([ByFunction(naming("m1 m2"))], version=5)
         assert again.reload_id == outcome.reload_id == same.reload_id, "what it says already waits, too"
         assert (await reload(engine)).status == "succeeded"
-        settled = await files.file(READ).write(naming("m1 m2"), version=6)
+        settled = await files.file(READ).write([ByFunction(naming("m1 m2"))], version=6)
         assert (settled.live, settled.reload_id) == (True, None)
 
     async def in_use(files: SpoeFiles) -> None:
@@ -155,10 +157,10 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
     async def kept(files: SpoeFiles) -> None:
         file = files.file(READ)
         id_ = file.start_transaction(7).id
-        await file.write(naming("nosuch"), transaction_id=id_)
+        await file.write([ByFunction(naming("nosuch"))], transaction_id=id_)
         with pytest.raises(Refused):
             await file.commit_transaction(id_)
-        await file.write(naming("m2"), transaction_id=id_)
+        await file.write([ByFunction(naming("m2"))], transaction_id=id_)
         _, outcome = await file.commit_transaction(id_, force_reload=True)
         assert (outcome.live, outcome.reload_id) == (True, None)
 
@@ -166,12 +168,12 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
         before = (home / READ).read_text()
         with socket.create_server(("127.0.0.1", 0)) as taken:
             bind = f"  bind 127.0.0.1:{taken.getsockname()[1]}\n  default_backend"
-            await engine.write(substituting("  default_backend", bind), version=engine.version())
-            await files.file(READ).write(adding("m3"), version=8)
+            await engine.write([ByFunction(substituting("  default_backend", bind))], Version(engine.version()))
+            await files.file(READ).write([ByFunction(adding("m3"))], version=8)
             assert (await reload(engine)).status == "failed"
         assert (home / READ).read_text() == before
         assert files.file(READ).version() == 10, "9 is what HAProxy has not taken"
-        await files.file(READ).write(adding("m3"), version=10)
+        await files.file(READ).write([ByFunction(adding("m3"))], version=10)
         assert (await reload(engine)).status == "succeeded"
 
     async def work() -> None:
@@ -203,7 +205,7 @@ def test_a_change_that_was_cut_off_leaves_what_the_worker_has(home: Path, tmp_pa
 def test_a_promised_reload_outlives_the_server(home: Path, tmp_path: Path) -> None:
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, _):
-            promised = (await files.file(READ).write(adding("m2"), version=3)).reload_id
+            promised = (await files.file(READ).write([ByFunction(adding("m2"))], version=3)).reload_id
             assert promised
         async with spoe_files(tmp_path) as (_, engine):
             assert engine.reloads.pending == promised

@@ -10,7 +10,7 @@ from haproxy_native.errors import NotFound, NotTaken
 from haproxy_native.runtime.maps import LONGEST_ENTRY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
-from tests.native.engines import reload
+from tests.native.engines import push, reload
 from tests.native.storage.live import Beside, put
 
 
@@ -78,7 +78,7 @@ def test_a_reload_of_something_else_does_not_hold_up_a_live_change(maps: Beside)
 
     async def work(engine: Engine, live: LiveMap) -> None:
         foreign = engine.document.text + "frontend foreign\n    mode http\n    timeout client 1s\n    bind 203.0.113.7:8099\n"
-        other = await engine.push_raw(foreign.encode(), version=engine.version())
+        other = await push(engine, foreign.encode(), version=engine.version())
         assert other.reload_id == engine.reloads.pending is not None
         outcome = await put(engine, "/one eins\n")
         assert (outcome.live, outcome.reload_id) == (True, None)

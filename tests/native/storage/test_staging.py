@@ -14,6 +14,7 @@ from haproxy_native.storage.store import Store
 from tests.haproxy.process import HAProxy
 from tests.native.commit import test_file_set
 from tests.native.commit.test_file_set import FILES, beside, held, shown, swapped
+from tests.native.engines import ByFunction
 
 haproxy = test_file_set.haproxy
 
@@ -38,7 +39,7 @@ async def staged(engine: Engine) -> str:
     await put(engine, id_, "new.map", b"n 1\n", new=True)
     await put(engine, id_, "hosts.map", b"a 2\n")
     await within(engine, id_).delete(engine.context, "old.map")
-    await engine.write(swapped, transaction_id=id_)
+    await engine.write([ByFunction(swapped)], transaction_id=id_)
     return id_
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.expect import Version
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.reload.records import SUCCEEDED, Record
 from haproxy_native.workers.workers import FRONTENDS, NO_MASTER, SERVERS, Workers, column_of, loaded_version
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import CONFIG, reload, run, running_engine, substituting
+from tests.native.engines import CONFIG, ByFunction, reload, run, running_engine, substituting
 
 
 @pytest.fixture(params=["2.6", "3.2", "3.4"])
@@ -29,7 +30,7 @@ def test_the_current_and_the_former(each_haproxy, tmp_path: Path) -> None:
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             workers = Workers(engine)
-            await engine.write(substituting("weight 10", "weight 20"), version=1)
+            await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
             with socket.create_connection(("127.0.0.1", port)) as one, socket.create_connection(("127.0.0.1", port)) as two:
                 # Half a request keeps its session, and so the process.
                 for connection in (one, two):
@@ -38,7 +39,7 @@ def test_the_current_and_the_former(each_haproxy, tmp_path: Path) -> None:
                 before = haproxy.worker_pid()
                 first = await reload(engine)
                 assert first.status == SUCCEEDED
-                await engine.write(substituting("usual one", "only one"), version=2)
+                await engine.write([ByFunction(substituting("usual one", "only one"))], Version(2))
                 second = await reload(engine)
                 now, *others = await workers.all()
                 former = next(each for each in others if each.pid == before)

@@ -1,11 +1,9 @@
 """Children with a position inside a section, such as rules, ACLs and log targets."""
 
-from dataplaneapi.api.call import Call, JsonCall
-from dataplaneapi.api.responses import Response
+from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import (
-    Document,
-    Target,
-    change,
+    Write,
+    created,
     delete_one,
     patch_one,
     read_all,
@@ -13,34 +11,27 @@ from dataplaneapi.handlers.configuration.objects import (
     replace_all,
     replace_one,
     target,
+    written,
 )
 
 
-async def create(call: JsonCall) -> Response:
+async def creating(call: Call) -> Write:
     """Creates an element before the one at the path's index; a negative index appends."""
-    return await _added(call, target(call, one=True))
-
-
-async def append(call: JsonCall) -> Response:
-    return await _added(call, target(call, one=False))
-
-
-async def _added(call: Call, asked: Target) -> Response:
-    before: list[Document] = []
-
-    def create(document: Document) -> Document:
-        before[:] = [document]
-        return asked.create(document, call.body)
-
+    asked = target(call, one=True)
     # An ACL may be placed above the position that was asked for.
-    return await change(call, create, 201, lambda document: asked.added_object(before[0], document))
+    return created(call, asked, asked.added_object)
+
+
+async def appending(call: Call) -> Write:
+    asked = target(call, one=False)
+    return created(call, asked, asked.added_object)
 
 
 ACTIONS = {
     "list": read_all,
     "get": read_one,
-    "create": create,
-    "append": append,
+    "create": written(creating),
+    "append": written(appending),
     "replace": replace_one,
     "patch": patch_one,
     "replace_all": replace_all,

@@ -1,5 +1,6 @@
 """What names the object of a call: shown where HAProxy refuses that it goes, and followed where it gets another name."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -8,11 +9,13 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.services import Services
 from haproxy_native.access.rights import Rights
-from haproxy_native.commit.change import Edit, Outcome
+from haproxy_native.changes.expect import Expect
+from haproxy_native.changes.operations import Edit
+from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.sites import FRONTEND
 from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound, Refused
-from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.planning.touches import changed
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.naming import Naming, Renaming
@@ -99,11 +102,10 @@ async def renaming_of(call: Call, to: str) -> Renaming:
     """Return the change that renames the object of a call, with all references to it."""
     object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
     permit(object_, to)
-    version, transaction_id = call.get("version") or None, call.get("transaction_id")
-    return await naming_of(call.services).renaming(object_, to, version=version, transaction_id=transaction_id, member=key)
+    return await naming_of(call.services).renaming(object_, to, transaction_id=call.get("transaction_id"), member=key)
 
 
-async def rename(call: Call, renaming: Renaming, edit: Edit, *, force_reload: bool) -> Outcome:
-    """Make an edit that renames the object first."""
-    change = replace(renaming.change, edit=edit)
-    return await naming_of(call.services).rename(replace(renaming, change=change), force_reload=force_reload)
+async def rename(call: Call, renaming: Renaming, edits: Sequence[Edit], expect: Expect, reload: Reload) -> Outcome:
+    """Make edits that rename the object first."""
+    change = replace(renaming.change, operations=edits, expect=expect)
+    return await naming_of(call.services).rename(replace(renaming, change=change), reload)

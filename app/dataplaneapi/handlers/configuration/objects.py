@@ -1,7 +1,7 @@
 """What the four kinds of configuration resources share: addressing an object, reading it, changing it."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,22 +9,24 @@ from dataplaneapi.api import merge_patch, preconditions
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import PARAMETER, merges
-from dataplaneapi.api.operations import IF_MATCH, PATCH
+from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
 from dataplaneapi.api.place import place_of
-from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response, to_json
+from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
 from dataplaneapi.api.unchanged import has_zero, rebased, sent_back
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, seen
+from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, applied, editor_of
+from haproxy_native.commit.change import Reload
 from haproxy_native.editing.children import meant
 from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.places import Place
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
-from haproxy_native.errors import Missing, NoParent, Refused
-from haproxy_native.planning.observed import Claimed, claimed_by
+from haproxy_native.errors import Moved, Refused
 from haproxy_native.references.naming import Renaming
-from haproxy_native.request_context import author
 
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
@@ -35,11 +37,18 @@ Document = Any
 class Target:
     """The collection or the object that a call means; `key` is None for a whole collection."""
 
-    editor: Editor | Sites
     resource: Resource
     parent: Parent
     key: Any
     full: bool
+
+    @property
+    def place(self) -> Place:
+        return Place(self.resource, self.parent, "" if self.key is None else self.key)
+
+    @property
+    def editor(self) -> Editor | Sites:
+        return editor_of(self.place)
 
     def extent(self, document: Document) -> int:
         """Characters to look through for a read of it."""
@@ -74,31 +83,16 @@ class Target:
         is_new = name and self.resource.kind in kinds and not self.editor.says_name(document, self.resource, self.parent, self.key)
         return (self.named(name) if is_new else self).object(document)
 
-    def create(self, document: Document, body: Any) -> Document:
-        return self.editor.create(document, self.resource, self.parent, body, index=self.key, full=self.full)
-
     def added_object(self, before: Document, after: Document) -> dict[str, Any]:
         assert self.parent is not None
         assert isinstance(self.editor, Editor)
         return self.editor.added_object(before, after, self.resource, self.parent)
 
-    def replace_all(self, document: Document, bodies: Any) -> Document:
-        assert self.parent is not None
-        assert isinstance(self.editor, Editor)
-        return self.editor.replace_all(document, self.resource, self.parent, bodies)
-
-    def replace(self, document: Document, body: Any) -> Document:
-        return self.editor.replace(document, self.resource, self.parent, self.key, body, full=self.full)
-
-    def delete(self, document: Document) -> Document:
-        return self.editor.delete(document, self.resource, self.parent, self.key)
-
 
 def target(call: Call, *, one: bool) -> Target:
     """`one`: the last name in the path is the object's key."""
     resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
-    editor = call.services.editor
-    return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
+    return Target(resource, parent, key, bool(call.get("full_section", False)))
 
 
 async def read_all(call: ReadCall) -> Response:
@@ -123,55 +117,84 @@ async def read_one(call: ReadCall) -> Response:
     return await beside_if(asked.extent(document) > LARGE, lambda: json_response(200, asked.object(document), cacheable=not transaction_id))
 
 
-async def replace_one(call: JsonCall) -> Response:
-    asked = target(call, one=True)
+@dataclass(frozen=True)
+class Write:
+    """What a call changes. `stored`: what is answered, of the documents before and after; nothing without it.
+
+    What is `silent` answers 202 without a body, and inside a transaction `done`. The edits begin with those of a `renaming`, which knows
+    what else changes with it.
+    """
+
+    edits: Sequence[Edit]
+    done: int
+    stored: Callable[[Document, Document], Any] | None = None
+    silent: bool = False
+    renaming: Renaming | None = None
+
+
+def written(build: Callable[[Call], Awaitable[Write]]) -> Handler:
+    """Return the handler that makes the write which `build` returns."""
+
+    async def serve(call: JsonCall) -> Response:
+        check_version_or_transaction(call, call.get("transaction_id"), call.get("version", 0))
+        return await make(call, await build(call))
+
+    return serve
+
+
+async def replacing(call: Call) -> Write:
+    asked, document, renaming = await _addressed(call)
+    return await beside_if(asked.extent(document) > LARGE, _replacing, call, asked, document, renaming)
+
+
+def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
+    edits, named, now = _renamed(asked, document, renaming)
+    body = rebased(call.body, asked.object(document), named.object(now)) if renaming else call.body
+    body = _sent_back(call, body, now, named)
+
+    def stored(_: Document, after: Document) -> Any:
+        return named.as_named_in(body, after)
+
+    return Write([*edits, Replace(named.place, body, named.full)], 200, stored, silent=named.resource.silent, renaming=renaming)
+
+
+async def patching(call: Call) -> Write:
+    """The members that change, of the object as it is now; it is validated as the body of a PUT."""
+    asked, document, renaming = await _addressed(call)
+    return await beside_if(asked.extent(document) > LARGE, _patching, call, asked, document, renaming)
+
+
+def _patching(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
+    edits, named, after = _renamed(asked, document, renaming)
+    now = seen(after, named.place, full=named.full)
+    # One that is not there is refused when the change is made.
+    body = call.body if now is None else _merged(call, now, call.body)
+    members = {name: body.get(name) for name in [*(now or ()), *body] if now is None or body.get(name) != now.get(name)}
+
+    def stored(_: Document, after: Document) -> Any:
+        return named.as_named_in(body, after)
+
+    return Write([*edits, Patch(named.place, members, named.full)], 200, stored, renaming=renaming)
+
+
+async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
+    """Return what a call means, in which document, and the change that renames it if the body has another name."""
+    asked, document = target(call, one=True), call.services.engine.read(call.get("transaction_id"))
     if "replace" in asked.resource.existence_first:
-        await _check_there(call, asked, "absent_replace")
-    shaped = call.body
-    renaming, renamed = await _renaming(call, asked, shaped)
-
-    def replace(document: Document) -> Document:
-        body, before = shaped, document
-        if renaming:
-            document = renaming.change.edit(document)
-            body = rebased(shaped, asked.object(before), renamed.object(document))
-        call.body = _sent_back(body, call.sent, lambda: renamed.object(document))
-        return renamed.replace(document, call.body)
-
-    def stored(document: Document) -> Any:
-        return renamed.as_named_in(call.body, document)
-
-    return await change(call, replace, 200, stored, silent=asked.resource.silent, renaming=renaming)
-
-
-async def patch_one(call: JsonCall) -> Response:
-    """The object with some members changed. It is read in the document that is edited, and replaced as by a PUT."""
-    asked, part = target(call, one=True), call.body
-    if "replace" in asked.resource.existence_first:
-        await _check_there(call, asked, "absent_replace")
-    renaming, renamed = await _renaming(call, asked, part)
-
-    def patch(document: Document) -> Document:
-        document = renaming.change.edit(document) if renaming else document
-        call.body = _merged(call, renamed.object(document), part)
-        return renamed.replace(document, call.body)
-
-    def stored(document: Document) -> Any:
-        return renamed.as_named_in(call.body, document)
-
-    return await change(call, patch, 200, stored, renaming=renaming)
-
-
-async def _renaming(call: Call, asked: Target, body: Mapping[str, Any]) -> tuple[Renaming | None, Target]:
-    """Return the change that renames the object to the name in the body, if it differs, and the object under its new name."""
-    document = call.services.engine.read(call.get("transaction_id"))
-    if not (to := await beside_if(asked.extent(document) > LARGE, asked.other_name, document, body)):
-        return None, asked
-    check_version_or_transaction(call, call.get("transaction_id"), call.get("version", 0))
-    if merges(call) and call.get(PARAMETER):
+        await beside_if(document.size > LARGE, asked.check_there, document, "absent_replace")
+    to = await beside_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
+    if to and merges(call) and call.get(PARAMETER):
         text = f"{PARAMETER}=merge in query is not for a write that renames, for other writes may have named the object meanwhile"
         raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
-    return await naming.renaming_of(call, to), asked.named(to)
+    return asked, document, await naming.renaming_of(call, to) if to else None
+
+
+def _renamed(asked: Target, document: Document, renaming: Renaming | None) -> tuple[Sequence[Edit], Target, Document]:
+    """Return the edits that rename an object, and what it is then, in which document."""
+    if renaming is None:
+        return [], asked, document
+    edits = renaming.change.operations
+    return edits, asked.named(renaming.name), applied(edits, document)
 
 
 def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
@@ -185,107 +208,86 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
     return sent_back(shaped, whole, now)
 
 
-async def _check_there(call: Call, asked: Target, situation: str) -> None:
-    document = call.services.engine.read(call.get("transaction_id"))
-    await beside_if(document.size > LARGE, asked.check_there, document, situation)
-
-
-async def replace_all(call: JsonCall) -> Response:
-    asked, shaped = target(call, one=False), call.body
-
-    def replace(document: Document) -> Document:
-        call.body = _sent_back(shaped, call.sent, lambda: asked.objects(document))
-        return asked.replace_all(document, call.body)
-
-    return await change(call, replace, 200, asked.objects)
-
-
-def _sent_back(shaped: Any, sent: Any, now: Callable[[], Any]) -> Any:
+def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
     """The body with what stands as 0 and is sent back so."""
-    try:
-        return sent_back(shaped, sent, now()) if has_zero(sent) else shaped
-    except (Missing, NoParent):
-        return shaped
+    if not has_zero(call.sent) or (now := seen(document, asked.place, full=asked.full)) is None:
+        return body
+    return sent_back(body, call.sent, now)
+
+
+async def replacing_all(call: Call) -> Write:
+    asked, document = target(call, one=False), call.services.engine.read(call.get("transaction_id"))
+    bodies = await beside_if(asked.extent(document) > LARGE, _sent_back, call, call.body, document, asked)
+    return Write([ReplaceAll(asked.place, bodies)], 200, lambda _, after: asked.objects(after))
+
+
+async def deleting(call: Call) -> Write:
+    asked = target(call, one=True)
+    if "delete" in asked.resource.existence_first:
+        document = call.services.engine.read(call.get("transaction_id"))
+        await beside_if(document.size > LARGE, asked.check_there, document, "absent_delete")
+    await naming.refuse_used(call)
+    return Write([Delete(asked.place)], 204)
+
+
+def created(call: Call, asked: Target, stored: Callable[[Document, Document], Any]) -> Write:
+    return Write([Create(asked.place, call.body, asked.full)], 201, stored)
+
+
+replace_one, patch_one, replace_all = written(replacing), written(patching), written(replacing_all)
 
 
 async def delete_one(call: JsonCall) -> Response:
-    asked = target(call, one=True)
-    if "delete" in asked.resource.existence_first:
-        await _check_there(call, asked, "absent_delete")
-    await naming.refuse_used(call)
     try:
-        return await change(call, asked.delete, 204)
+        return await _delete_one(call)
     except Refused as error:
         raise await naming.with_places(call, error) from None
 
 
-async def change(
-    call: Call,
-    edit: Callable[[Document], Document],
-    done: int,
-    stored: Callable[[Document], Any] | None = None,
-    *,
-    silent: bool = False,
-    renaming: Renaming | None = None,
-) -> Response:
-    """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
+_delete_one = written(deleting)
 
-    The edit begins with the change of a `renaming`, which knows what else changes with it.
 
-    The body of the answer is the object as it is `stored` in the edited document: what the next GET answers. What is `silent` answers 202
-    without a body, and inside a transaction `done`.
+async def make(call: Call, write: Write) -> Response:
+    """Makes a change and answers `done` when it is live, 202 when a reload or a transaction will make it so.
+
+    The body of the answer is the object as it is stored: what the next GET answers.
     """
-    transaction_id, version = call.get("transaction_id"), call.get("version", 0)
-    check_version_or_transaction(call, transaction_id, version)
-    edited: list[Document] = []
-
-    def remembering(document: Document) -> Document:
-        edited[:] = [edit(document)]
-        preconditions.check(call, lambda: _answers(call, document))
-        return edited[0]
-
-    force_reload = bool(call.get("force_reload", False))
-    if renaming:
-        outcome = await naming.rename(call, renaming, remembering, force_reload=force_reload)
-    else:
-        outcome = await call.services.engine.write(
-            remembering,
-            version=version or None,
-            any_version=_needs_no_version(call),
-            transaction_id=transaction_id,
-            force_reload=force_reload,
-            skips_same=call.operation.action == PATCH,
-            merges=merges(call),
-            claimed=_claimed(call),
-        )
+    engine, transaction_id = call.services.engine, call.get("transaction_id")
+    reload = Reload.NOW if call.get("force_reload", False) else Reload.AUTO
+    expect = await _expected(call)
+    try:
+        if write.renaming:
+            outcome = await naming.rename(call, write.renaming, write.edits, expect, reload)
+        else:
+            skips_same = call.operation.action == PATCH
+            outcome = await engine.write(write.edits, expect, transaction_id=transaction_id, reload=reload, skips_same=skips_same)
+    except Moved:
+        raise preconditions.stale(call) from None
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
-    status = 202 if scheduled or (transaction_id and not silent) else done
-    if stored is None or (silent and scheduled):
+    status = 202 if scheduled or (transaction_id and not write.silent) else write.done
+    if (stored := write.stored) is None or (write.silent and scheduled):
         return empty(status, headers)
-    document = edited[0]
-    return await beside_if(document.size > LARGE, lambda: json_response(status, stored(document), headers))
+    before, after = outcome.texts or (engine.document, engine.document)
+    return await beside_if(after.size > LARGE, lambda: json_response(status, stored(before, after), headers))
 
 
-def _claimed(call: Call) -> Claimed:
-    """Return the server that a PUT states, so that the commit also corrects the process. Callers with limited rights correct nothing."""
-    if call.operation.action != "replace" or author.get().rights is not None:
-        return frozenset()
-    asked = target(call, one=True)
-    return claimed_by(asked.resource, asked.parent, str(asked.key))
+async def _expected(call: Call) -> Expect:
+    """Return what a call expects of the configuration that it changes."""
+    version, is_merged = call.get("version", 0), merges(call)
+    if IF_MATCH in call.values:
+        document = call.services.engine.read(call.get("transaction_id"))
+        asked = target(call, one=call.operation.is_of_one and preconditions.is_of_one(call))
+        ways = (asked.full, not asked.full) if asked.resource.full_section else (False,)
+        return await beside_if(asked.extent(document) > LARGE, preconditions.expected, call, document, asked.place, ways)
+    if not version:
+        return ANY
+    return Rebase(version) if is_merged else Version(version)
 
 
 def _needs_no_version(call: Call) -> bool:
     """Whether it says by itself what it is made on: by `If-Match`, or as a part of what a name stands for, whatever else has changed."""
     return IF_MATCH in call.values or (call.operation.action == PATCH and target(call, one=True).resource.kind != "indexed")
-
-
-def _answers(call: Call, document: Document) -> Iterator[bytes]:
-    """What GET answers of the object or the collection that a write is about, also with everything below it."""
-    asked, of_one = target(call, one=call.operation.is_of_one), preconditions.is_of_one(call)
-    for full in (asked.full, not asked.full) if asked.resource.full_section else (False,):
-        seen = dataclasses.replace(asked, full=full)
-        yield to_json(seen.object(document) if of_one else seen.objects(document))
 
 
 def check_version_or_transaction(

@@ -1,7 +1,6 @@
 """The configuration as text, and its version."""
 
 import re
-from collections.abc import Callable
 
 from dataplaneapi.api import preconditions
 from dataplaneapi.api.access import reader
@@ -10,8 +9,11 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
-from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
+from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
 from haproxy_native.beside import beside
+from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenText, Version
+from haproxy_native.commit.change import Reload
+from haproxy_native.errors import Moved
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
@@ -36,18 +38,20 @@ async def replace(call: JsonCall) -> Response:
         return _text(202, await _readable(call, file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
-    outcome = await engine.push_raw(
-        call.body,
-        version=call.get("version"),
-        instead_of=await _matched(call, file) if IF_MATCH in call.values else None,
-        skip_version=bool(call.get("skip_version")),
-        skip_reload=bool(call.get("skip_reload")),
-        force_reload=bool(call.get("force_reload")),
-        actions=call.get("X-Runtime-Actions", ""),
-        file=file,
-        merges=merges(call),
-    )
-    if outcome.live or call.get("skip_reload"):
+    is_next, version, is_merged = not call.get("skip_version"), call.get("version"), merges(call)
+    put = await engine.text(call.body, file=file, keeps_version=not is_next)
+    expect: Expect = ANY
+    if IF_MATCH in call.values:
+        expect = await _seen(call, file)
+    elif is_next:
+        expect = Rebase(version) if is_merged else Version(version)
+    reload = Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
+    actions = call.get("X-Runtime-Actions", "") if reload is Reload.NONE else ""
+    try:
+        outcome = await engine.write([put], expect, reload=reload, actions=actions)
+    except Moved:
+        raise preconditions.stale(call) from None
+    if outcome.live or reload is Reload.NONE:
         return _text(201, await _readable(call, file))
     return _text(202, await _readable(call, file), outcome.reload_id)
 
@@ -57,19 +61,14 @@ async def _readable(call: Call, file: str) -> bytes:
     return b"" if reader() else await beside(call.services.engine.raw, file=file)
 
 
-async def _matched(call: Call, file: str) -> Callable[[Document], None]:
-    """Refuses any document but that of the text which the client has seen. Raises ApiError with 412."""
+async def _seen(call: Call, file: str) -> Expect:
+    """Return the text that the client has seen. Raises ApiError with 412 if it is another now."""
     engine = call.services.engine
     await engine.notice()
-    seen = engine.read()
-    text = await beside(engine.raw, file=file)
-    await beside(preconditions.check, call, lambda: [text])
-
-    def check(now: Document) -> None:
-        if now is not seen:
-            raise preconditions.stale(call)
-
-    return check
+    document, name = engine.document, engine.named(file)
+    if not await beside(lambda: preconditions.matches(call, engine.raw(file=file))):
+        raise preconditions.stale(call)
+    return SeenText.of(document, name, call.get("version") or 0)
 
 
 def _text(status: int, data: bytes, reload_id: str | None = None) -> Response:

@@ -2,49 +2,46 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import JsonCall
-from dataplaneapi.api.responses import Response
-from dataplaneapi.handlers.configuration.objects import Document, change
-from haproxy_native.editing.editor import Editor
+from dataplaneapi.api.call import Call
+from dataplaneapi.handlers.configuration.objects import Document, Write, written
+from haproxy_native.changes.expect import seen
+from haproxy_native.changes.operations import Replace
+from haproxy_native.editing.places import Place
 from haproxy_native.errors import Missing
 
 TRACES, ENTRIES = "traces", "entries"
 
 
-async def create(call: JsonCall) -> Response:
-    editor = call.services.editor
-
-    def edit(document: Document) -> Document:
-        return _with_entries(editor, document, [*_entries(editor, document), call.body])
-
-    return await change(call, edit, 201, lambda document: _entries(editor, document)[-1], silent=True)
+async def creating(call: Call) -> Write:
+    entries = [*_entries(_section(call)), call.body]
+    place = _place(call)
+    return Write([_put(call, entries)], 201, lambda _, after: _entries(seen(after, place))[-1], silent=True)
 
 
-async def delete(call: JsonCall) -> Response:
-    editor = call.services.editor
-    text = editor.resources[TRACES].key
+async def deleting(call: Call) -> Write:
+    text, entries = _place(call).resource.key, _entries(_section(call))
     wanted = " ".join(call.body[text].split())
-
-    def edit(document: Document) -> Document:
-        entries = _entries(editor, document)
-        place = next((place for place, entry in enumerate(entries) if entry[text] == wanted), None)
-        if place is None:
-            raise Missing(f"trace entry does not exists: '{wanted}'")
-        return _with_entries(editor, document, entries[:place] + entries[place + 1 :])
-
-    return await change(call, edit, 204)
+    at = next((at for at, entry in enumerate(entries) if entry[text] == wanted), None)
+    if at is None:
+        raise Missing(f"trace entry does not exists: '{wanted}'")
+    return Write([_put(call, entries[:at] + entries[at + 1 :])], 204)
 
 
-def _entries(editor: Editor, document: Document) -> list[dict[str, Any]]:
-    return list(_section(editor, document).get(ENTRIES) or [])
+create, delete = written(creating), written(deleting)
 
 
-def _with_entries(editor: Editor, document: Document, entries: list[dict[str, Any]]) -> Document:
-    return editor.replace(document, editor.resources[TRACES], None, "", _section(editor, document) | {ENTRIES: entries})
+def _place(call: Call) -> Place:
+    return Place(call.services.editor.resources[TRACES], None, "")
 
 
-def _section(editor: Editor, document: Document) -> dict[str, Any]:
-    try:
-        return editor.get_object(document, editor.resources[TRACES], None, "")
-    except Missing:
-        return {}
+def _section(call: Call) -> dict[str, Any]:
+    document: Document = call.services.engine.read(call.get("transaction_id"))
+    return seen(document, _place(call)) or {}
+
+
+def _entries(section: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(section.get(ENTRIES) or [])
+
+
+def _put(call: Call, entries: list[dict[str, Any]]) -> Replace:
+    return Replace(_place(call), _section(call) | {ENTRIES: entries})

@@ -11,6 +11,7 @@ from dataplaneapi.handlers.configuration.naming import naming_of, permit, uses
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside
+from haproxy_native.commit.change import Reload
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.references.naming import Naming, Renaming
 from haproxy_native.references.rows import Row
@@ -40,7 +41,7 @@ async def rename(call: JsonCall) -> Response:
         shown["files"] = [{"object": object_, **file_plan(plan)} for object_, plan in foreseen.files.items()]
         shown["reload"] = shown["reload"] or any(file["reload"] for file in shown["files"])
         return await beside(json_response, 200, shown)
-    outcome = await naming.rename(renaming, force_reload=bool(call.get("force_reload")))
+    outcome = await naming.rename(renaming, Reload.NOW if call.get("force_reload") else Reload.AUTO)
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
     shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
     shown["reasons"] = [reason_as_dict(reason) for reason in outcome.reasons]

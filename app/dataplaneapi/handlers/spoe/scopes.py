@@ -4,6 +4,7 @@ from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.handlers.spoe.objects import change
 from haproxy_native.spoe.editor import check_scope, scopes
+from haproxy_native.spoe.operations import CreateScope, DeleteScope
 
 
 async def list_all(call: ReadCall) -> Response:
@@ -16,10 +17,8 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: JsonCall) -> Response:
-    editor = call.services.scope_editor
-    return await change(call, lambda document: editor.create_scope(document, call.body), 201, lambda document: call.body)
+    return await change(call, CreateScope(call.services.scope_editor, call.body), 201, lambda document: call.body)
 
 
 async def delete(call: JsonCall) -> Response:
-    editor = call.services.scope_editor
-    return await change(call, lambda document: editor.delete_scope(document, call.get("name")), 204)
+    return await change(call, DeleteScope(call.services.scope_editor, call.get("name")), 204)

@@ -1,0 +1,138 @@
+"""What a change expects of the configuration that it is made on. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from haproxy_native.changes.operations import Edit, applied, editor_of
+from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.header import same_text
+from haproxy_native.editing.places import Place, name_of
+from haproxy_native.errors import Collided, IndexOutOfRange, Missing, Moved, NoParent, Stale, StaleTransaction
+from haproxy_native.planning.three_way import merged_onto
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+
+
+@dataclass(frozen=True)
+class AnyVersion:
+    """Nothing: the change is made on whatever is current when its turn comes. `transaction`: the id of the one that is committed."""
+
+    transaction: str = field(default="", kw_only=True)
+
+    def compare(self, configured: int) -> None:
+        """Raise Stale for another version of the configuration than is expected."""
+
+    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        """Return the document after the operations. Raises Moved where it is not as is expected, and what the operations raise."""
+        return applied(operations, document)
+
+
+@dataclass(frozen=True)
+class Version(AnyVersion):
+    """This version of the configuration.
+
+    `base`: its text, where that is known: a version alone may stand for two, since not every edit by others counts.
+    """
+
+    number: int
+    base: Document | None = field(default=None, repr=False)
+
+    def compare(self, configured: int) -> None:
+        if self.number == configured:
+            return
+        if self.transaction:
+            text = f"version mismatch, transaction version: {self.number}, configured version: {configured}"
+            raise StaleTransaction(text, current=configured, transaction=self.transaction)
+        raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
+
+    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        """Raises Stale for another text of this version."""
+        if self.base is None or same_text(document, self.base):
+            return applied(operations, document)
+        if self.transaction:
+            text = f"the configuration of version {self.number} is not the one that the transaction started from"
+            raise StaleTransaction(text, current=self.number, transaction=self.transaction)
+        raise Stale("the configuration was changed meanwhile", current=self.number)
+
+
+@dataclass(frozen=True)
+class Rebase(AnyVersion):
+    """A version whose text is `base`: what came between stays, and is a conflict where the change is of the same members of objects."""
+
+    number: int
+    base: Document | None = field(default=None, repr=False)
+
+    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        """Raises Collided, and Conflict for what no object shows."""
+        base = self.base
+        assert base is not None
+        if same_text(document, base):
+            return applied(operations, document)
+        try:
+            return merged_onto(standard_editor(), base, document, applied(operations, base))
+        except Collided as error:
+            error.version = self.number
+            raise
+
+
+@dataclass(frozen=True)
+class SeenObject(AnyVersion):
+    """An object, or a list where `place` has no key, as it was seen. `full`: with all that stands in it. `number`: a version as well.
+
+    Nothing is as a `value` of None, which is for what was not seen as it was.
+    """
+
+    place: Place
+    value: Any = field(repr=False)
+    full: bool = False
+    number: int = 0
+
+    def compare(self, configured: int) -> None:
+        if self.number:
+            Version(self.number).compare(configured)
+
+    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        # What the operations are refused for comes first.
+        after = applied(operations, document)
+        if self.value is None or seen(document, self.place, full=self.full) != self.value:
+            raise Moved(f"{name_of(self.place)} is not what was seen")
+        return after
+
+
+@dataclass(frozen=True)
+class SeenText(AnyVersion):
+    """The text of one of the configuration's files as it was seen, by the file's name. `number`: a version as well."""
+
+    name: str
+    text: bytes = field(repr=False)
+    number: int = 0
+
+    @classmethod
+    def of(cls, document: Document, name: str, number: int = 0) -> Self:
+        """What a document has of a file."""
+        return cls(name, parts.parts(document)[name].data, number)
+
+    def compare(self, configured: int) -> None:
+        if self.number:
+            Version(self.number).compare(configured)
+
+    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        if parts.parts(document)[self.name].data != self.text:
+            raise Moved(f"{self.name or 'the configuration'} is not what was seen")
+        return applied(operations, document)
+
+
+Expect = AnyVersion
+ANY = AnyVersion()
+
+
+def seen(document: Document, place: Place, *, full: bool = False) -> Any:
+    """Return the object or the list at a place; None where there is none."""
+    editor = editor_of(place)
+    try:
+        if place.key == "" and place.resource.kind != "singleton":
+            return editor.list_objects(document, place.resource, place.parent, full=full)
+        return editor.get_object(document, place.resource, place.parent, place.key, full=full)
+    except (Missing, NoParent, IndexOutOfRange):
+        return None

@@ -1,0 +1,166 @@
+"""What is done to a configuration: to one object, which is named by its place, or to a text as a whole.
+
+An operation is a value. It may be applied several times, to whatever document is current then: each `apply` returns another document, and
+raises what the editor raises.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, ClassVar, Protocol
+
+from haproxy_native.editing import header, patches
+from haproxy_native.editing.editor import Editor, standard_editor
+from haproxy_native.editing.places import Place
+from haproxy_native.editing.sites import Sites
+from haproxy_native.errors import BadRequest
+from haproxy_native.planning.observed import Claimed, claimed_by
+from haproxy_native.text import parts
+from haproxy_native.text.document import MARK, Document
+
+
+class Edit(Protocol):
+    """One thing that is done to a configuration."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the configuration as a whole is to be in effect afterwards, not just what the operation changes."""
+
+    def apply(self, document: Document) -> Document:
+        """Return the document after the operation."""
+
+
+def applied(operations: Iterable[Edit], document: Document) -> Document:
+    """Return a document after all operations, one after the other."""
+    return reduce(lambda now, operation: operation.apply(now), operations, document)
+
+
+def editor_of(place: Place) -> Editor | Sites:
+    """Return the editor of the objects at a place: sites are made of several sections."""
+    return Sites(standard_editor()) if place.resource.kind == "view" else standard_editor()
+
+
+@dataclass(frozen=True)
+class Create:
+    """Adds an object to a collection: at the index that is `place.key`, or at the end. `full`: with all that stands in it."""
+
+    place: Place
+    body: Mapping[str, Any]
+    full: bool = False
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        at = self.place
+        index = at.key if isinstance(at.key, int) else None
+        return editor_of(at).create(document, at.resource, at.parent, self.body, index=index, full=self.full)
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Gives an object the members of `body`, and no others that the API has."""
+
+    place: Place
+    body: Mapping[str, Any]
+    full: bool = False
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        at = self.place
+        return editor_of(at).replace(document, at.resource, at.parent, at.key, self.body, full=self.full)
+
+    @property
+    def claimed(self) -> Claimed:
+        """The servers that the document is to be true of in the process too, whatever the edit changes."""
+        return claimed_by(self.place.resource, self.place.parent, str(self.place.key))
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Gives some members of an object other values; None takes a member away."""
+
+    place: Place
+    members: Mapping[str, Any]
+    full: bool = False
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        at, editor = self.place, editor_of(self.place)
+        now = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
+        body = {name: value for name, value in {**now, **self.members}.items() if value is not None}
+        return editor.replace(document, at.resource, at.parent, at.key, body, full=self.full)
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Takes an object away."""
+
+    place: Place
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        at = self.place
+        return editor_of(at).delete(document, at.resource, at.parent, at.key)
+
+
+@dataclass(frozen=True)
+class ReplaceAll:
+    """Replaces all elements of a list; `place` has no key."""
+
+    place: Place
+    bodies: Sequence[Mapping[str, Any]]
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        at = self.place
+        assert at.parent is not None
+        return standard_editor().replace_all(document, at.resource, at.parent, self.bodies)
+
+
+@dataclass(frozen=True)
+class PutText:
+    """Replaces the text of one of the configuration's files, by its name; "" is the main file.
+
+    `keeps_version`: the version of the text is the configuration's from then on, else the next one is. `lines`: how many the text had as it
+    was sent, which HAProxy's messages count.
+    """
+
+    name: str
+    text: Document = field(repr=False)
+    keeps_version: bool = False
+    lines: int = 0
+    is_whole: ClassVar[bool] = True
+
+    def apply(self, document: Document) -> Document:
+        return patches.sharing(parts.with_parts(document, {self.name: self.text}), document)
+
+    @property
+    def banner(self) -> bool | None:
+        """Whether the configuration has our header from then on; None where the text is not of the main file, and so has no say in it."""
+        return header.has_banner(self.text) if self.name == parts.MAIN else None
+
+
+def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
+    """A text that a client sent, perhaps without its version lines; a mark in it would make it speak of other files. Raises BadRequest."""
+    if MARK.encode() in body:
+        raise BadRequest("invalid configuration: it holds a NUL character")
+    return Document.parse(body if versions else header.without_versions(body))
+
+
+@dataclass(frozen=True)
+class PutDocument:
+    """Replaces all texts of the configuration, under the present header, or with `as_it_is` those that the document has, as they are.
+
+    `banner` as that of `PutText`, `claimed` as that of `Replace`.
+    """
+
+    document: Document = field(repr=False)
+    as_it_is: bool = False
+    is_whole: bool = True
+    banner: bool | None = None
+    claimed: Claimed = frozenset()
+
+    def apply(self, document: Document) -> Document:
+        if not self.as_it_is:
+            return patches.sharing(header.under_head_of(self.document, document), document)
+        is_all = parts.is_joined(self.document) or not parts.is_joined(document)
+        return self.document if is_all else parts.with_parts(document, parts.parts(self.document))
