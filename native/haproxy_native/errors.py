@@ -19,7 +19,8 @@ NativeError
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
 │   ├── Stale            a write on an old version
-│   │   └── StaleTransaction  a commit of a transaction that started from one
+│   │   ├── StaleTransaction  a commit of a transaction that started from one
+│   │   └── StaleRenaming     a renaming, which is not merged
 │   ├── Collided         both have changed the same
 │   ├── Diverged         what a change left is not as it left it any more
 │   ├── NotRevertible    a change of the process alone
