@@ -70,7 +70,8 @@ class Master:
         while clock() < began + patience:
             seen = await self._seen()
             verdict = judge(before, seen) if seen else None
-            if verdict is not None or (seen == before and clock() >= began + UNHEARD_SECONDS):
+            # Old workers that end meanwhile tell nothing of a reload.
+            if verdict is not None or (seen and seen.master == before.master and clock() >= began + UNHEARD_SECONDS):
                 return verdict
             await asyncio.sleep(POLL)
         return None

@@ -161,8 +161,8 @@ def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Pa
 
 
 def test_a_master_that_has_not_heard_is_asked_again(tmp_path: Path) -> None:
-    """It takes the first connection in which a reload is asked for, and closes it."""
-    count = 0
+    """It takes the first connection in which a reload is asked for, and closes it; a worker of an earlier reload ends meanwhile."""
+    count, former = 0, ["# old workers\n9 worker 1 0d00h00m01s 3.2\n"]
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(tmp_path / "m.sock"))
     listener.listen()
@@ -179,7 +179,7 @@ def test_a_master_that_has_not_heard_is_asked_again(tmp_path: Path) -> None:
                     count += 1
                     client.sendall(b"Success=1\n--\n" if count > 1 else b"")
                 else:
-                    client.sendall(b"1 master 0 0d00h00m01s 3.2\n")
+                    client.sendall(f"1 master 0 0d00h00m01s 3.2\n{former.pop() if former else ''}".encode())
 
     thread = threading.Thread(target=serve)
     thread.start()
