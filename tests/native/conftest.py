@@ -1,5 +1,6 @@
-"""A HAProxy that serves two sections, for the engine's tests."""
+"""A HAProxy that serves two sections, for the engine's tests; a directory that other users reach."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,3 +14,11 @@ from tests.native.engines import CONFIG
 def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
     with HAProxy(tmp_path, CONFIG % free_port(), binary=haproxy_binary) as haproxy:
         yield haproxy
+
+
+@pytest.fixture
+def public_path() -> Iterator[Path]:
+    """An empty directory that other users reach: each pytest that starts closes the one that holds `tmp_path` to them."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

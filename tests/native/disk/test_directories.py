@@ -51,18 +51,14 @@ def test_what_goes_wrong_inside(tmp_path: Path, number: int, remedy: str) -> Non
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
-def test_of_another_user(tmp_path: Path) -> None:
-    for each in tmp_path.parents:
-        if str(each).startswith("/tmp/"):
-            each.chmod(0o755)
-    tmp_path.chmod(0o755)
+def test_of_another_user(public_path: Path) -> None:
     os.seteuid(65534)
     try:
-        directory = Directory(tmp_path, "maps_dir")
-        assert directory.readable() == tmp_path
+        directory = Directory(public_path, "maps_dir")
+        assert directory.readable() == public_path
         with pytest.raises(Unusable, match="Permission denied; .* belongs to root:root, mode 0755, and this process runs as nobody"):
             directory.writable()
-        assert "Permission denied" in Directory(tmp_path / "new", "maps_dir").trouble()
+        assert "Permission denied" in Directory(public_path / "new", "maps_dir").trouble()
     finally:
         os.seteuid(0)
 

@@ -20,11 +20,15 @@ ME = pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    directory = tmp_path / "etc"
-    directory.mkdir()
-    (tmp_path / "state").mkdir()
-    (directory / "haproxy.cfg").write_bytes(OLD)
-    return directory / "haproxy.cfg"
+    return file_in(tmp_path)
+
+
+def file_in(parent: Path) -> Path:
+    for name in ("etc", "state"):
+        (parent / name).mkdir()
+    path = parent / "etc" / "haproxy.cfg"
+    path.write_bytes(OLD)
+    return path
 
 
 def config_file(path: Path, system: object = os) -> ConfigFile:
@@ -270,10 +274,8 @@ def as_nobody(path: Path) -> str:
         (0, 0o644, 0o755, "refused"),
     ],
 )
-def test_an_ordinary_user(path: Path, owner: int, mode: int, directory_mode: int, result: str) -> None:
-    for directory in path.parents:
-        if stat.S_IMODE(directory.stat().st_mode) & 0o5 == 0:
-            directory.chmod(directory.stat().st_mode | 0o5)
+def test_an_ordinary_user(public_path: Path, owner: int, mode: int, directory_mode: int, result: str) -> None:
+    path = file_in(public_path)
     os.chown(path, owner, owner)
     path.chmod(mode)
     path.parent.chmod(directory_mode)
