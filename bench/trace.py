@@ -54,6 +54,7 @@ class Trace(NamedTuple):
             "frames": max((call.depth - 1 for call in edits), default=None),
             "files": len({file for file, _ in functions}),
             "functions": len(functions),
+            "calls": sum(bool(call.file and call.depth) for call in self.calls),
             "threads": len({call.thread for call in self.calls if call.depth}),
             "to words": self._count(TO_WORDS, holds_server),
             "to object": self._count(TO_OBJECT, holds_server),

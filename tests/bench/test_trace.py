@@ -50,8 +50,8 @@ def test_a_change(made: dict[str, Trace], kind: str, command: str, is_in_file: b
     assert row["commands"] == len(sent)
     assert row["checks"] == 0, "the running process judges it"
     assert row["commits"], "the history's thread works for the request"
-    assert bool(row["fsync"]) == bool(row["compare"]) == bool(row["permit"]) == is_in_file
-    assert 0 < row["files"] < row["functions"] and row["threads"]
+    assert bool(row["fsync"]) == bool(row["compare"]) == is_in_file
+    assert 0 < row["files"] < row["functions"] < row["calls"] and row["threads"]
 
 
 def test_the_road_to_the_editor(made: dict[str, Trace]) -> None:
@@ -78,9 +78,9 @@ def test_calls_of_each_other_and_of_others_are_not_counted() -> None:
         Call("os.fsync", "Draft.sync", 4, 0, 3),
     ]
     row = Trace(calls, {"split"}).columns()
-    assert (row["to words"], row["functions"], row["threads"], row["fsync"]) == (1, 2, 2, 0)
+    assert (row["to words"], row["functions"], row["calls"], row["threads"], row["fsync"]) == (1, 2, 3, 2, 0)
     assert row["compare"] is row["commands"] is None
-    assert next(reversed([*table({"a": row})])).split()[:7] == ["a", "-", "-", "1", "2", "2", "1"]
+    assert next(reversed([*table({"a": row})])).split()[:8] == ["a", "-", "-", "1", "2", "3", "2", "1"]
 
 
 @contextmanager
