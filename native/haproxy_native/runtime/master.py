@@ -14,7 +14,7 @@ POLL = 0.02
 UNHEARD_SECONDS = 1.0
 # Since 3.1, while another client's reload is at work.
 _BUSY = "Another reload is still in progress"
-# For an answer of a single worker: one that ends at the moment may give none, and nobody is to wait for it.
+# For an answer of a worker that may be ending, or of a master that may be executing itself: either may give none.
 FORMER_SECONDS = 3.0
 
 
@@ -77,9 +77,10 @@ class Master:
         return None
 
     async def _seen(self) -> Processes | None:
-        """A master that is executing itself again is not there for a moment."""
+        """A master that is executing itself again is away for a moment; what it was asked just before may get no answer."""
+        socket = Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True)
         try:
-            return await self.processes()
+            return answers.processes(await socket.send("show proc"))
         except RuntimeAbsent:
             return None
 

@@ -3,10 +3,12 @@
 import asyncio
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.runtime import master as master_module
 from haproxy_native.runtime.master import Master, judge
 from haproxy_native.runtime.responses import Process, Processes
 from tests.haproxy.process import HAProxy
@@ -100,3 +102,28 @@ def test_a_master_that_refuses_a_process_goes_on_to_answer(haproxy: HAProxy) -> 
         assert haproxy.worker_pid() in (await master.processes()).pids
 
     asyncio.run(work())
+
+
+def test_an_answer_that_never_comes_does_not_use_up_the_patience(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that a master accepts just before it executes itself may stay without an answer."""
+    monkeypatch.setattr(master_module, "FORMER_SECONDS", 0.1)
+    rows = "1 master {} 0d00h00m01s 2.6\n# workers\n{} worker 0 0d00h00m01s 2.6\n"
+    replies, held = [rows.format(0, 10), "", None, rows.format(1, 11)], list[asyncio.StreamWriter]()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        if (reply := replies.pop(0)) is None:
+            held.append(writer)
+        else:
+            writer.write(reply.encode())
+            writer.close()
+
+    async def work() -> bool | None:
+        async with await asyncio.start_unix_server(serve, tmp_path / "m.sock"):
+            answer = await Master(str(tmp_path / "m.sock"), timeout=60).reload()
+            for writer in held:
+                writer.close()
+                await writer.wait_closed()
+            return answer.success
+
+    assert asyncio.run(work()) is True and len(held) == 1
