@@ -14,6 +14,7 @@ from statistics import median
 from bench.apply import of_apply
 from bench.arrivals import arrivals
 from bench.ctl import of_ctl
+from bench.effects import of_effects
 from bench.farm import Farm, farm
 from bench.floors import floors
 from bench.history import of_history
@@ -52,6 +53,7 @@ def main() -> None:
                     **of_apply(work),
                     **others_wait(),
                     **of_refusals(),
+                    **of_effects(),
                     **of_page(work),
                 }
         print(tables(size, lowest, measured), flush=True)

@@ -10,6 +10,8 @@ import pytest
 from bench.apply import FIRST, SECOND
 from bench.arrivals import ROWS, VERSION
 from bench.ctl import ROWS as ROWS_OF_CTL
+from bench.effects import FLOOR as FLOOR_OF_EFFECTS
+from bench.effects import ROW as ROW_OF_EFFECTS
 from bench.farm import LARGE
 from bench.history import ROW
 from bench.others import ROW as ROW_OF_OTHERS
@@ -44,7 +46,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
-    single = {ROW, ROW_OF_RIGHTS, ROW_OF_OTHERS, ROW_OF_REFUSALS, FIRST, SECOND}
+    single = {ROW, ROW_OF_RIGHTS, ROW_OF_OTHERS, ROW_OF_REFUSALS, FIRST, SECOND, ROW_OF_EFFECTS, FLOOR_OF_EFFECTS}
     ours = {"routing, slowest path", *single, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS, *ROWS_OF_PAGE}
     assert set(results["sidecar"]) - ours == set(results["again"])
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))

@@ -33,7 +33,7 @@ def _all_defaults(document: Document) -> tuple[Sequence[int], Sequence[str]]:
     """The place and the name of each defaults section."""
     known: tuple[Sequence[int], Sequence[str]] | None = document.cache.get(DEFAULTS)
     if known is None:
-        places = [place for place, section in enumerate(document.sections) if section.kind == DEFAULTS]
+        places = document.places_of(DEFAULTS)
         known = document.cache[DEFAULTS] = places, [document.names()[place] for place in places]
     return known
 

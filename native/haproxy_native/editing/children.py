@@ -1,6 +1,7 @@
 """The lines of one collection inside a section: read, inserted, replaced and deleted by position."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from haproxy_native.text.words import is_word, unquoted
 
 # What a section keeps the places of its lines under, by their first words.
 _FIRST_WORDS = "first words"
+# What it keeps the names under that several of its lines have.
+_REPEATED = "repeated"
 
 
 @dataclass
@@ -45,9 +48,21 @@ class ChildEditor:
 
     def __init__(self, grammar: Grammar, resources: Resources) -> None:
         self.grammar, self.resources = grammar, resources
+        self._kinds: dict[str, dict[str, set[int]]] = {}
 
     def shape(self, resource: Resource) -> LineShape:
         return self.grammar.line(resource.schema)
+
+    def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
+        """(member, collection) of those that lines of the sections may belong to, by their first words, in the order of the table."""
+        family, by_word = self.resources.children(parent), self._kinds.get(parent)
+        if by_word is None:
+            by_word = self._kinds[parent] = {}
+            for number, (_, child) in enumerate(family):
+                for word in self.shape(child).first_words:
+                    by_word.setdefault(word, set()).add(number)
+        words = {word for section in sections for word in _by_first_word(section)}
+        return [family[number] for number in sorted({number for word in words for number in by_word.get(word, ())})]
 
     def children(self, section: Section, resource: Resource) -> Children:
         """Computed once for each section."""
@@ -60,6 +75,30 @@ class ChildEditor:
             begin = {place for prefix in shape.prefixes() for place in by_word.get(prefix[0], ()) if _begins(section.lines[place], prefix)}
             places = sorted(begin)
             known = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
+        return known
+
+    def have_own_names(
+        self, resource: Resource, old: Section, new: Section, gone: Sequence[Mapping[str, Any]], come: Sequence[Mapping[str, Any]]
+    ) -> bool:
+        """Return whether no other line, in the old section or the new one, has the name of a child that goes or comes."""
+        repeated, key = self._repeated(old, resource), resource.key
+        names, others = [str(row[key]) for row in gone], [str(row[key]) for row in come]
+        if sorted(names) == sorted(others):
+            new.cache[_REPEATED, resource.name] = repeated
+            return repeated.isdisjoint(names)
+        added = set(others).difference(names)
+        has_others = added and not added.isdisjoint(str(row[key]) for row in self.children(old, resource).readable)
+        if has_others or len(set(others)) < len(others) or not repeated.isdisjoint([*names, *others]):
+            return False
+        new.cache[_REPEATED, resource.name] = repeated
+        return True
+
+    def _repeated(self, section: Section, resource: Resource) -> frozenset[str]:
+        """Return the names that several lines have; `have_own_names` passes them on to a section in which the same names repeat."""
+        known: frozenset[str] | None = section.cache.get((_REPEATED, resource.name))
+        if known is None:
+            counts = Counter(str(row[resource.key]) for row in self.children(section, resource).readable)
+            known = section.cache[_REPEATED, resource.name] = frozenset(name for name, count in counts.items() if count > 1)
         return known
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:

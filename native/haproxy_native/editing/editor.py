@@ -157,7 +157,7 @@ class Editor:
 
     def _embedded(self, section: Section, resource: Resource) -> Object:
         embedded: Object = {}
-        for member, child in self.resources.children(resource.name):
+        for member, child in self.lines.kinds(resource.name, section):
             if objects := self.lines.children(section, child).readable:
                 embedded[member] = _by_name(objects, child.key) if child.kind == "named" else list(objects)
         return embedded
@@ -285,7 +285,7 @@ class Editor:
     def unknown(self, section: Section, resource: Resource) -> list[int]:
         """The places of the directives that no object can express."""
         shape = self.shape(resource)
-        known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
+        known = {place for _, child in self.lines.kinds(resource.name, section) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
         directives = ((place, line.args) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
         return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
@@ -295,7 +295,7 @@ class Editor:
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)
         shapes = [(own.directives[number].shape, place) for number, lines in own.reading(section).lines.items() for place, _ in lines]
-        for _, child in self.resources.children(resource.name):
+        for _, child in self.lines.kinds(resource.name, section):
             shapes += [(self.lines.shape(child), place) for place in self.lines.children(section, child).places]
         for shape, place in shapes:
             line = section.lines[place]

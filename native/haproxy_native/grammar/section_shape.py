@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from haproxy_native.grammar.directive import CANCELLING, NOTHING, Directive
@@ -34,10 +35,15 @@ class Default:
 
 @dataclass
 class SectionReading:
-    """Which line belongs to which directive (by number), and the object they make."""
+    """Which line belongs to which directive (by number), and the object they make, which is computed when it is first asked for."""
 
+    shape: "SectionShape"
+    header: Line
     lines: dict[int, list[tuple[int, Line]]]
-    values: dict[str, Any]
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        return self.shape.object_of(self.header, self.lines)
 
 
 class SectionShape:
@@ -92,11 +98,12 @@ class SectionShape:
             for place, line in enumerate(section.lines[1:], 1):
                 if line.words and place not in hidden and (number := self.directive_of(line)) is not None:
                     lines.setdefault(number, []).append((place, line))
-            known = section.cache[self] = SectionReading(lines, self._object(section, lines))
+            known = section.cache[self] = SectionReading(self, section.header, lines)
         return known
 
-    def _object(self, section: Section, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
-        values: dict[str, Any] = dict(self.header.read(section.header) or {})
+    def object_of(self, header: Line, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
+        """The object that a header and the lines of each directive make."""
+        values: dict[str, Any] = dict(self.header.read(header) or {})
         for number in sorted(lines):
             directive = self.directives[number]
             if members := directive.read(lines[number]):
@@ -213,7 +220,10 @@ def changed(section: Section, change: Change) -> Section:
         if replacement is not None:
             result.append(replacement)
         result += added.get(place, ())
-    return section.with_lines(result)
+    edited = [place for place, line in change.replaced.items() if line is not section.lines[place]]
+    behind = [where + 1 for where in added if where is not None]
+    shared = min([*edited, *behind]), len(section.lines) - max([*behind, *(place + 1 for place in edited)])
+    return section.with_lines(result, shared=shared)
 
 
 def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:

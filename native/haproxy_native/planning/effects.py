@@ -4,7 +4,7 @@ Pure. Comments above lines and the places of sections have no effect; what no ob
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -19,10 +19,13 @@ from haproxy_native.errors import Diverged, Missing, NativeError
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
+from haproxy_native.text.pieces import apart
 from haproxy_native.text.section import BOUNDARY, Section
 
 LINES = "lines"
-_NONE = Document("", ())
+Pair = tuple[Section, Section]
+# What is compared of two sections: a part of each, or the sections themselves.
+Cut = Callable[[Section, Section], Pair]
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,28 @@ def inverse(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     return tuple(effect.inverse for effect in reversed(effects))
 
 
-def effects(editor: Editor, before: Document, new: Document) -> tuple[Effect, ...]:
-    """Returns the effects in the order of the table of resources; none if only comments differ."""
-    return tuple(_Comparison(editor, before, new).found())
+def differing(old: Section, new: Section) -> Pair:
+    """Return the lines in which two sections differ, each below the header; what all other lines say is the same in both.
+
+    If the header differs, or a snippet hides lines, return the sections as they are; if they have the same text, one of them twice.
+    """
+    gone, come = old.apart_from(new)
+    if gone.start == gone.stop and come.start == come.stop:
+        return old, old
+    if gone.start == 0 or old.snippets:
+        return old, new
+    parts = old.part(gone), new.part(come)
+    return (old, new) if parts[1].snippets else parts
+
+
+def effects(editor: Editor, before: Document, new: Document, cut: Cut = differing) -> tuple[Effect, ...]:
+    """Return the effects in the order of the table of resources; none if only comments differ. What two sections share is not compared."""
+    return tuple(_Comparison(editor, before, new, cut).found())
 
 
 class _Comparison:
-    def __init__(self, editor: Editor, before: Document, new: Document) -> None:
-        self._editor, self._before, self._new = editor, before, new
+    def __init__(self, editor: Editor, before: Document, new: Document, cut: Cut) -> None:
+        self._editor, self._before, self._new, self._cut = editor, before, new, cut
         self._resources = [
             resource for resource in editor.resources.by_name.values() if resource.section and not resource.file and not resource.parents
         ]
@@ -118,19 +135,27 @@ class _Comparison:
         # A proxy without `from` has that of its place.
         was = implicit_defaults(self._before, old) if old else None
         now = implicit_defaults(self._new, new) if new else None
-        if was == now and (old is new or (old and new and old.text == new.text)):
-            return
         place = Place(resource, None, name)
         if old is None or new is None:
-            yield replace(_effect(place, "", self._whole(place, old), self._whole(place, new)), source=was or now)
+            if old is not new:
+                yield replace(_effect(place, "", self._whole(place, old), self._whole(place, new)), source=was or now)
             return
-        yield from _members(
-            place, *(self._editor.as_object(section, resource, name, source) for section, source in ((old, was), (new, now)))
-        )
-        for _, child in self._editor.resources.children(resource.name):
-            yield from self._children((resource, name), child, old, new)
-        if (lines := self._unknown(resource, old)) != (others := self._unknown(resource, new)):
-            yield _effect(place, LINES, lines, others)
+        parts = self._cut(old, new)
+        is_same = parts[0] is parts[1]
+        if is_same and was == now:
+            return
+        if is_same or was != now or parts[0] is old or any(self._editor.shape(resource).reading(part).lines for part in parts):
+            yield from _members(
+                place, *(self._editor.as_object(section, resource, name, source) for section, source in ((old, was), (new, now)))
+            )
+        if is_same:
+            return
+        for _, child in self._editor.lines.kinds(resource.name, *parts):
+            yield from self._children((resource, name), child, (old, new), parts)
+        if any(self._unknown(resource, part) for part in parts):
+            lines, others = self._unknown(resource, old), self._unknown(resource, new)
+            if lines != others:
+                yield _effect(place, LINES, lines, others)
 
     def _whole(self, place: Place, section: Section | None) -> Object | None:
         """Return a section that comes or goes as its lines say it, so that making it anew gives the same lines."""
@@ -143,14 +168,26 @@ class _Comparison:
     def _unknown(self, resource: Resource, section: Section) -> list[str]:
         return [section.lines[place].text.strip() for place in self._editor.unknown(section, resource)]
 
-    def _children(self, parent: tuple[Resource, str], child: Resource, old: Section, new: Section) -> Iterator[Effect]:
-        before, after = (list(self._editor.lines.children(section, child).readable) for section in (old, new))
+    def _children(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
+        """Compare the children in two parts, or in the sections that these are of, if others say the same as they."""
+        lines = self._editor.lines
+        before, after = (lines.children(part, child).readable for part in parts)
         if before == after:
             return
+        if child.kind == "named" and lines.have_own_names(child, *sections, before, after):
+            yield from _named(parent, child, before, after, lambda: self._above(child, sections, before, after))
+            return
+        before, after = (lines.children(section, child).readable for section in sections)
         if child.kind == "indexed":
             yield from _rows(parent, child, before, after)
         else:
             yield from _named(parent, child, before, after)
+
+    def _above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
+        """How many children stand above those that differ."""
+        section, first = (sections[0], before[0]) if before else (sections[1], after[0])
+        rows = self._editor.lines.children(section, child).readable
+        return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
 
     def _texts(self, key: Key) -> Iterator[Effect]:
         old, new = (_texts_of(document, key) for document in (self._before, self._new))
@@ -163,22 +200,29 @@ def _texts_of(document: Document, key: Key) -> list[str]:
     return [section.text for own, section in zip(document.keys(), document.sections, strict=True) if own == key]
 
 
-def _named(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
+def _named(
+    parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object], above: Callable[[], int] = lambda: 0
+) -> Iterator[Effect]:
+    """`above`: how many more stand above them."""
+    start: int | None = None
     old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
         place = Place(child, parent, name)
         if name in old and name in new:
             yield from _members(place, old[name][1], new[name][1])
         else:
+            start = above() if start is None else start
             position, row = old.get(name) or new[name]
-            yield replace(_effect(place, "", row if name in old else None, row if name in new else None), position=position)
+            yield replace(_effect(place, "", row if name in old else None, row if name in new else None), position=start + position)
 
 
 def _rows(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
-    old, new = ([json.dumps(row, sort_keys=True) for row in rows] for rows in (before, after))
+    places = apart(before, after)
+    first = places[0].start
+    old, new = ([json.dumps(row, sort_keys=True) for row in rows[own]] for rows, own in zip((before, after), places, strict=True))
     for gone, come in changes(old, new):
-        yield from (_effect(Place(child, parent, place), "", before[place], None) for place in range(*gone))
-        yield from (_effect(Place(child, parent, place), "", None, after[place]) for place in range(*come))
+        yield from (_effect(Place(child, parent, first + place), "", before[first + place], None) for place in range(*gone))
+        yield from (_effect(Place(child, parent, first + place), "", None, after[first + place]) for place in range(*come))
 
 
 def _members(place: Place, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:

@@ -5,15 +5,14 @@ An edit returns a new document that shares every untouched section. Of several f
 by boundaries (native/haproxy_native/text/parts.py).
 """
 
-import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, compress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.outline import Outline
-from haproxy_native.text.pieces import PIECE, decoded, encoded, split_lines
+from haproxy_native.text.pieces import PIECE, apart, decoded, encoded, split_lines
 from haproxy_native.text.section import BOUNDARY, Section, depth_behind
 
 # The kinds of sections that HAProxy takes several of without a name.
@@ -37,7 +36,7 @@ class Document:
     `cache` keeps what others compute from the sections.
     """
 
-    __slots__ = ("_data", "_index", "_keys", "_names", "_repeated", "_size", "cache", "leads", "preamble", "sections")
+    __slots__ = ("_data", "_index", "_keys", "_kinds", "_names", "_repeated", "_size", "cache", "leads", "preamble", "sections")
 
     def __init__(self, preamble: str, sections: Iterable[Section], leads: Mapping[tuple[str, str], str] | None = None) -> None:
         self.preamble = preamble
@@ -46,6 +45,7 @@ class Document:
         self._index: dict[tuple[str, str], int] | None = None
         self._keys: tuple[tuple[str, str], ...] | None = None
         self._names: tuple[str, ...] | None = None
+        self._kinds: Mapping[str, Sequence[int]] | None = None
         self._repeated: frozenset[tuple[str, str]] | None = None
         self._data: bytes | None = None
         self._size: int | None = None
@@ -128,7 +128,7 @@ class Document:
 
     def rest(self) -> None:
         """Lets go of what can be computed again; for documents that are kept long and seldom read."""
-        self._index = self._keys = self._names = self._repeated = self._data = None
+        self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
 
     def _make_index(self) -> dict[tuple[str, str], int]:
@@ -169,9 +169,19 @@ class Document:
             else:
                 yield section.name
 
+    def places_of(self, kind: str) -> Sequence[int]:
+        """The places of the sections of that kind, in file order."""
+        kinds = self._kinds
+        if kinds is None:
+            places: dict[str, list[int]] = {}
+            for place, section in enumerate(self.sections):
+                places.setdefault(section.kind, []).append(place)
+            kinds = self._kinds = places
+        return kinds.get(kind, ())
+
     def of_kind(self, kind: str) -> list[tuple[str, Section]]:
         """(name, section) of each section of that kind, in file order."""
-        return [(name, section) for name, section in zip(self.names(), self.sections, strict=True) if section.kind == kind]
+        return [(self.names()[place], self.sections[place]) for place in self.places_of(kind)]
 
     def branches(self, kind: str, name: str) -> list[Section]:
         """All sections of that kind and name, if one of them stands in a block of conditionals; else none."""
@@ -185,17 +195,14 @@ class Document:
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
         """The places, in this document and in the other one, between the sections that they share at the begin and at the end."""
-        mine, theirs = self.sections, other.sections
-        most = min(len(mine), len(theirs))
-        begin = _first_difference(mine, theirs, most)
-        end = _first_difference(reversed(mine), reversed(theirs), most - begin)
-        return slice(begin, len(mine) - end), slice(begin, len(theirs) - end)
+        return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
         place = self.sections.index(old)
         document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]), self.leads)
         if (old.kind, old.name) == (new.kind, new.name):
-            document._index, document._keys, document._names, document._repeated = self._index, self._keys, self._names, self._repeated
+            document._index, document._keys, document._kinds = self._index, self._keys, self._kinds
+            document._names, document._repeated = self._names, self._repeated
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
@@ -241,11 +248,6 @@ class Document:
         document._data = data
         document._index, document._names = self._index, self._names
         return document
-
-
-def _first_difference(sections: Iterable[Section], others: Iterable[Section], most: int) -> int:
-    """How many of the first `most` are shared."""
-    return next(compress(range(most), map(operator.is_not, sections, others)), most)
 
 
 def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:

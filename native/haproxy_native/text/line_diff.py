@@ -8,7 +8,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
+
+from haproxy_native.text.pieces import apart
 
 CONTEXT = 3
 _UNENDED = "\n\\ No newline at end of file\n"
@@ -81,10 +82,10 @@ def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
     left = MOST_PAIRS
     for gone, come in _gaps(old, new):
         before, after = old[slice(*gone)], new[slice(*come)]
-        head = _in_common(before, after)
-        tail = _in_common(before[head:][::-1], after[head:][::-1])
+        mine, theirs = apart(before, after)
+        head, tail = mine.start, len(before) - mine.stop
         yield gone[0], come[0], head
-        before, after = before[head : len(before) - tail], after[head : len(after) - tail]
+        before, after = before[mine], after[theirs]
         left -= (pairs := len(before) * len(after))
         if pairs and left >= 0:
             blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
@@ -92,16 +93,11 @@ def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
         yield gone[1] - tail, come[1] - tail, tail
 
 
-def _in_common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
 def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
     """What is to be compared: everything where that is little, else what lies before, between and behind the lines that tell the place."""
     at = there = 0
-    head = _in_common(old, new)
-    tail = _in_common(old[head:][::-1], new[head:][::-1])
-    if (len(old) - head - tail) * (len(new) - head - tail) > MOST_PAIRS:
+    gone, come = apart(old, new)
+    if (gone.stop - gone.start) * (come.stop - come.start) > MOST_PAIRS:
         for place, new_place in _in_order(_unique(old, new)):
             yield (at, place), (there, new_place)
             at, there = place, new_place

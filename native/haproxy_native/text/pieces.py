@@ -1,8 +1,8 @@
-"""Goes through long texts in pieces, so that other threads can run."""
+"""Goes through long texts in pieces, so that other threads can run, and through long sequences in pieces that are compared at once."""
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import AnyStr
 
@@ -10,6 +10,8 @@ from haproxy_native.abandonment import check
 
 PIECE = 1 << 16
 _MANY = 1 << 14
+# Elements of two sequences that are compared at once.
+_STEP = 1 << 8
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
@@ -58,6 +60,22 @@ def joined(parts: Iterable[str]) -> str:
         check()
         texts.append("".join(some))
     return texts[0] if len(texts) == 1 else "".join(texts)
+
+
+def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]:
+    """Return the places, in each of two sequences, between the elements that both have at the begin and at the end."""
+    size, others = len(one), len(other)
+    begin, most = 0, min(size, others)
+    while begin + _STEP <= most and one[begin : begin + _STEP] == other[begin : begin + _STEP]:
+        begin += _STEP
+    while begin < most and one[begin] == other[begin]:
+        begin += 1
+    end, most = 0, most - begin
+    while end + _STEP <= most and one[size - end - _STEP : size - end] == other[others - end - _STEP : others - end]:
+        end += _STEP
+    while end < most and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return slice(begin, size - end), slice(begin, others - end)
 
 
 def split_lines(text: str) -> list[str]:

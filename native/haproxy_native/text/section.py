@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from haproxy_native.text.line import Line
-from haproxy_native.text.pieces import joined, split_lines
+from haproxy_native.text.pieces import apart, joined, split_lines
 
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
 # Comments that enclose lines which other tools write as text, and the sections in which they do.
 SNIPPET, SNIPPED = "###_config-snippet_###", ("global", "defaults", "frontend", "backend")
 # What a section keeps the depths of its blocks under.
 DEPTHS = "depths"
+# A mark of a section, by which one that was made of it knows how many lines both have at the begin and at the end.
+_MARK, _ORIGIN = "mark", "origin"
 # The kind of what is no section but the beginning of another file: its text is a mark, and what stands there before the first section.
 BOUNDARY = ""
 
@@ -88,13 +90,37 @@ class Section:
         """The same section with another text."""
         return self._like(text=text)
 
-    def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
-        """The same section with other lines; only a last line may lack its line end."""
-        lines_ = list(lines)
+    def with_lines(self, lines: Iterable[Line], *, name: str | None = None, shared: tuple[int, int] | None = None) -> "Section":
+        """The same section with other lines; only a last line may lack its line end.
+
+        `shared`: how many lines at the begin and at the end are those of this section, if that is known.
+        """
+        lines_, are_ended = list(lines), True
         for i, line in enumerate(lines_[:-1]):
             if not line.text.endswith("\n"):
-                lines_[i] = Line(line.text + self.newline)
-        return self._like(text=None, lines=lines_, name=self.name if name is None else name)
+                lines_[i], are_ended = Line(line.text + self.newline), False
+        made = self._like(text=None, lines=lines_, name=self.name if name is None else name)
+        if shared and are_ended:
+            # A reference would keep all former sections in memory.
+            made.cache[_ORIGIN] = self.cache.setdefault(_MARK, object()), *shared
+        return made
+
+    def apart_from(self, other: "Section") -> tuple[slice, slice]:
+        """The places, in this section and in the other one, between the lines that are the same at the begin and at the end."""
+        mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
+        if mark and mark is self.cache.get(_MARK):
+            return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)
+        if None in (self._lines, other._lines) and self.text == other.text:
+            return slice(0, 0), slice(0, 0)
+        mine, theirs = apart(self.lines, other.lines)
+        # Texts that were read one after the other share no lines.
+        gone, come = apart([line.text for line in self.lines[mine]], [line.text for line in other.lines[theirs]])
+        begin = mine.start
+        return slice(begin + gone.start, begin + gone.stop), slice(begin + come.start, begin + come.stop)
+
+    def part(self, places: slice) -> "Section":
+        """The header, and of the lines those at some places."""
+        return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
         """The same section; `indent` is that of its first line."""
@@ -107,11 +133,11 @@ class Section:
     @property
     def snippets(self) -> frozenset[int]:
         """The places of lines in a snippet, and of the comments around it: they are text, whatever they say."""
-        if self.kind not in SNIPPED or SNIPPET not in self.text:
+        if self.kind not in SNIPPED:
             return frozenset()
         places: frozenset[int] | None = self.cache.get(SNIPPET)
         if places is None:
-            places = self.cache[SNIPPET] = frozenset(self._in_snippets())
+            places = self.cache[SNIPPET] = frozenset(self._in_snippets() if SNIPPET in self.text else ())
         return places
 
     def as_read(self) -> "Section":
