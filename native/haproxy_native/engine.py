@@ -168,13 +168,7 @@ class Engine:
         if expect is None:
             raise BadRequest(_NEITHER)
         change = Change(operations, expect, reload, actions=actions, skips_same=skips_same and reload is Reload.AUTO)
-        if isinstance(expect, Rebase):
-            return await commit(self.context, await on_its_base(self.context, change))
-        # A stale version is refused without waiting for other commits.
-        with suppress(Unreadable):
-            await self.notice()
-        expect.compare(self.version())
-        return await commit(self.context, change)
+        return await commit(self.context, await on_its_base(self.context, change))
 
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
         made: list[Texts] = []

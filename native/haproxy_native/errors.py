@@ -206,6 +206,10 @@ class Stale(Conflict):
         self.current = current
 
 
+class Touched(Conflict):
+    """Another process has edited a file between the last look at it and its replacement."""
+
+
 class StaleTransaction(Stale):
     """`transaction` is its id."""
 

@@ -29,7 +29,7 @@ from haproxy_native.commit.rehearse import rehearse
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
-from haproxy_native.errors import READ_ONLY, Forbidden
+from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
 from haproxy_native.planning.outcome import Plan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.records import IN_PROGRESS
@@ -99,7 +99,11 @@ async def _recorded(context: CommitContext, change: Change | FileChange | Object
             change.author.request.is_recorded = False
         return await _uncommitted(context)
     except Exception as error:
-        context.events.tell(committed("failed", error=error))
+        if isinstance(error, Stale) and change.author.request:
+            # Whoever comes too late repeats the call, which is no failure of a commit.
+            change.author.request.is_recorded = False
+        else:
+            context.events.tell(committed("failed", error=error))
         raise
     context.events.tell(committed(outcome.kind, outcome))
     return outcome
@@ -259,7 +263,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
 
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, plan: Plan) -> Outcome:
     """Applies the change by its commands, then replaces the file. Raises what `publish` does, and Untaken, with nothing changed."""
-    await _compare(context, change, prepared)
+    await _refuse_overtaken(context, change, prepared)
     if not process.may_judge(context, change, prepared.before):
         raise Overtaken
     syncing = asyncio.ensure_future(asyncio.to_thread(prepared.draft.sync))
@@ -277,7 +281,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     """Publishes as `publish` does, together with stored files; without `has_text` the text stays."""
     files, stamped, before = prepared.files, prepared.stamped, prepared.before
     await notice(context)
-    await _compare(context, change, prepared)
+    await _refuse_overtaken(context, change, prepared)
     await files.compare()
     plans = await files.planned()
     reasons = [reason for plan in plans.values() if not plan.steps for reason in plan.reasons]
@@ -322,7 +326,7 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
     if prepared.plan is None:
         # What HAProxy has taken already was observed with its commands.
         await context.observe()
-    await _compare(context, change, prepared)
+    await _refuse_overtaken(context, change, prepared)
     if context.running.is_current:
         context.unloaded.clear()
     if context.backups.number > 0:
@@ -332,7 +336,10 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
         await asyncio.to_thread(context.running.save_copy)
         if context.pending or change.reload is not Reload.NONE:
             context.state_file.owe(current.fingerprint, stamped_fingerprint(stamped))
-    await current.install(stamped, prepared.draft, prepared.banner)
+    try:
+        await current.install(stamped, prepared.draft, prepared.banner)
+    except Touched:
+        raise Overtaken from None
     if change.checked:
         context.accepted = current.fingerprint
     if change.transaction_id:
@@ -340,12 +347,14 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
         context.transactions.outdate_older(prepared.base)
 
 
-async def _compare(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Raises Conflict and Overtaken where another text has become current."""
-    current = context.current
-    await current.notice_aside()
-    change.expect.compare(current.version)
-    if current.document is not prepared.before or _is_outdated(context, change, prepared):
+async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Prepared) -> None:
+    """Raises Overtaken where another text, or a stored file that this one reads, has become current since the change was prepared.
+
+    An edit by another process is found when the file is replaced, by its stamp, unless that may be the same after another write.
+    """
+    if not context.current.settled:
+        await context.current.notice_aside()
+    if context.current.document is not prepared.before or _is_outdated(context, change, prepared):
         raise Overtaken
 
 

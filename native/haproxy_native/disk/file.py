@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from haproxy_native.disk import aside, ownership
 from haproxy_native.disk.atomic import DraftFile, remove_drafts
 from haproxy_native.disk.journal import Journal
-from haproxy_native.errors import Conflict, Unreadable, WriteFailed
+from haproxy_native.errors import Touched, Unreadable, WriteFailed
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
@@ -145,7 +145,7 @@ class Draft:
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
         """Makes it the file's content, if at the last moment that is still `untouched`.
 
-        Raises WriteFailed and Conflict, with the old content in place.
+        Raises WriteFailed and Touched, with the old content in place.
         """
         assert not aside.place.get(), "a draft that is only looked at"
         try:
@@ -184,7 +184,7 @@ class Draft:
 
     def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
         if not untouched():
-            raise Conflict(f"{self.file.path} has just been edited by another process")
+            raise Touched(f"{self.file.path} has just been edited by another process")
 
     def _write_in_place(self, untouched: Callable[[], bool]) -> None:
         self._refuse_touched(untouched)

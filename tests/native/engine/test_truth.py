@@ -53,7 +53,7 @@ def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
             monkeypatch.setattr(engine.context.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
-            with pytest.raises(Conflict, match="has just been edited by another process"):
+            with pytest.raises(Conflict, match="is 2, given version is 1"):
                 await engine.write([ByFunction(adding("b"))], Version(1))
             monkeypatch.undo()
             assert file.read_text() == "global\nbackend by-hand\n"
