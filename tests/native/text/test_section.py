@@ -85,3 +85,12 @@ def test_snippets_are_told_by_their_comments() -> None:
     assert Section("backend", "b", text).snippets == {2, 3, 4, 5, 7, 8}
     assert Section("backend", "b", text).outside_blocks(3) == 5
     assert Section("listen", "b", text).snippets == Section("backend", "b", "backend b\n# ###_config-snippet_### BEGIN\n").snippets == set()
+
+
+def test_where_two_sections_differ() -> None:
+    section = Section("backend", "b", "backend b\n  one\n  two")
+    one, two = section.lines[1:]
+    assert section.apart_from(section.with_lines([section.header, Line("  none\n"), two])) == (slice(1, 2), slice(1, 2))
+    assert section.apart_from(section.with_lines([section.header, one, Line("  one\n"), two], shared=(2, 1))) == (slice(2, 2), slice(2, 3))
+    # The line that was the last one gets a line end, so that it is another.
+    assert section.apart_from(section.with_lines([*section.lines, Line("  three\n")], shared=(3, 0))) == (slice(2, 3), slice(2, 4))
