@@ -187,10 +187,13 @@ class Confirmations:
             self._pending(id_)
             return self._told(self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
-    def extend(self, id_: str, seconds: float) -> Confirmation:
+    async def extend(self, id_: str, seconds: float) -> Confirmation:
         """The time begins anew. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
-        self._pending(id_)
-        return self._told(self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
+        async with self._lock:
+            self._pending(id_)
+            # As `_save`: what the history has not taken is cut off by a kill, and must not be PENDING on disk then.
+            await self._history.catch_up()
+            return self._told(self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def take_back(self, id_: str) -> Confirmation:
         """Takes the change back now.

@@ -56,7 +56,7 @@ def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
                 await engine.amend([ByFunction(adding("b"))])
                 await put(engine, "a.http", b"one\n")
             assert confirmations.get(made.id).status == PENDING and await confirmations.entries(made.id) == [2, 1]
-            confirmations.extend(made.id, 0)
+            await confirmations.extend(made.id, 0)
             assert (await over(confirmations, made.id)).status == RETURNED
             assert "backend b" not in text(engine) and not (tmp_path / "general" / "a.http").exists()
             assert [each.status for each in reported] == [PENDING, PENDING, RETURNED]
@@ -69,7 +69,7 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
                 await engine.amend([ByFunction(adding("b"))])
-            confirmations.extend(made.id, 0)
+            await confirmations.extend(made.id, 0)
             assert (await confirmations.confirm(made.id)).status == CONFIRMED
             await asyncio.sleep(2 * LOOK_SECONDS)
             assert "backend b" in text(engine) and confirmations.get(made.id).status == CONFIRMED
@@ -77,7 +77,7 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
                 with pytest.raises(NotPending, match="confirmation 1 is confirmed"):
                     await call
             with pytest.raises(NotPending):
-                confirmations.extend(made.id, 5)
+                await confirmations.extend(made.id, 5)
 
     run(work())
 
@@ -87,8 +87,8 @@ def test_at_once_and_later(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
                 await engine.amend([ByFunction(adding("b"))])
-            confirmations.extend(made.id, 0)
-            confirmations.extend(made.id, 60)
+            await confirmations.extend(made.id, 0)
+            await confirmations.extend(made.id, 60)
             await asyncio.sleep(2 * LOOK_SECONDS)
             assert "backend b" in text(engine)
             assert (await confirmations.take_back(made.id)).status == RETURNED and "backend b" not in text(engine)
@@ -193,7 +193,7 @@ def test_over_a_restart(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(60) as made:
                 await engine.amend([ByFunction(adding("b"))])
-            confirmations.extend(made.id, 0)
+            await confirmations.extend(made.id, 0)
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert "backend b" in text(engine)
             assert (await over(confirmations, made.id)).status == RETURNED and "backend b" not in text(engine)
@@ -349,15 +349,17 @@ def test_a_history_that_takes_nothing_for_a_while(
                 await engine.amend([ByFunction(adding("b"))])
             assert confirmations.get(made.id).status == PENDING
             assert caplog.text.count("writing the history failed") == 1
+            with pytest.raises(Unusable):
+                await confirmations.extend(made.id, 60)
             if not is_killed:
                 is_full.clear()
-                confirmations.extend(made.id, 0)
+                await confirmations.extend(made.id, 0)
                 assert (await over(confirmations, made.id)).status == RETURNED
                 assert "backend b" not in text(engine) and "backend a" in text(engine)
         if is_killed:
             is_full.clear()
             async with confirming(tmp_path) as (engine, confirmations, _):
-                confirmations.extend(made.id, 0)
+                await confirmations.extend(made.id, 0)
                 assert (await over(confirmations, made.id)).status == RETURNED
                 assert "backend b" not in text(engine) and "backend a" in text(engine)
 

@@ -33,7 +33,7 @@ async def extend(call: JsonCall) -> Response:
     seconds = duration("timeout", call.body["timeout"])
     if not SHORTEST <= seconds <= LONGEST:
         raise ApiError(422, f"timeout in body is from {SHORTEST:g} s to 24h")
-    return json_response(200, await _shown(call, call.services.confirmations.extend(call.get("id"), seconds)))
+    return json_response(200, await _shown(call, await call.services.confirmations.extend(call.get("id"), seconds)))
 
 
 async def take_back(call: JsonCall) -> Response:
