@@ -264,7 +264,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, plan: Plan) -> Outcome:
     """Applies the change by its commands, then replaces the file. Raises what `publish` does, and Untaken, with nothing changed."""
     await _refuse_overtaken(context, change, prepared)
-    if not process.may_judge(context, change, prepared.before):
+    if not process.may_judge(context, change, prepared.before) or context.kept_members(change) != prepared.kept:
         raise Overtaken
     syncing = asyncio.ensure_future(asyncio.to_thread(prepared.draft.sync))
     try:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import AnyChange, Candidate, Content, FileStore, Outcome, Published
+from haproxy_native.commit.change import AnyChange, Candidate, Change, Content, FileStore, Outcome, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
@@ -31,6 +31,8 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
 Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
+# Members, by backend and server.
+Kept = Mapping[tuple[str, str], Collection[str]]
 # Of what HAProxy has not loaded, for a HAProxy that is stopped for days.
 MOST_UNLOADED = 100
 
@@ -99,7 +101,7 @@ class CommitContext:
     on_load: Callable[[Document], Awaitable[None]] | None = None
     on_worker: Callable[[], Awaitable[None]] | None = None
     state_of_files: Callable[[], Awaitable[Sequence[Unlike]]] | None = None
-    kept: Callable[[], Mapping[tuple[str, str], Collection[str]]] | None = None
+    kept: Callable[[], Kept] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -110,6 +112,10 @@ class CommitContext:
     accepted: str = ""
     read_only: bool = False
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
+
+    def kept_members(self, change: Change) -> Kept:
+        """What a change that claims servers leaves as it is in the process."""
+        return dict(self.kept()) if self.kept and change.claimed else {}
 
     async def require_room(self, by: Author, size: int = 0) -> None:
         """Raises Unrecorded if the history cannot take an entry of a client. What the server changes by itself is not refused."""

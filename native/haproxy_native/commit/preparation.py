@@ -3,13 +3,13 @@ them."""
 
 import asyncio
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase
 from haproxy_native.commit import file_set, process
 from haproxy_native.commit.change import Candidate, Change, Same, Texts
-from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.context import CommitContext, Kept
 from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.gate import pass_change
 from haproxy_native.commit.permission import refuse_reload
@@ -26,7 +26,7 @@ from haproxy_native.text.document import Document
 class Prepared:
     """A change that HAProxy accepts, as a draft beside the file. `base` is the version that it starts from, `publications` the number of
     changes of stored files before its check. `files` change with it; without `has_text` they alone. `plan`: the commands by which HAProxy
-    has yet to accept it, without a check."""
+    has yet to accept it, without a check, made while `kept` was to stay in the process."""
 
     texts: Texts
     new: Document
@@ -40,6 +40,7 @@ class Prepared:
     has_text: bool = True
     may_reload: bool = True
     plan: Plan | None = None
+    kept: Kept = field(default_factory=dict)
 
     @property
     def before(self) -> Document:
@@ -82,10 +83,11 @@ async def _prepared(context: CommitContext, change: Change) -> Prepared:
             return await _with_files(context, change, start, new)
         if change.skips_same and await beside(header.same_text, before, new) and await process.is_done(context, change, new):
             raise Same
+        kept = context.kept_members(change)
         plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
         if not may_reload and plan is None:
             await current.unless_overtaken(refuse_reload(context, change, before, new))
-        return await _drafted(context, change, start, new, plan)
+        return replace(await _drafted(context, change, start, new, plan), kept=kept)
 
 
 async def _with_files(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":

@@ -1,11 +1,13 @@
 """What a client states as a whole is so in the process as well, also where others have changed the process and the text does not change."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import PutDocument
+from haproxy_native.commit import process
 from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -13,6 +15,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.observed import Claim
+from haproxy_native.planning.outcome import Plan
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -263,6 +266,32 @@ def test_overrides_stay(haproxy: HAProxy) -> None:
             assert outcome.commands == ["set server app/s1 addr 127.0.0.1 port 1"]
 
     run(work())
+
+
+def test_an_override_that_comes_while_a_put_is_planned_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan was made of a worker without it."""
+    planned = process.plan_without_check
+
+    async def work() -> None:
+        async with running_engine(tmp_path, haproxy) as engine, Overrides(engine, Editor()) as overrides:
+
+            async def overtaken(*given: Any) -> Plan | None:
+                plan = await planned(*given)
+                monkeypatch.undo()
+                (before,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
+                haproxy.ask("set server app/s1 weight 4")
+                (after,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
+                overrides.record([(before, after)])
+                return plan
+
+            haproxy.ask("set server app/s1 weight 5")
+            haproxy.ask("set server app/s1 addr 127.0.0.3 port 7")
+            monkeypatch.setattr(process, "plan_without_check", overtaken)
+            assert (await put_back(engine, "put")).commands == ["set server app/s1 addr 127.0.0.1 port 1"]
+            assert state(haproxy)[0][3] == "4"
+
+    with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly("3.2")) as haproxy:
+        run(work())
 
 
 @pytest.mark.parametrize("way", ["put", "push", "patch"])
