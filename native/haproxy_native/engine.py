@@ -17,12 +17,12 @@ from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_set, permission
+from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.merging import on_its_base
 from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, merged_private, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch

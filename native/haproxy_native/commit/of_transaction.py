@@ -10,10 +10,10 @@ from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import PutDocument
+from haproxy_native.commit.bases import text_of
 from haproxy_native.commit.change import Change, Contents, FileEdits, FileStore, Outcome, Reload
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.merging import text_of
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import (
@@ -45,7 +45,7 @@ async def committed(
 ) -> tuple[Transaction, Outcome]:
     """The transaction, with the version it started from, and what its commit did. An empty one reloads.
 
-    `merges`: what came between stays, see native/haproxy_native/commit/merging.py; without it an outdated one is refused.
+    `merges`: what came between stays, see native/haproxy_native/commit/bases.py; without it an outdated one is refused.
     """
     transaction = context.transactions.to_commit(id_)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"

@@ -14,9 +14,9 @@ from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.commit import file_set
+from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Change, FileEdits, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
-from haproxy_native.commit.merging import on_its_base
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.object_names import parsed, spelled

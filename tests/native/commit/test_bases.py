@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Rebase, Version
+from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.merging import on_its_base
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Stale, TextGone
 from tests.native.engines import ByFunction, adding, run, running_engine
