@@ -32,12 +32,12 @@ LINE, WORDS = re.compile(r"\s*server\s+s0\s"), ("server", "s0")
 # Names of functions, here and in other checkouts; without a dot, of methods of any class as well.
 EDITOR = {"Editor.replace"}
 TO_WORDS = {"split", "words_of"}
-TO_OBJECT = {"LineShape.take"}
+TO_OBJECT, TAKEN_APART = {"LineShape.take"}, {"LineShape._taken_apart"}
 NOTICE = {"notice", "notice_aside"}
 COMPARE = {"Change.compare", "Version.compare"}
 PERMIT = {"permit", "permits"}
 EXCHANGE = {"RuntimeExchange.__init__"}
-NAMES = frozenset().union(EDITOR, TO_WORDS, TO_OBJECT, NOTICE, COMPARE, PERMIT, EXCHANGE)
+NAMES = frozenset().union(EDITOR, TO_WORDS, TO_OBJECT, TAKEN_APART, NOTICE, COMPARE, PERMIT, EXCHANGE)
 
 
 class Trace(NamedTuple):
@@ -57,7 +57,8 @@ class Trace(NamedTuple):
             "calls": sum(bool(call.file and call.depth) for call in self.calls),
             "threads": len({call.thread for call in self.calls if call.depth}),
             "to words": self._count(TO_WORDS, holds_server),
-            "to object": self._count(TO_OBJECT, holds_server),
+            # A shape that keeps readings takes apart what it does not know.
+            "to object": self._count(TAKEN_APART if self.known & TAKEN_APART else TO_OBJECT, holds_server),
             "stat": len(self._of({"os.stat", "os.lstat", "os.fstat"})),
             "notice": self._count(NOTICE),
             "compare": self._count(COMPARE),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
@@ -14,6 +14,9 @@ from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node,
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import BLANKS, Split, heard, unquoted, words_of
+
+# Lines of a shape whose readings are kept, for those who read the same one after the other: an old line and the new one.
+RECENT = 2
 
 
 @dataclass
@@ -123,6 +126,7 @@ class LineShape:
         for choice in alternatives:
             self._index.setdefault(self._key(choice), []).append(choice)
         self._prefixes = frozenset(alternative.literals for alternative in alternatives)
+        self._recent = lru_cache(RECENT)(self._taken_apart)
 
     # -- which alternative
 
@@ -152,7 +156,10 @@ class LineShape:
     # -- reading
 
     def take(self, words: Sequence[str]) -> Reading | None:
-        """The words taken apart by the first alternative that has them all, else by the first that matches."""
+        """The words taken apart by the first alternative that has them all, else by the first that matches; callers leave it as it is."""
+        return self._recent(tuple(words))
+
+    def _taken_apart(self, words: tuple[str, ...]) -> Reading | None:
         fallback: Reading | None = None
         for alternative in self._candidates(words):
             parts = alternative.chain.parts(words)
@@ -181,7 +188,7 @@ class LineShape:
     def read(self, line: Line) -> dict[str, Any] | None:
         """The object that a line stands for, members in model order, or None where it is another's."""
         reading = self.take(line.words)
-        return None if reading is None else self.finished(reading.values, line)
+        return None if reading is None else self.finished(dict(reading.values), line)
 
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
         """Aliases, nesting, metadata and order, from flat values."""

@@ -129,3 +129,11 @@ def test_a_value_that_no_word_tells_is_as_good_as_none() -> None:
     old = Line("default-server   weight 5\n")
     assert shape.onto(old, {"weight": 5, "no_verifyhost": "disabled", "check_via_socks4": "disabled"}) is old
     assert shape.given({"no_verifyhost": "disabled", "stick": "disabled"}) == {"stick": "disabled"}
+
+
+def test_who_reads_a_line_after_another_takes_it_apart_no_more() -> None:
+    old, new = Line('host a b  # {"x":1}\n'), Line("host a c\n")
+    readings = [HOST.take(line.words) for line in (old, new)]
+    assert all(HOST.take(list(line.words)) is reading for line, reading in zip((old, new), readings, strict=True))
+    assert HOST.read(old) == {"name": "a", "address": "b", "metadata": {"x": 1}}
+    assert HOST.read(Line("host a b\n")) == {"name": "a", "address": "b"}, "the comment is not of the words"
