@@ -246,8 +246,8 @@ class Editor:
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
-            if resource.kind == "named" and self.lines.has_name(section, resource, index):
-                _refuse_other_name(resource, key, body)
+            if resource.kind == "named" and _has_other_name(resource, key, body) and self.lines.has_name(section, resource, index):
+                raise _other_name(resource, key, body)
             self._refuse_taken(section, resource, parent, key, body)
             return _edited(document, section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
@@ -265,8 +265,8 @@ class Editor:
             if self.section(document, resource, name) is not None:
                 raise taken_section(resource, name, full=full)
             document, old = with_name(document, old, name)
-        elif resource.kind == "section":
-            _refuse_other_name(resource, name, body)
+        elif resource.kind == "section" and _has_other_name(resource, name, body):
+            raise _other_name(resource, name, body)
         wanted = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, wanted.get("from"))
         unshown = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
@@ -401,11 +401,14 @@ def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -
     return body
 
 
-def _refuse_other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> None:
+def _has_other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> bool:
     name = body.get(resource.key)
-    if name and meant(name) != meant(key):
-        text = f"{resource.key} in body is '{name}', and the path names '{key}', which stays"
-        raise OtherName(text, place=Place(member=resource.key))
+    return bool(name) and meant(name) != meant(key)
+
+
+def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> OtherName:
+    text = f"{resource.key} in body is '{body[resource.key]}', and the path names '{key}', which stays"
+    return OtherName(text, place=Place(member=resource.key))
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:

@@ -80,7 +80,11 @@ class Target:
     def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
         """Return the object after an edit, which may have named an object that had no name."""
         name, kinds = body.get(self.resource.key), ("named", "section")
-        is_new = name and self.resource.kind in kinds and not self.editor.says_name(document, self.resource, self.parent, self.key)
+        is_new = (
+            name not in (None, "", self.key)
+            and self.resource.kind in kinds
+            and not self.editor.says_name(document, self.resource, self.parent, self.key)
+        )
         return (self.named(name) if is_new else self).object(document)
 
     def added_object(self, before: Document, after: Document) -> dict[str, Any]:
