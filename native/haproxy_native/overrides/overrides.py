@@ -38,7 +38,7 @@ from haproxy_native.overrides.ledger import (
 from haproxy_native.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
-from haproxy_native.planning.observed import OPERATIONAL, Limits, Unlike, by_backend, unlike
+from haproxy_native.planning.observed import OPERATIONAL, Claim, Claimed, Limits, Unlike, by_backend, unlike
 from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import author
 from haproxy_native.runtime import commands
@@ -125,7 +125,7 @@ class Overrides:
         made = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
         return made, found
 
-    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Collection[str] | None = None) -> list[Unlike]:
+    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[Unlike]:
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
         found = await beside(lambda: list(unlike(document, servers, by_backend(states), limits, only)))
         return [each for each in found if not each.member or not self._explains(as_override(each))]
@@ -138,7 +138,7 @@ class Overrides:
     async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
         """Return what was set on these servers by others."""
         known = {(state.backend_name, state.name) for state in states}
-        found = await self._unlike(states, {}, {backend for backend, _ in known})
+        found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
     async def of_state_files(self) -> list[Unlike]:

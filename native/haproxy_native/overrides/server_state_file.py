@@ -18,7 +18,7 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.overrides.ledger import STATE, WEIGHT, Override
-from haproxy_native.planning.observed import ADDRESS, Unlike, by_backend, unlike
+from haproxy_native.planning.observed import ADDRESS, Claim, Unlike, by_backend, unlike
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import (
     CONFIGURED,
@@ -94,7 +94,7 @@ def loaded_values(editor: Editor, document: Document, differing: Iterable[Unlike
             continue
         # HAProxy takes the first line of a server.
         states = by_backend(reversed([state for state in _states(path) if state.backend_name == backend]))
-        told = list(unlike(document, Servers(editor.grammar), states, {}, {backend}))
+        told = list(unlike(document, Servers(editor.grammar), states, {}, frozenset(Claim(backend, each.server) for each in rows)))
         # Of an address in digits it takes only the port.
         found += [each for each in rows if each.member not in ("", ADDRESS) and each in told]
     return found

@@ -13,7 +13,7 @@ from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.live import BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
-from haproxy_native.planning.section_order import conditional_sections, is_conditional
+from haproxy_native.planning.section_order import conditional_sections, is_conditional, key_of
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
 from haproxy_native.runtime.verification import is_same
@@ -227,17 +227,28 @@ def _marks(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dic
     return {name: (*row.compared, limits.get((backend, name))) for name, row in rows.items()}
 
 
-def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, only: Collection[str] | None = None) -> Iterator[Unlike]:
-    """Yield where the worker's servers differ from a document, in its order, also of `only` some backends.
+def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, only: Claimed | None = None) -> Iterator[Unlike]:
+    """Yield where the worker's servers differ from a document, in its order; with `only`, at least where these do.
 
     Servers of backends that the document does not have are left out.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated, conditional = document.repeated(), conditional_sections(document)
-    for key, section in zip(document.keys(), document.sections, strict=True):
-        if key[0] in SERVED and key not in repeated and (only is None or unquoted(key[1]) in only):
+    for section in document.sections if only is None else _named(document, {claim.backend for claim in only}):
+        if section.kind in SERVED and key_of(section) not in repeated:
             check()
-            yield from _of_section(document, section, servers, live, rows.get(unquoted(key[1]), {}), limits, conditional)
+            backend = unquoted(section.name)
+            yield from _of_section(document, section, servers, live, rows.get(backend, {}), limits, conditional, _wanted(only, backend))
+
+
+def _named(document: Document, backends: Collection[str]) -> Iterator[Section]:
+    return (section for backend in backends for kind in SERVED if (section := document.find(kind, backend)))
+
+
+def _wanted(only: Claimed | None, backend: str) -> frozenset[str]:
+    """The servers of a backend that are to be compared; none where that are all, for a template may have made any."""
+    claims = [claim for claim in only or () if claim.backend == backend]
+    return frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
 
 
 def _of_section(
@@ -248,13 +259,19 @@ def _of_section(
     rows: Mapping[str, ServerState],
     limits: Limits,
     conditional: Collection[int],
+    wanted: frozenset[str],
 ) -> Iterator[Unlike]:
     above, backend = list(ancestors(document, section)), unquoted(section.name)
-    if is_settled(section, above, backend, rows, limits):
+    if wanted:
+        rows = {name: rows[name] for name in wanted if name in rows}
+    elif is_settled(section, above, backend, rows, limits):
         return
     if fixed((section, *above), servers.grammar).everything:
         return
-    served = None if is_conditional((section, *above), conditional) else servers.of(document, section)
+    served = None if is_conditional((section, *above), conditional) else servers.of(document, section, wanted)
+    if served and not wanted <= {server.name for server in served.servers}:
+        # A template may make it.
+        served = servers.of(document, section)
     try:
         named = [server for line in (*served.servers, *served.templates) for server in made(line)] if served else None
     except (ValueError, BadValue, NotExpressible):
@@ -264,6 +281,8 @@ def _of_section(
         return
     missing, differs = set(rows), False
     for server in named:
+        if wanted and server.name not in wanted:
+            continue
         missing.discard(name := server.name)
         if (row := rows.get(name)) is None:
             differs = True
@@ -275,7 +294,7 @@ def _of_section(
             yield Unlike(backend, name, member, values.get(member), value)
     for name in missing:
         yield Unlike(backend, name, "", None, {ADDRESS: rows[name].address, PORT: rows[name].port, WEIGHT: rows[name].weight})
-    if not (differs or missing):
+    if not (wanted or differs or missing):
         settle(section, above, backend, rows, limits)
 
 

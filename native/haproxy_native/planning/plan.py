@@ -165,11 +165,10 @@ class _Planner:
         """Return what the worker has otherwise of claimed servers than both documents say."""
         if not (observed := self.observed) or not observed.claimed:
             return []
-        backends = {claim.backend for claim in observed.claimed}
-        before, after = (
-            list(unlike(document, self.servers, observed.rows, observed.limits, backends)) for document in (self.running, self.new)
-        )
-        return [each for each in after if observed.corrects(each) and each in before]
+        seen = observed.rows, observed.limits, observed.claimed
+        after = [each for each in unlike(self.new, self.servers, *seen) if observed.corrects(each)]
+        before = list(unlike(self.running, self.servers, *seen)) if after else []
+        return [each for each in after if each in before]
 
     def _servers(self, old: Section, new: Section) -> None:
         """The servers of two sections that say the same besides, or of one that does not change, where its servers are claimed."""

@@ -79,9 +79,13 @@ def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool
 
 def conditional_sections(document: Document) -> frozenset[int]:
     """Return the ids of the sections that begin inside a condition that is open above them."""
+    known: frozenset[int] | None = document.cache.get(conditional_sections)
+    if known is not None:
+        return known
     found, depth = set[int](), depth_behind(map(Line, document.preamble.splitlines()), 0)
     for section in document.sections:
         if depth > 0:
             found.add(id(section))
         depth = depth_behind(section.lines, depth) if depth or ".if" in section.text else depth
-    return frozenset(found)
+    known = document.cache[conditional_sections] = frozenset(found)
+    return known

@@ -47,39 +47,44 @@ class Servers:
         self.grammar = grammar
         self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
         self.template = grammar.line(resources()["server_templates"].schema)
-        self._taken: dict[tuple[str, ...], Reading | None] = {}
+        self._shapes = {prefix: shape for shape in (self.server, self.default, self.template) for prefix in shape.prefixes()}
+        self._taken: dict[tuple[str, ...], tuple[Reading, tuple[str, ...]] | None] = {}
 
     def is_server(self, line: Line) -> bool:
-        return line.args[:1] in self.server.prefixes()
+        return self._shapes.get(line.args[:1]) is self.server
 
     def is_default(self, line: Line) -> bool:
-        return line.args[:1] in self.default.prefixes()
+        return self._shapes.get(line.args[:1]) is self.default
 
-    def of(self, document: Document, section: Section) -> SectionServers | None:
-        """Returns a section's servers; None if a line cannot be read as a server."""
+    def of(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
+        """Returns a section's servers; None if a line cannot be read as a server. With `names`, other server lines are not read."""
         inherited, opaque = self._inherited(document, section)
         servers: list[EffectiveServer] = []
         templates: list[EffectiveServer] = []
         for place, line in enumerate(section.lines):
-            if self.is_default(line):
+            shape = self._shapes.get(line.args[:1])
+            if shape is self.default:
                 values, words = self._read(self.default, line)
                 inherited, opaque = self.default.added(inherited, values), (*opaque, *words)
                 continue
-            is_server = self.is_server(line)
-            if not is_server and line.args[:1] not in self.template.prefixes():
+            if shape is None or (names and names.isdisjoint(line.args[1:2])):
                 continue
-            reading = self._taken_apart(self.server if is_server else self.template, line)
-            if reading is None:
+            taken = self._taken_apart(shape, line)
+            if taken is None:
                 return None
-            own = self.server.added(inherited, reading.values)
+            reading, words = taken
+            own, is_server = self.server.added(inherited, reading.values), shape is self.server
             name = unquoted(str(own["name" if is_server else "prefix"]))
-            (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *opaque_words(line, reading))))
+            (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *words)))
         return SectionServers(servers, templates)
 
-    def _taken_apart(self, shape: LineShape, line: Line) -> Reading | None:
-        if line.words not in self._taken:
-            self._taken[line.words] = shape.take(line.words)
-        return self._taken[line.words]
+    def _taken_apart(self, shape: LineShape, line: Line) -> tuple[Reading, tuple[str, ...]] | None:
+        """What a line says, and its opaque words."""
+        words = line.words
+        if words not in self._taken:
+            reading = shape.take(words)
+            self._taken[words] = (reading, opaque_words(line, reading)) if reading else None
+        return self._taken[words]
 
     def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
         reading = shape.take(line.words)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.observed import Unlike, by_backend, unlike
+from haproxy_native.planning.observed import Claim, Claimed, Observed, Unlike, by_backend, unlike
 from haproxy_native.planning.servers import Servers
 from haproxy_native.runtime.server_state import server_states
 from haproxy_native.runtime.verification import limits_of
@@ -128,9 +128,9 @@ def text() -> str:
     return HEAD + "backend app\n" + "".join(f"    {server}\n" for server in servers) + MORE
 
 
-def found(haproxy: HAProxy, document: Document) -> list[Unlike]:
+def found(haproxy: HAProxy, document: Document, only: Claimed | None = None) -> list[Unlike]:
     rows, limits = by_backend(server_states(haproxy.ask("show servers state"))), dict(limits_of(haproxy.ask("show stat -1 4 -1")))
-    return list(unlike(document, Servers(grammar()), rows, limits))
+    return list(unlike(document, Servers(grammar()), rows, limits, only))
 
 
 @pytest.mark.parametrize("version", [*binaries.EACH, "3.4"])
@@ -156,3 +156,22 @@ def test_a_fresh_process(tmp_path: Path, version: str) -> None:
             ("many", "t3", "port", 1, 7),
             ("inherits-one", "one", "weight", 6, 9),
         }
+
+
+def test_servers_that_are_claimed_are_compared_like_all(tmp_path: Path) -> None:
+    document, changed = Document.parse(text()), Document.parse(text().replace("server two", "server three"))
+    with HAProxy(tmp_path, text()) as haproxy:
+        named = [("app", "o1"), ("quoted", "one"), ("depends", "one"), ("inherits", "one"), ("inherits-one", "one"), ("off", "one")]
+        named += [("inherits", "two"), ("many", "t1"), ("many", "t3"), ("many", "u5")]
+        for backend, server in named[1:]:
+            haproxy.ask(f"set server {backend}/{server} weight 9")
+        claims = [Claim(*name) for name in named]
+        claims += [Claim("inherits", "three"), Claim("inherits", "none"), Claim("none", "one"), Claim("many", "t", is_template=True)]
+        for each in (document, changed):
+            every = found(haproxy, each)
+            assert len(every) > len(named) / 2
+            for only in [frozenset({claim}) for claim in claims] + [frozenset(claims)]:
+                alone, observed = found(haproxy, each, only), Observed({}, claimed=only)
+                expected = list(filter(observed.corrects, every))
+                assert sorted(map(repr, filter(observed.corrects, alone))) == sorted(map(repr, expected))
+                assert len(alone) == len(expected) or any(claim.is_template for claim in only), "no other server is compared"
