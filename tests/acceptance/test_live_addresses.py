@@ -86,7 +86,7 @@ ROWS = [
     Row(
         "127.0.0.1:9 addr localhost", {"address": "127.0.0.1", "port": 9, "health_check_address": "localhost"}, live=False, everywhere=True
     ),
-    Row("127.0.0.1:9 addr ::1:5", {"address": "127.0.0.1", "port": 9, "health_check_address": "::1:5"}, live=False),
+    Row("127.0.0.1:9 addr [::1:5]", {"address": "127.0.0.1", "port": 9, "health_check_address": "::1:5"}, live=True),
     Row("127.0.0.1:9 source localhost", {"address": "127.0.0.1", "port": 9, "source": "localhost"}, live=False),
 ]
 

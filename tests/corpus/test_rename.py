@@ -29,7 +29,10 @@ def other(document: Document, wanted: Target, name: str) -> Document:
 
 
 def can_be(document: Document, wanted: Target, directory: Path = Path("/")) -> bool:
-    """Not so what has no name in the file, one that HAProxy does not take, or one that an SPOE file has as well."""
+    """Not so what has no name in the file, which it cannot lose again, what HAProxy does not take, or what SPOE files have as well."""
+    section = document.find(*wanted.section)
+    if section is not None and not section.name:
+        return False
     found = to_object(document, wanted, str(directory), lambda path: Path(path).read_text() if Path(path).is_file() else None)
     try:
         check_name(document, wanted, "other-name")

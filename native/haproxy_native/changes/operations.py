@@ -35,24 +35,29 @@ def applied(operations: Iterable[Edit], document: Document) -> Document:
     return reduce(lambda now, operation: operation.apply(now), operations, document)
 
 
-def editor_of(place: Place) -> Editor | Sites:
+def editor_of(place: Place, editor: Editor | None = None) -> Editor | Sites:
     """Return the editor of the objects at a place: sites are made of several sections."""
-    return Sites(standard_editor()) if place.resource.kind == "view" else standard_editor()
+    editor = editor or standard_editor()
+    return Sites(editor) if place.resource.kind == "view" else editor
 
 
 @dataclass(frozen=True)
 class Create:
-    """Adds an object to a collection: at the index that is `place.key`, or at the end. `full`: with all that stands in it."""
+    """Adds an object to a collection: at the index that is `place.key`, or at the end. `full`: with all that stands in it.
+
+    `editor`: one that writes otherwise than the standard one, such as times in another unit.
+    """
 
     place: Place
     body: Mapping[str, Any]
     full: bool = False
+    editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at = self.place
         index = at.key if isinstance(at.key, int) else None
-        return editor_of(at).create(document, at.resource, at.parent, self.body, index=index, full=self.full)
+        return editor_of(at, self.editor).create(document, at.resource, at.parent, self.body, index=index, full=self.full)
 
 
 @dataclass(frozen=True)
@@ -62,11 +67,12 @@ class Replace:
     place: Place
     body: Mapping[str, Any]
     full: bool = False
+    editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at = self.place
-        return editor_of(at).replace(document, at.resource, at.parent, at.key, self.body, full=self.full)
+        return editor_of(at, self.editor).replace(document, at.resource, at.parent, at.key, self.body, full=self.full)
 
     @property
     def claimed(self) -> Claimed:
@@ -81,10 +87,11 @@ class Patch:
     place: Place
     members: Mapping[str, Any]
     full: bool = False
+    editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        at, editor = self.place, editor_of(self.place)
+        at, editor = self.place, editor_of(self.place, self.editor)
         now = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
         body = {name: value for name, value in {**now, **self.members}.items() if value is not None}
         return editor.replace(document, at.resource, at.parent, at.key, body, full=self.full)
@@ -108,12 +115,13 @@ class ReplaceAll:
 
     place: Place
     bodies: Sequence[Mapping[str, Any]]
+    editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at = self.place
         assert at.parent is not None
-        return standard_editor().replace_all(document, at.resource, at.parent, self.bodies)
+        return (self.editor or standard_editor()).replace_all(document, at.resource, at.parent, self.bodies)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,9 @@ def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming
     def stored(_: Document, after: Document) -> Any:
         return named.as_named_in(body, after)
 
-    return Write([*edits, Replace(named.place, body, named.full)], 200, stored, silent=named.resource.silent, renaming=renaming)
+    return Write(
+        [*edits, Replace(named.place, body, named.full, call.services.editor)], 200, stored, silent=named.resource.silent, renaming=renaming
+    )
 
 
 async def patching(call: Call) -> Write:
@@ -178,7 +180,7 @@ def _patching(call: Call, asked: Target, document: Document, renaming: Renaming 
     def stored(_: Document, after: Document) -> Any:
         return named.as_named_in(body, after)
 
-    return Write([*edits, Patch(named.place, members, named.full)], 200, stored, renaming=renaming)
+    return Write([*edits, Patch(named.place, members, named.full, call.services.editor)], 200, stored, renaming=renaming)
 
 
 async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
@@ -222,7 +224,7 @@ def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
 async def replacing_all(call: Call) -> Write:
     asked, document = target(call, one=False), call.services.engine.read(call.get("transaction_id"))
     bodies = await beside_if(asked.extent(document) > LARGE, _sent_back, call, call.body, document, asked)
-    return Write([ReplaceAll(asked.place, bodies)], 200, lambda _, after: asked.objects(after))
+    return Write([ReplaceAll(asked.place, bodies, call.services.editor)], 200, lambda _, after: asked.objects(after))
 
 
 async def deleting(call: Call) -> Write:
@@ -235,7 +237,7 @@ async def deleting(call: Call) -> Write:
 
 
 def created(call: Call, asked: Target, stored: Callable[[Document, Document], Any]) -> Write:
-    return Write([Create(asked.place, call.body, asked.full)], 201, stored)
+    return Write([Create(asked.place, call.body, asked.full, call.services.editor)], 201, stored)
 
 
 replace_one, patch_one, replace_all = written(replacing), written(patching), written(replacing_all)

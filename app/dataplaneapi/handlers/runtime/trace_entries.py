@@ -44,4 +44,4 @@ def _entries(section: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _put(call: Call, entries: list[dict[str, Any]]) -> Replace:
-    return Replace(_place(call), _section(call) | {ENTRIES: entries})
+    return Replace(_place(call), _section(call) | {ENTRIES: entries}, editor=call.services.editor)
