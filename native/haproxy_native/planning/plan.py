@@ -157,7 +157,8 @@ class _Planner:
                 return self._reason(new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from it when it starts")
             self.result.commands += new_commands
             return
-        if new.kind not in SERVED or self._others(old) != self._others(new):
+        gone, come = old.apart_from(new)
+        if new.kind not in SERVED or self._others(old.lines[gone]) != self._others(new.lines[come]):
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
         self._servers(old, new)
 
@@ -204,10 +205,9 @@ class _Planner:
             return f"only HAProxy can resolve the keyword {keyword}"
         return "" if above or not self.preceded else "the servers may inherit from another file"
 
-    def _others(self, section: Section) -> list[tuple[str, ...]]:
-        """What the section says besides its servers."""
-        lines = [line for line in section.lines if line.words]
-        return [line.words for line in lines if not self.servers.is_server(line) and not self.servers.is_default(line)]
+    def _others(self, lines: Sequence[Line]) -> list[tuple[str, ...]]:
+        """What lines of a section say besides its servers."""
+        return [line.words for line in lines if line.words and not self.servers.is_server(line) and not self.servers.is_default(line)]
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""

@@ -69,7 +69,10 @@ def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
 
 
 def has_conditionals(section: Section) -> bool:
-    return any(line.args and line.args[0] in CONDITIONALS for line in section.lines)
+    known: bool | None = section.cache.get(has_conditionals)
+    if known is None:
+        known = section.cache[has_conditionals] = any(line.args and line.args[0] in CONDITIONALS for line in section.lines)
+    return known
 
 
 def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool:
