@@ -21,7 +21,7 @@ from haproxy_native.text.document import Document
 
 
 class Reload(Enum):
-    """Whether HAProxy is reloaded for a change: where it needs that, in any case and at once, or not for it."""
+    """When HAProxy is reloaded for a change: if it needs that (AUTO), in any case and at once (NOW), or never (NONE)."""
 
     AUTO, NOW, NONE = range(3)
 
@@ -136,18 +136,20 @@ class Change:
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file has our header afterwards; None: as before."""
+        """Whether the file is to begin with our header; None: as it does now."""
         return next((operation.banner for operation in self.operations if isinstance(operation, PutText | PutDocument)), None)
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that are stated as a whole: they are to do what the document says even where that does not change.
+        """The servers that the process is to run as the document says, even where their lines do not change: those that a PUT states.
 
-        None where the author's rights are limited, for what another has changed in the process would change with it.
+        None where the author's rights are limited: what others have set in the process would change as well.
         """
-        if self.author.rights is not None or not all(isinstance(edit, Replace | PutDocument) for edit in self.operations):
+        is_limited = self.author.rights is not None and not self.author.rights.are_all
+        stating = [edit for edit in self.operations if isinstance(edit, Replace | PutDocument)]
+        if is_limited or len(stating) < len(self.operations):
             return frozenset()
-        return frozenset().union(*(edit.claimed for edit in self.operations if isinstance(edit, Replace | PutDocument)))
+        return frozenset().union(*(edit.claimed for edit in stating))
 
 
 class Same(Exception):

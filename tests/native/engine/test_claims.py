@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from haproxy_native.access.rights import VERBS, Rights, Rule
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit import process
@@ -16,6 +17,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.observed import Claim
 from haproxy_native.planning.outcome import Plan
+from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -112,7 +114,7 @@ OTHERS: dict[str, tuple[str, Claim, str, list[str] | None]] = {
 
 
 def stating(document: Document, claims: frozenset[Claim]) -> PutDocument:
-    return PutDocument(document, as_it_is=True, is_whole=False, claimed=claims)
+    return PutDocument(document, claimed=claims)
 
 
 async def put_back(engine: Engine, way: str) -> Outcome:
@@ -238,6 +240,21 @@ def test_only_what_is_claimed(haproxy: HAProxy) -> None:
             assert sorted(outcome.commands) == ["set server app/s1 state ready", "set server app/s1 weight 10"]
 
     run(work())
+
+
+ADMIN, LIMITED = (Rights((name,), (Rule(objects, frozenset(VERBS)),)) for name, objects in (("admin", "**"), ("one", "backend/**")))
+
+
+@pytest.mark.parametrize(("rights", "commands"), [(ADMIN, 1), (LIMITED, 0)])
+def test_only_who_may_do_everything_sets_back_what_others_set(tmp_path: Path, rights: Rights, commands: int) -> None:
+    async def work() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            haproxy.ask("set server app/s1 weight 5")
+            author.set(Author("ann", rights=rights))
+            assert len((await put_back(engine, "put")).commands) == commands
+
+    with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly("3.2")) as haproxy:
+        run(work())
 
 
 def test_a_push_of_the_same_text_sets_nothing_back(haproxy: HAProxy) -> None:
