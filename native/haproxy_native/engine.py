@@ -171,16 +171,14 @@ class Engine:
         return await commit(self.context, await on_its_base(self.context, change))
 
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
-        made: list[Texts] = []
-
         def permitted(before: Document) -> Document:
-            made[:] = [Texts(before, change.apply(before))]
+            after = change.apply(before)
             # Whether it may reload is asked at the commit.
-            permission.permit(change.author, made[0])
-            return made[0].after
+            permission.permit(change.author, Texts(before, after))
+            return after
 
-        await self.context.transactions.change(transaction_id, permitted, change.claimed)
-        return Outcome(self.version(transaction_id), texts=made[0])
+        texts = await self.context.transactions.change(transaction_id, permitted, change.claimed)
+        return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
     async def amend(self, operations: Sequence[Edit]) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""

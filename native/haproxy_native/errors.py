@@ -21,7 +21,7 @@ NativeError
 │   ├── Stale            a write on an old version
 │   │   ├── StaleTransaction  a commit of a transaction that started from one
 │   │   └── StaleRenaming     a renaming, which is not merged
-│   ├── Touched          an edit by another process in the last moment
+│   ├── Touched          an edit by another process at the last moment
 │   ├── Collided         both have changed the same
 │   ├── Diverged         what a change left is not as it left it any more
 │   ├── NotRevertible    a change of the process alone

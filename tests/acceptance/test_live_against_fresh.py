@@ -123,7 +123,7 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
 
 async def set_back(engine: Engine, backend: str, server: str) -> None:
     """As a PUT of the server with the file's values does."""
-    stated = PutDocument(engine.document, as_it_is=True, is_whole=False, claimed=frozenset({Claim(backend, server)}))
+    stated = PutDocument(engine.document, claimed=frozenset({Claim(backend, server)}))
     outcome = await engine.write([stated], Version(engine.version()))
     assert outcome.live or (await reload(engine)).status == "succeeded"
 

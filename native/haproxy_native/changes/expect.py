@@ -15,8 +15,11 @@ from haproxy_native.text.document import Document
 
 
 @dataclass(frozen=True)
-class AnyVersion:
-    """Nothing: the change is made on whatever is current when its turn comes. `transaction`: the id of the one that is committed."""
+class Expect:
+    """What a change expects; by itself nothing: it is made on whatever is current when its turn comes.
+
+    `transaction`: the id of the transaction that is committed.
+    """
 
     transaction: str = field(default="", kw_only=True)
 
@@ -29,7 +32,7 @@ class AnyVersion:
 
 
 @dataclass(frozen=True)
-class Version(AnyVersion):
+class Version(Expect):
     """This version of the configuration.
 
     `base`: its text, where that is known: a version alone may stand for two, since not every edit by others counts.
@@ -57,8 +60,8 @@ class Version(AnyVersion):
 
 
 @dataclass(frozen=True)
-class Rebase(AnyVersion):
-    """A version whose text is `base`: what came between stays, and is a conflict where the change is of the same members of objects."""
+class Rebase(Expect):
+    """An old version, whose text is `base`. Changes made since then stay; one of the same member of an object is a conflict."""
 
     number: int
     base: Document | None = field(default=None, repr=False)
@@ -77,10 +80,10 @@ class Rebase(AnyVersion):
 
 
 @dataclass(frozen=True)
-class SeenObject(AnyVersion):
-    """An object, or a list where `place` has no key, as it was seen. `full`: with all that stands in it. `number`: a version as well.
+class SeenObject(Expect):
+    """An object, or a list if `place` has no key, with the value that the client saw. `full`: with all that stands in it.
 
-    Nothing is as a `value` of None, which is for what was not seen as it was.
+    `value` is None if the client saw another value: then nothing is changed. `number`: a version that is expected as well.
     """
 
     place: Place
@@ -101,8 +104,8 @@ class SeenObject(AnyVersion):
 
 
 @dataclass(frozen=True)
-class SeenText(AnyVersion):
-    """The text of one of the configuration's files as it was seen, by the file's name. `number`: a version as well."""
+class SeenText(Expect):
+    """The text of one of the configuration's files that the client saw. `number`: a version that is expected as well."""
 
     name: str
     text: bytes = field(repr=False)
@@ -110,7 +113,7 @@ class SeenText(AnyVersion):
 
     @classmethod
     def of(cls, document: Document, name: str, number: int = 0) -> Self:
-        """What a document has of a file."""
+        """Expect what the document has of this file."""
         return cls(name, parts.parts(document)[name].data, number)
 
     def compare(self, configured: int) -> None:
@@ -123,8 +126,7 @@ class SeenText(AnyVersion):
         return applied(operations, document)
 
 
-Expect = AnyVersion
-ANY = AnyVersion()
+ANY = Expect()
 
 
 def seen(document: Document, place: Place, *, full: bool = False) -> Any:

@@ -76,7 +76,7 @@ class Replace:
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the document is to be true of in the process too, whatever the edit changes."""
+        """The servers that the process is to run as the document says, even if this changes no line of theirs."""
         return claimed_by(self.place.resource, self.place.parent, str(self.place.key))
 
 
@@ -128,8 +128,8 @@ class ReplaceAll:
 class PutText:
     """Replaces the text of one of the configuration's files, by its name; "" is the main file.
 
-    `keeps_version`: the version of the text is the configuration's from then on, else the next one is. `lines`: how many the text had as it
-    was sent, which HAProxy's messages count.
+    `keeps_version`: the configuration gets the version that the text states, instead of the next one. `lines`: how many the text had when
+    it was sent, so that HAProxy's messages can name the client's lines.
     """
 
     name: str
@@ -143,12 +143,12 @@ class PutText:
 
     @property
     def banner(self) -> bool | None:
-        """Whether the configuration has our header from then on; None where the text is not of the main file, and so has no say in it."""
+        """Whether the file is to begin with our header, as the text does; None for another file than the main one."""
         return header.has_banner(self.text) if self.name == parts.MAIN else None
 
 
 def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
-    """A text that a client sent, perhaps without its version lines; a mark in it would make it speak of other files. Raises BadRequest."""
+    """Parse a text that a client sent; without `versions` its version lines are left out. Raises BadRequest for a NUL character."""
     if MARK.encode() in body:
         raise BadRequest("invalid configuration: it holds a NUL character")
     return Document.parse(body if versions else header.without_versions(body))
@@ -156,19 +156,16 @@ def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
 
 @dataclass(frozen=True)
 class PutDocument:
-    """Replaces all texts of the configuration, under the present header, or with `as_it_is` those that the document has, as they are.
+    """Replaces the configuration by a document; where that has the main file alone, the other files stay.
 
     `banner` as that of `PutText`, `claimed` as that of `Replace`.
     """
 
     document: Document = field(repr=False)
-    as_it_is: bool = False
-    is_whole: bool = True
     banner: bool | None = None
     claimed: Claimed = frozenset()
+    is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        if not self.as_it_is:
-            return patches.sharing(header.under_head_of(self.document, document), document)
         is_all = parts.is_joined(self.document) or not parts.is_joined(document)
         return self.document if is_all else parts.with_parts(document, parts.parts(self.document))

@@ -153,7 +153,7 @@ async def _take_back_some(
 ) -> Record | None:
     """Commits the rest, live or with a reload; None where HAProxy does not accept it, with nothing changed."""
     record = await _noted(context, record, changes, going)
-    back = Change([PutDocument(rest, as_it_is=True, is_whole=False)], kept=False, quick=False, author=_author(record))
+    back = Change([PutDocument(rest)], kept=False, quick=False, author=_author(record))
     try:
         outcome = await attempt(context, back, nullcontext)
     except (NativeError, Overtaken) as error:
@@ -172,9 +172,7 @@ async def _take_back_all(context: CommitContext, record: Record, changes: Sequen
     """Puts the file back to what runs; returns the record as it is where that cannot be written."""
     is_known = context.running.document is not None
     noted = await _noted(context, record, changes, [change for change in changes if not (change.is_live and is_known)])
-    back = Change(
-        [PutDocument(good, as_it_is=True, banner=header.has_banner(good))], reload=Reload.NONE, checked=False, author=_author(record)
-    )
+    back = Change([PutDocument(good, banner=header.has_banner(good))], reload=Reload.NONE, checked=False, author=_author(record))
     try:
         outcome = await attempt(context, back, nullcontext)
     except (NativeError, Overtaken) as error:

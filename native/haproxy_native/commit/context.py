@@ -114,7 +114,7 @@ class CommitContext:
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
     def kept_members(self, change: Change) -> Kept:
-        """What a change that claims servers leaves as it is in the process."""
+        """The members that a change of claimed servers leaves as others have set them in the process; none if it claims none."""
         return dict(self.kept()) if self.kept and change.claimed else {}
 
     async def require_room(self, by: Author, size: int = 0) -> None:

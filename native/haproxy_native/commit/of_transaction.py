@@ -140,7 +140,7 @@ async def _sides(context: CommitContext, id_: str) -> tuple[Document | None, Doc
 
 def _put(document: Document, claimed: Claimed) -> PutDocument:
     """What a transaction does: of several files it may have only some."""
-    return PutDocument(document, as_it_is=True, is_whole=False, claimed=claimed)
+    return PutDocument(document, claimed=claimed)
 
 
 def _files(context: CommitContext, id_: str, stores: Mapping[str, FileStore]) -> FileEdits | None:

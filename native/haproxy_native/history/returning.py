@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from haproxy_native.beside import beside
-from haproxy_native.changes.operations import Edit, PutDocument
+from haproxy_native.changes.operations import Edit
 from haproxy_native.commit.change import Change, Content, Contents, FileEdits, Member, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.editing import header
+from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, NotRevertible
@@ -58,6 +58,17 @@ class Undo:
     def apply(self, document: Document) -> Document:
         """Raises Conflict with both sides."""
         return without(self.editor, document, self.before, self.after)
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Brings the configuration back to a former text, under the present header."""
+
+    document: Document
+    is_whole: ClassVar[bool] = True
+
+    def apply(self, document: Document) -> Document:
+        return patches.sharing(header.under_head_of(self.document, document), document)
 
 
 class OtherFiles(Protocol):
@@ -127,7 +138,7 @@ class Returning:
 
     async def _as_it_was(self, data: bytes) -> Edit | None:
         """Returns what puts this text; None if the configuration already has it."""
-        put = PutDocument(await beside(_document, data))
+        put = Restore(await beside(_document, data))
         return None if header.same_text(await beside(put.apply, self.engine.document), self.engine.document) else put
 
     async def _return(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:

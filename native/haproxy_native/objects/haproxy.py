@@ -70,7 +70,7 @@ class HAProxy:
             yield change
             after = change.document
             if after.data != before.data:
-                whole, reload = PutDocument(after, as_it_is=True, is_whole=False), Reload.NOW if force_reload else Reload.AUTO
+                whole, reload = PutDocument(after), Reload.NOW if force_reload else Reload.AUTO
                 change.outcome = await self.engine.write([whole], Version(change.version), reload=reload)
         finally:
             change.freeze(OVER)

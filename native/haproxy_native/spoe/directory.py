@@ -128,7 +128,7 @@ class SpoeFiles:
         if data is None:
             await self.delete(name)
             return Outcome(0, live=True)
-        return await file.write([PutDocument(Document.parse(data, self._around.outline), as_it_is=True)])
+        return await file.write([PutDocument(Document.parse(data, self._around.outline))])
 
     async def delete(self, name: str) -> None:
         """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""

@@ -113,7 +113,7 @@ class SpoeFile:
             raise NoTransaction(f"transaction {id_} does not exist")
         base, document = self._transactions.sides(id_)
         reload = Reload.NOW if force_reload else Reload.AUTO
-        change = Change([PutDocument(document, as_it_is=True)], Version(transaction.version, base, transaction=id_), reload)
+        change = Change([PutDocument(document)], Version(transaction.version, base, transaction=id_), reload)
         if rehearsal.wanted.get():
             return transaction, await self._commit(partial(self._attempt, change))
         transaction.closed = True

@@ -197,8 +197,8 @@ class Transactions:
         except FileNotFoundError:
             raise NoTransaction(f"transaction file {id_} does not exist") from None
 
-    async def change(self, id_: str, edit: Callable[[Document], Document], claimed: Claimed = frozenset()) -> Document:
-        """The new state, and servers that it claims from now on. Changes of one transaction wait for each other, so none is lost.
+    async def change(self, id_: str, edit: Callable[[Document], Document], claimed: Claimed = frozenset()) -> tuple[Document, Document]:
+        """Return the state before an edit and after it; from then on the transaction also claims these servers. Edits wait for each other.
 
         Raises NoTransaction, Forbidden and Unusable.
         """
@@ -208,7 +208,7 @@ class Transactions:
         permit(CHANGE, id_, transaction.author)
         async with transaction.lock:
             transaction = self._open(id_)
-            after, patch = await beside(self._edited, transaction, edit)
+            before, after, patch = await beside(self._edited, transaction, edit)
             would_change(reloads=False)
             if patch or claimed - transaction.claimed:
                 self._files.append(self._open(id_), patch or patches.NONE, claimed)
@@ -216,13 +216,16 @@ class Transactions:
             if patch:
                 transaction.document = after
                 self._wake(id_, after)
-            return transaction.document or after
+            return before, after
 
-    async def _change_private(self, transaction: Transaction, edit: Callable[[Document], Document], claimed: Claimed) -> Document:
+    async def _change_private(
+        self, transaction: Transaction, edit: Callable[[Document], Document], claimed: Claimed
+    ) -> tuple[Document, Document]:
         async with transaction.lock:
-            transaction.document = document = await beside(edit, self._files.document(transaction))
+            before = self._files.document(transaction)
+            transaction.document = after = await beside(edit, before)
             transaction.claimed |= claimed
-            return document
+            return before, after
 
     def staged(self, id_: str) -> Staged:
         """The stored files of one of any status. Raises NoTransaction and Unreadable."""
@@ -246,10 +249,10 @@ class Transactions:
             raise NoTransaction(f"{id_}, which is being committed")
         return transaction
 
-    def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, patches.Patch | None]:
+    def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, Document, patches.Patch | None]:
         before = self._files.document(transaction)
         after = edit(before)
-        return after, patches.patch(before, after)
+        return before, after, patches.patch(before, after)
 
     def _wake(self, id_: str, document: Document) -> None:
         """A document in use has an index of its sections; of a thousand open ones, few are in use."""

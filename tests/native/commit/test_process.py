@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.changes.operations import PutDocument
+from haproxy_native.changes.operations import PutText
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Reload
@@ -41,7 +41,7 @@ def test_only_live_changes_are_made_while_haproxy_loads(haproxy: HAProxy) -> Non
             assert not await is_live(engine, lambda document: document)
             assert not await is_live(engine, LIGHT, reload=Reload.NOW)
             before, after = engine.document, LIGHT(engine.document)
-            assert not await process.is_live(engine.context, engine.context.load, Change([PutDocument(after)]), before, after)
+            assert not await process.is_live(engine.context, engine.context.load, Change([PutText("", after)]), before, after)
             engine.context.running.is_in_doubt("a test")
             assert not await is_live(engine, LIGHT)
 

@@ -55,7 +55,7 @@ def files(directory: Path) -> list[str]:
 
 
 def changed(transactions: Transactions, id_: str, edit: Callable[[Document], Document]) -> Document:
-    return asyncio.run(transactions.change(id_, edit))
+    return asyncio.run(transactions.change(id_, edit))[1]
 
 
 def test_a_transaction_is_private(transactions: Transactions, document: Document, directory: Path) -> None:
