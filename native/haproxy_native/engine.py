@@ -23,7 +23,15 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, merged_private, preview_of_outdated, private
+from haproxy_native.commit.of_transaction import (
+    change_of,
+    committed,
+    committed_private,
+    is_overtaken,
+    preview_of_outdated,
+    private,
+    private_change,
+)
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
@@ -225,23 +233,29 @@ class Engine:
         """What a text or a transaction would change."""
         if body is None and transaction_id and await beside(is_overtaken, self.context, self.transaction(transaction_id).id):
             return await preview_of_outdated(self.context, transaction_id, self.check)
-        document = await beside(self.with_texts, {self.named(file): body}) if body is not None else self.read(transaction_id)
-        return await self.plan_document(document, sent=body is not None, transaction_id=transaction_id)
+        return await self.plan_change(
+            await self._planned({self.named(file): body} if body is not None else {}, transaction_id), transaction_id
+        )
 
-    async def plan_document(self, document: Document, *, sent: bool = False, transaction_id: str | None = None) -> Preview:
+    async def plan_change(self, change: Change, transaction_id: str | None = None) -> Preview:
+        """What the commit of a change would do, with the stored files of a transaction. Raises what `preview` raises."""
         if not transaction_id:
-            return await preview(self.context, document, self.check, sent=sent)
+            return await preview(self.context, change, self.check)
         files = coming.staged(self.context, self.stores, transaction_id)
         check = partial(coming.check, self.context, files) if files else self.check
-        staged = self.context.transactions.staged(transaction_id)
-        return await preview(self.context, document, check, sent=sent, files=staged.contents)
+        return await preview(self.context, change, check, files=self.context.transactions.staged(transaction_id).contents)
+
+    async def _planned(self, texts: Mapping[str, bytes], transaction_id: str | None) -> Change:
+        """The change that puts texts in the place of files, or that of a transaction; without either none. Raises BadRequest."""
+        if not texts and transaction_id:
+            return await change_of(self.context, transaction_id)
+        return Change([PutText(name, await beside(text_as_sent, body)) for name, body in texts.items()])
 
     async def plan_set(
         self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
     ) -> tuple[Preview, list[FilePreview]]:
         """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
-        document = await beside(self.with_texts, texts) if texts else self.read(transaction_id)
-        return await coming.planned(self.context, document, files, sent=bool(texts))
+        return await coming.planned(self.context, await self._planned(texts, transaction_id), files)
 
     # -- transactions
 
@@ -274,8 +288,7 @@ class Engine:
 
     async def plan_private(self, transaction: Transaction, *, merges: bool = False) -> Preview:
         """Raises Collided."""
-        document = await merged_private(self.context, transaction) if merges else self.read(transaction.id)
-        return await self.plan_document(document, transaction_id=transaction.id)
+        return await self.plan_change(await private_change(self.context, transaction, merges=merges), transaction.id)
 
     async def commit_private(self, transaction: Transaction, *, force_reload: bool = False, merges: bool = False) -> Outcome:
         """Raises Stale where another commit came first."""

@@ -21,6 +21,7 @@ from haproxy_native.apply.rules import Declaration
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Version
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit.change import Change, Contents, FileEdits, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
@@ -157,12 +158,13 @@ class Apply:
         files = self._files(declaration, former)
         result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
         permit_claims(self._editor, result.claims, result.created)
+        change = Change([PutDocument(result.document)])
         if not result.files.contents:
-            return result, await self._engine.plan_document(result.document), []
+            return result, await self._engine.plan_change(change), []
         scratch = await asyncio.to_thread(Scratch, "set")
         try:
             sent = await asyncio.to_thread(_coming, files, result.files.contents, scratch.path)
-            return result, *await coming.planned(self._engine.context, result.document, sent)
+            return result, *await coming.planned(self._engine.context, change, sent)
         finally:
             await asyncio.to_thread(scratch.remove)
 

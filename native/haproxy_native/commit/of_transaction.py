@@ -86,18 +86,12 @@ async def committed_private(
     context: CommitContext, transaction: Transaction, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool
 ) -> Outcome:
     """What the commit of a private transaction did; without a difference it does nothing. Raises Stale where it was overtaken."""
-    change = await _private_change(context, transaction, merges=merges)
+    change = await private_change(context, transaction, merges=merges)
     files, reload = _files(context, transaction.id, stores), Reload.NOW if force_reload else Reload.AUTO
     return await commit(context, replace(change, reload=reload, skips_same=not force_reload, files=files))
 
 
-async def merged_private(context: CommitContext, transaction: Transaction) -> Document:
-    """What the commit of one with `merges` would make of the current configuration. Raises Collided."""
-    change = await _private_change(context, transaction, merges=True)
-    return await beside(change.apply, context.current.document)
-
-
-async def _private_change(context: CommitContext, transaction: Transaction, *, merges: bool) -> Change:
+async def private_change(context: CommitContext, transaction: Transaction, *, merges: bool) -> Change:
     start, document = await _sides(context, transaction.id)
     expect = Rebase(transaction.version, start) if merges else Version(transaction.version, base=start)
     return Change([_put(document, transaction.claimed)], expect)
@@ -109,17 +103,22 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
     return status == OUTDATED or (status == IN_PROGRESS and not context.transactions.started_from(id_, context.current.document))
 
 
+async def change_of(context: CommitContext, id_: str) -> Change:
+    """Return what a transaction in progress changes, without its stored files. Raises NoTransaction."""
+    return Change([_put(await beside(context.transactions.read, id_), await beside(context.transactions.claimed, id_))])
+
+
 async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:
     """What it would do now, rebased; of one that collides what it was to do, with what it collides with."""
     base, document = await _sides(context, id_)
     if base is None:
         raise TextGone(_BASE_GONE.format(id_))
-    change = Change([_put(document, frozenset())], Rebase(context.transactions.get(id_).version, base))
+    put = _put(document, await beside(context.transactions.claimed, id_))
+    change = Change([put], Rebase(context.transactions.get(id_).version, base))
     try:
-        merged = await beside(change.apply, context.current.document)
+        return await preview(context, change, check, files=context.transactions.staged(id_).contents)
     except Conflict as error:
         return await preview_of_former(context, base, document, check, error)
-    return await preview(context, merged, check, sent=False, files=context.transactions.staged(id_).contents)
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.change import Candidate, Change
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.decision import decide
 from haproxy_native.commit.gate import GateVerdict, verdict
@@ -49,26 +49,30 @@ class Preview:
 
 
 async def preview(
-    context: CommitContext, document: Document, check: Check, *, sent: bool, files: Mapping[Path, Path | None] = MappingProxyType({})
+    context: CommitContext, change: Change, check: Check, *, files: Mapping[Path, Path | None] = MappingProxyType({})
 ) -> Preview:
-    """Previews a document.
+    """Return what the commit of a change would do to the current configuration.
 
-    `sent`: by a client, who may not know of what is not live yet. `files` as in `Candidate`. Raises Forbidden for a change that the author
-    may not commit, and what `check` does, except Refused.
+    `files` as in `Candidate`; what the change itself does to stored files is left out. Raises Forbidden for a change that the author may
+    not commit, what its operations raise, and what `check` does, except Refused.
     """
     current = context.current.document
-    new = await beside(patches.sharing, document, current)
+    new = await beside(_made, change, current)
     await permit_evaluation(context, Candidate(current, new, files))
     valid, messages = await _judged(new, check)
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
         await context.observe()
-        plan = (await decide(context, current, new, whole=sent, may_wait=not sent)).plan
+        plan = (await decide(context, current, new, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
     reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await beside(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, standard_editor(), current, new)
     tests = await verdict(context, Candidate(current, new, files)) if valid else None
     return Preview(diff, touched, [command.text for command in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
+
+
+def _made(change: Change, current: Document) -> Document:
+    return patches.sharing(change.apply(current), current)
 
 
 def _servers(commands: Sequence[Command]) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit import file_set
 from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Change, FileEdits, Outcome, Reload
@@ -149,11 +150,11 @@ class Naming:
         """What it would do, without doing it."""
         engine, change = self._engine, renaming.change
         async with drafts_aside(wanted=True), file_set.edited(engine.context, change) as changed:
-            document = await beside(change.apply, engine.read(renaming.transaction_id))
             if not changed:
-                return Foreseen(await engine.plan_document(document), {})
+                document = await beside(change.apply, engine.read(renaming.transaction_id))
+                return Foreseen(await engine.plan_change(Change([PutDocument(document)])), {})
             check = partial(changed.checked, name="plan")
-            preview_ = await preview(engine.context, document, check, sent=False, files=changed.written)
+            preview_ = await preview(engine.context, change, check, files=changed.written)
             async with engine.context.settled():
                 plans = await changed.planned()
         return Foreseen(preview_, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import WholeSet, check_whole_set
-from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.change import Candidate, Change
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import notice
 from haproxy_native.commit.permission import permit_evaluation
@@ -48,14 +49,13 @@ class FilePreview:
     plan: FilePlan
 
 
-async def planned(
-    context: CommitContext, document: Document, files: Sequence[Coming], *, sent: bool = False
-) -> tuple[Preview, list[FilePreview]]:
-    """What a document would change together with stored files. Raises BadRequest."""
+async def planned(context: CommitContext, change: Change, files: Sequence[Coming]) -> tuple[Preview, list[FilePreview]]:
+    """What a change would do together with stored files. Raises BadRequest."""
     contents = {file.path: file.content for file in files}
-    await permit_evaluation(context, Candidate(context.current.document, document, contents))
+    current = context.current.document
+    await permit_evaluation(context, Candidate(current, await beside(change.apply, current), contents))
     plans = await previews(context, files)
-    return await preview(context, document, partial(check, context, files), sent=sent, files=contents), plans
+    return await preview(context, change, partial(check, context, files), files=contents), plans
 
 
 def staged(context: CommitContext, stores: Mapping[str, Store], transaction_id: str) -> list[Coming]:

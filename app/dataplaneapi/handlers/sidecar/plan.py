@@ -12,7 +12,9 @@ from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.beside import beside
+from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message
+from haproxy_native.commit.change import Change
 from haproxy_native.commit.gate import GateVerdict
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import Collided, Missing
@@ -51,7 +53,7 @@ async def _of_lines(call: Call) -> Response:
     engine = call.services.engine
     await engine.notice()
     texts = await beside(ring.texts_with_lines, engine.document)
-    preview = await engine.plan_document(await beside(engine.with_texts, texts), sent=True)
+    preview = await engine.plan_change(Change([PutText(name, text_as_sent(text)) for name, text in texts.items()]))
     main = engine.named("")
     text = {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader() is None else {}
     return await beside(json_response, 200, as_dict(preview) | text)
