@@ -175,7 +175,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ),
     )
     _listen(services)
-    engine.context.gate = RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require")
+    engine.context.observers.add(RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require"))
     return Application(services, lambda scope: docs.page(scope) or ui.page(scope, is_on=not services.settings.disable_ui), lifespan)
 
 

@@ -23,7 +23,8 @@ def context_of(
     """Nothing is read yet."""
     state_file = StateFile(settings.storage / "engine.json")
     stamp = header.with_short_header if settings.short_header else header.with_header
-    current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), state_file, stamp)
+    files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
+    current = Current(files, state_file, stamp, edited=lambda *edit: context.edited(*edit))
     loads = Loads(settings.storage / "loads", settings.file)
     context = CommitContext(
         current=current,
@@ -46,7 +47,6 @@ def context_of(
         stores=stores,
         read_only=settings.read_only,
     )
-    current.on_edit = context.edited
     return context
 
 

@@ -48,9 +48,8 @@ def settle(context: CommitContext) -> None:
 
 async def succeeded(context: CommitContext) -> None:
     """The new worker runs the loaded text. Its sockets and capabilities are asked for again."""
-    if context.on_worker:
-        with suppress(RuntimeFailure):
-            await context.on_worker()
+    with suppress(RuntimeFailure):
+        await context.observers.loaded()
     assert context.load
     load, context.load = context.load, None
     running = context.running
@@ -73,9 +72,8 @@ async def succeeded(context: CommitContext) -> None:
 async def differences(context: CommitContext) -> list[str]:
     """Return, and log, where a new worker differs from the text that it loaded because it read a server-state file."""
     found: Sequence[Unlike] = ()
-    if context.state_of_files:
-        with suppress(RuntimeFailure):
-            found = await context.state_of_files()
+    with suppress(RuntimeFailure):
+        found = await context.observers.from_state_files()
     shown = [
         f"{each.member} of server {each.backend}/{each.server} is {each.value}, from the server-state file, and not {each.declared}"
         for each in found[:MOST_REASONS]
@@ -193,7 +191,7 @@ async def _noted(context: CommitContext, record: Record, changes: Sequence[Publi
     """The record with what becomes of each change, which is on disk before the file is replaced."""
     shown = []
     for change in changes:
-        entry = change.entry if change.entry or not context.entry_of else await context.entry_of(change.version)
+        entry = change.entry or await context.observers.entry_of(change.version)
         members = {"author": change.author.name, "request_id": change.author.request_id, "entry": str(entry or "")}
         known = {name: value for name, value in members.items() if value}
         shown.append({"version": change.version, "outcome": TAKEN_BACK if change in going else KEPT, **known})

@@ -118,8 +118,8 @@ async def _uncommitted(context: CommitContext) -> Outcome:
 
 
 async def _entered(context: CommitContext, change: AnyChange, outcome: Outcome) -> Outcome:
-    """The outcome, when the journal has it."""
-    return replace(outcome, entry=await context.journal(change, outcome)) if context.journal else outcome
+    """The outcome, when the history has it."""
+    return replace(outcome, entry=await context.observers.committed(change, outcome))
 
 
 async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
@@ -141,11 +141,10 @@ async def _commit(context: CommitContext, change: Change | FileChange | ObjectCh
 
 
 def admit(context: CommitContext, change: AnyChange) -> None:
-    """Raises for a change that may not be made now: Forbidden on a server that is read-only, and what `context.admit` does."""
+    """Raises for a change that may not be made now: Forbidden on a server that is read-only, and what observers do."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
-    if context.admit:
-        context.admit(change)
+    context.observers.admit(change)
 
 
 def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -> Outcome:

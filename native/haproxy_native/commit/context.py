@@ -3,25 +3,26 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import AnyChange, Candidate, Change, Content, FileStore, Outcome, Published
+from haproxy_native.commit.change import Change, Content, FileStore, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.loads import Load, LoadedText, Loads
+from haproxy_native.commit.ports import Kept, Observers
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.ownership import owner_of
 from haproxy_native.errors import Refused, Unreadable
-from haproxy_native.planning.observed import Observed, Unlike
+from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.plan import Plan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
@@ -31,20 +32,8 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
 Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
-# Members, by backend and server.
-Kept = Mapping[tuple[str, str], Collection[str]]
 # Of what HAProxy has not loaded, for a HAProxy that is stopped for days.
 MOST_UNLOADED = 100
-
-
-class Gate(Protocol):
-    """What a change has to pass beside HAProxy's check."""
-
-    def wants(self, author: Author) -> bool:
-        """Whether `check` is to be asked about changes of this author."""
-
-    async def check(self, candidate: Candidate) -> Sequence[str]:
-        """What was wrong before the change, and is so still, by name. Raises to refuse the change. No lock is held."""
 
 
 @dataclass
@@ -54,22 +43,7 @@ class CommitContext:
     Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every change that sends
     commands; one of the process alone takes no other.
 
-    `foresee` is awaited before files are changed, with what they hold, and `journal` after each change, before its locks are released and
-    before it is answered; both raise nothing. `journal` returns the id of the entry, None where that waits in memory.
-
-    `check_room` is awaited before a client's change of the configuration or of files, with the size of what its entry will hold; it
-    raises Unrecorded, with nothing changed.
-
-    `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
-    `gate` is asked about each change of the configuration or of stored files, once HAProxy has accepted it.
-    `entry_of` returns the id of the history's entry for a version of the configuration, None where there is none; it raises nothing.
-    `text_of` returns the text of a former version in the same way.
-
-    `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
-    answers, with both locks held.
-
-    `state_of_files` returns what servers have from a server-state file, otherwise than the configuration says.
-    `kept` returns what is to stay in the process otherwise than the configuration says: members, by backend and server.
+    `observers` take part in commits and reloads; they join while they are open.
 
     With `read_only` no change is made: each raises Forbidden.
 
@@ -91,17 +65,7 @@ class CommitContext:
     ledger: Ledger
     stores: Mapping[str, FileStore] = field(default_factory=dict)
     events: Events = field(default_factory=Events)
-    foresee: Callable[[Sequence[Content]], Awaitable[None]] | None = None
-    journal: Callable[[AnyChange, Outcome], Awaitable[int | None]] | None = None
-    check_room: Callable[[int], Awaitable[None]] | None = None
-    admit: Callable[[AnyChange], None] | None = None
-    gate: Gate | None = None
-    entry_of: Callable[[int], Awaitable[int | None]] | None = None
-    text_of: Callable[[int], Awaitable[bytes | None]] | None = None
-    on_load: Callable[[Document], Awaitable[None]] | None = None
-    on_worker: Callable[[], Awaitable[None]] | None = None
-    state_of_files: Callable[[], Awaitable[Sequence[Unlike]]] | None = None
-    kept: Callable[[], Kept] | None = None
+    observers: Observers = field(default_factory=Observers)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -115,19 +79,18 @@ class CommitContext:
 
     def kept_members(self, change: Change) -> Kept:
         """The members that a change of claimed servers leaves as others have set them in the process; none if it claims none."""
-        return dict(self.kept()) if self.kept and change.claimed else {}
+        return dict(self.observers.kept_members()) if change.claimed else {}
 
     async def require_room(self, by: Author, size: int = 0) -> None:
         """Raises Unrecorded if the history cannot take an entry of a client. What the server changes by itself is not refused."""
-        if self.check_room and by.request_id:
-            await self.check_room(size)
+        if by.request_id:
+            await self.observers.require_room(size)
 
     async def foreseen(self, contents: Sequence[Content], by: Author | None = None) -> Sequence[Content]:
         """Let the history store what these files hold before they change. Raises Unrecorded if it has no room for an entry by `by`."""
         if by:
             await self.require_room(by, sum(len(data) for content in contents for data in (content.before, content.after) if data))
-        if self.foresee:
-            await self.foresee(contents)
+        await self.observers.before_files(contents)
         return contents
 
     @property
@@ -239,8 +202,7 @@ class CommitContext:
             began = await asyncio.to_thread(self.loads.begin, loaded.document)
             self.load = load = Load(loaded, current.edits, began, loaded.document)
         try:
-            if self.on_load:
-                await self.on_load(loaded.document)
+            await self.observers.loading(loaded.document)
             yield loaded
         finally:
             self.load = None

@@ -39,16 +39,22 @@ class Reading(NamedTuple):
 
 
 class Current:
-    """`banner`: whether our next write brings the banner lines; a pushed text decides for itself until the file is read again.
+    """`edited` is called when an edit from outside was taken over, with the document and version before.
+
+    `banner`: whether our next write brings the banner lines; a pushed text decides for itself until the file is read again.
 
     `stamp` puts the header on a text, `outline` tells where its sections begin.
     """
 
     def __init__(
-        self, file: ConfigFiles, state_file: StateFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION
+        self,
+        file: ConfigFiles,
+        state_file: StateFile,
+        stamp: Stamp = header.with_header,
+        outline: Outline = CONFIGURATION,
+        edited: "Callable[[Current, Document, int], None]" = lambda current, before, version: None,
     ) -> None:
-        # Called when an edit from outside was taken over, with the document and version before.
-        self.on_edit: Callable[[Current, Document, int], None] = lambda current, before, version: None
+        self._edited = edited
         self.file, self._state_file, self.stamp, self._outline = file, state_file, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
@@ -128,7 +134,7 @@ class Current:
         before, version = self.document, self.version
         self._take(document, max(version, header.version_of(document)) + 1, reading.data, reading.seen)
         self.edits += 1
-        self.on_edit(self, before, version)
+        self._edited(self, before, version)
         return True
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:

@@ -78,7 +78,7 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
         return await _asked(context, await beside(_plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
-    kept = context.kept() if context.kept and claimed else {}
+    kept = context.observers.kept_members() if claimed else {}
     plan = await beside(_plan, context, running, new, Observed(rows, limits, claimed, kept))
     return await _asked(context, plan, new)
 

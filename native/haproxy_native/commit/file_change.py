@@ -115,7 +115,7 @@ async def change_locked(context: CommitContext, change: FileChange, passed: Comp
         if passed:
             await passed.compare(context, change)
         may_reload = await permitted_to_reload(change)
-        contents = await context.foreseen(await asyncio.to_thread(_contents, change), change.author) if context.journal else ()
+        contents = await context.foreseen(await asyncio.to_thread(_contents, change), change.author) if context.observers.are_any else ()
         return replace(await _apply(context, change, may_reload=may_reload), contents=contents)
     except Overtaken:
         # The drafts that it was given are of use when it begins again.

@@ -1,4 +1,4 @@
-"""What a change has to pass beside HAProxy's own check: whatever `context.gate` asks of it, without the locks."""
+"""What a change has to pass beside HAProxy's own check: whatever observers ask of it, without the locks."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -39,10 +39,10 @@ class GateVerdict:
 
 async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
     """Returns the gate's verdict; None if it does not judge changes of the present author."""
-    if context.gate is None or not context.gate.wants(author.get()):
+    if not context.observers.judges(author.get()):
         return None
     try:
-        return GateVerdict(failed_before=await context.gate.check(candidate))
+        return GateVerdict(failed_before=await context.observers.judge(candidate))
     except BreaksTests as error:
         return GateVerdict(error.failed, error.failed_before)
     except Untested as error:
@@ -55,8 +55,8 @@ async def pass_change(context: CommitContext, by: Author, candidate: Candidate) 
     It is asked to the end even where another change comes first: of what it has let pass it remembers what matters, so that changes which
     change nothing of that do not hold this one up.
     """
-    if context.gate and context.gate.wants(by):
-        _note(by, await context.gate.check(candidate))
+    if context.observers.judges(by):
+        _note(by, await context.observers.judge(candidate))
 
 
 def _note(by: Author, wrong: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ def _note(by: Author, wrong: Sequence[str]) -> None:
 
 async def pass_files(context: CommitContext, change: FileChange) -> Passed | None:
     """Asks the gate; None if it does not judge. Leaves no draft if the gate or the check of the change raises."""
-    if context.gate is None or not context.gate.wants(change.author):
+    if not context.observers.judges(change.author):
         return None
     made = change
     try:
@@ -74,7 +74,7 @@ async def pass_files(context: CommitContext, change: FileChange) -> Passed | Non
             made, document = await composed(context, change), context.current.document
         await permitted_to_reload(made)
         files = {path: draft.path if draft else None for path, draft in drafts_of(made).items()}
-        _note(change.author, await context.gate.check(Candidate(document, document, files)))
+        _note(change.author, await context.observers.judge(Candidate(document, document, files)))
         return Passed(document, await asyncio.to_thread(_contents, made))
     except BaseException:
         discard(change)

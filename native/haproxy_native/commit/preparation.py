@@ -9,10 +9,11 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase
 from haproxy_native.commit import file_set, process
 from haproxy_native.commit.change import Candidate, Change, Same, Texts
-from haproxy_native.commit.context import CommitContext, Kept
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.gate import pass_change
 from haproxy_native.commit.permission import refuse_reload
+from haproxy_native.commit.ports import Kept
 from haproxy_native.commit.rehearse import edited
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header

@@ -18,6 +18,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import AnyChange, Change, ObjectChange
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.ports import Observer
 from haproxy_native.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, baseline
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation, ConfirmationLedger
 from haproxy_native.confirmations.touched import sections
@@ -58,7 +59,7 @@ TRIES = 3
 Listener = Callable[[Confirmation], None]
 
 
-class Confirmations:
+class Confirmations(Observer):
     """Within `async with` deadlines are kept, and changes by other clients refused while one is not over.
 
     `tell` is called with each confirmation that has changed. `watch` reads the statistics for guards.
@@ -84,7 +85,7 @@ class Confirmations:
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
-        self._context.admit = self._admit
+        self._context.observers.add(self)
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             # The server ended before the outcome was known. Its client has no answer, but may know the id from the list.
             self._ledger.note(waiting.id, status=PENDING, deadline=time.time() + waiting.seconds)
@@ -92,7 +93,7 @@ class Confirmations:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._context.admit = None
+        self._context.observers.remove(self)
         await self._works.stop()
 
     def all(self) -> list[Confirmation]:
@@ -116,7 +117,7 @@ class Confirmations:
 
     # -- changes
 
-    def _admit(self, change: AnyChange) -> None:
+    def admit(self, change: AnyChange) -> None:
         """Raises Unconfirmed for a client's change of configuration or stored files while that of another waits.
 
         Raises BadRequest for a change that is to be confirmed and that could not be rolled back.
@@ -142,10 +143,10 @@ class Confirmations:
         Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
         """
         by = author.get()
-        self._admit(Change(author=by))
+        self.admit(Change(author=by))
         await self._context.require_room(by)
         before = await self._guard_watch.read() if guard and self._guard_watch else None
-        self._admit(Change(author=by))
+        self.admit(Change(author=by))
         members = asdict(guard) if guard else None
         made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
         with _part_of(made, by):

@@ -26,6 +26,7 @@ from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
+from haproxy_native.commit.ports import Observer
 from haproxy_native.disk import room
 from haproxy_native.disk.ownership import REMEDIES, failed, owner_of
 from haproxy_native.editing import header, patches
@@ -66,15 +67,14 @@ class Waiting:
     entry: int | None = None
 
 
-class History:
+class History(Observer):
     """Within `async with` every change of the context is entered. `directory` is for this process's user alone."""
 
     def __init__(self, context: CommitContext, editor: Editor, directory: Path, limits: Limits | None = None) -> None:
         self.context, self._editor, self._directory = context, editor, directory
         self._limits = limits or Limits()
-        self._thread = ThreadPoolExecutor(1, "history")
         self._journal: Journal | None = None
-        self._was_opened = self._is_closed = False
+        self._was_opened = self._is_open = False
         self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
         self._adding, self._starting, self._is_started = asyncio.Lock(), asyncio.Lock(), False
         # What is done behind the answers, in this order.
@@ -85,29 +85,26 @@ class History:
         # The configuration as it was found, and as the journal had it then.
         self._first = b""
         self._known: Content | None = None
+        context.events.listen(self._heard)
 
     async def __aenter__(self) -> Self:
-        if self._is_closed:
-            self._is_closed, self._thread = False, ThreadPoolExecutor(1, "history")
-        self.context.foresee, self.context.journal, self.context.check_room = self._foresee, self._enter, self._check_room
-        self.context.entry_of, self.context.text_of = partial(self._found, versions.newest), partial(self._found, versions.text)
-        self.context.events.listen(self._heard)
+        self._thread, self._is_open = ThreadPoolExecutor(1, "history"), True
+        self.context.observers.add(self)
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.context.foresee = self.context.journal = self.context.check_room = None
-        self.context.entry_of = self.context.text_of = None
+        self.context.observers.remove(self)
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)
-        self._is_closed, self._journal = True, None
+        self._is_open, self._journal = False, None
         self._thread.shutdown()
 
     # -- entering
 
-    async def _foresee(self, contents: Sequence[Content]) -> None:
+    async def before_files(self, contents: Sequence[Content]) -> None:
         """So that a change which is cut off before it is entered is found by what the file held before."""
         try:
             await self._take_up()
@@ -116,7 +113,7 @@ class History:
         except UNREADABLE as error:
             log.error("the history does not take what files hold: %s", error)
 
-    async def _check_room(self, size: int) -> None:
+    async def require_room(self, size: int) -> None:
         """Raises Unrecorded if the journal is damaged, earlier entries wait, or the disk has no room for this many bytes of content."""
         try:
             await self.catch_up()
@@ -128,13 +125,19 @@ class History:
         except Unusable as error:
             raise Unrecorded(error.detail) from error
 
-    async def _enter(self, change: AnyChange, outcome: Outcome) -> int | None:
+    async def committed(self, change: AnyChange, outcome: Outcome) -> int | None:
         """The id of the entry; None where it waits in memory."""
         current = self.context.current
         record = partial(entries.record, self._editor, change, outcome, str(current.path), current.version, time.time())
         for content in outcome.contents:
             await self._add_unseen(content.path, content.before)
         return await self._add(record, outcome)
+
+    async def entry_of(self, version: int) -> int | None:
+        return await self._found(versions.newest, version)
+
+    async def text_of(self, version: int) -> bytes | None:
+        return await self._found(versions.text, version)
 
     async def _add(self, record: Callable[[], Record] | None = None, of: Outcome | Edited | None = None) -> int | None:
         """Enters what waits, and then this; `record` is called in the journal's thread."""
@@ -183,7 +186,7 @@ class History:
         return f"{len(self._waiting)} changes wait in memory for the history in {self._directory}: make room on that disk"
 
     def _heard(self, event: Event) -> None:
-        if self.context.journal is None:
+        if not self._is_open:
             return
         match event:
             case Edited():
@@ -335,7 +338,7 @@ class History:
 
     async def settled(self) -> None:
         """Returns when the effects of all that was entered before are known, after SETTLE_SECONDS at the latest."""
-        if self.context.journal is None:
+        if not self._is_open:
             return
         are_known = asyncio.Event()
 
@@ -360,7 +363,7 @@ class History:
         return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
 
     async def _asked(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
-        if self._is_closed:
+        if not self._is_open:
             raise Unusable("the history is closed")
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: self._worked(partial(work, **named), *given))
 

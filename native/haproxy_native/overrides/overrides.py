@@ -16,6 +16,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
+from haproxy_native.commit.ports import Kept, Observer
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -61,7 +62,7 @@ START_PATIENCE = 1.0
 NO_SUCH = "No such"
 
 
-class Overrides:
+class Overrides(Observer):
     """The overrides of one engine. As a context manager it makes them again in new workers."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
@@ -75,8 +76,7 @@ class Overrides:
         self._texts: list[tuple[float, Committed | Edited]] = []
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._heard)
-        engine.context.on_load, engine.context.on_worker = self.before_load, self.renew
-        engine.context.kept, engine.context.state_of_files = self._kept, self.of_state_files
+        engine.context.observers.add(self)
 
     async def __aenter__(self) -> Self:
         await self._begin_with()
@@ -141,7 +141,7 @@ class Overrides:
         found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
-    async def of_state_files(self) -> list[Unlike]:
+    async def from_state_files(self) -> list[Unlike]:
         """Return what the worker in service has from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
         if not await beside(reads_states, self._engine.document):
             return []
@@ -238,7 +238,7 @@ class Overrides:
             self._ledger.forget(copies)
             raise
 
-    def _kept(self) -> Mapping[tuple[str, str], Collection[str]]:
+    def kept_members(self) -> Kept:
         """The members of the configuration's servers that stay otherwise in the process, by backend and server."""
         members: dict[tuple[str, str], set[str]] = defaultdict(set)
         for each in self._ledger.all():
@@ -272,7 +272,7 @@ class Overrides:
 
     # -- new workers and other texts
 
-    async def before_load(self, document: Document) -> None:
+    async def loading(self, document: Document) -> None:
         """Writes what the next worker begins with, for a text that is about to be loaded; servers have the health that they have now."""
         await self._end(self._texts)
         states: list[ServerState] = []
@@ -319,7 +319,7 @@ class Overrides:
         known = self._engine.context.state_file.value
         if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
             async with self._engine.context.process_lock:
-                await self.renew()
+                await self.loaded()
         elif touched:
             objects = {in_process(effect.object) for effect in touched}
             async with self._engine.context.process_lock:
@@ -334,7 +334,7 @@ class Overrides:
             touched += effects
         return touched
 
-    async def renew(self) -> None:
+    async def loaded(self) -> None:
         """Makes all of them again in the worker in service, where it is another than before. The caller holds the lock of the process."""
         runtime = self._engine.runtime
         await self._make(self._ledger.all())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.ports import Observer
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import BreaksTests, NativeError, Untested
 from haproxy_native.request_context import Author, requires_tests
@@ -27,7 +28,7 @@ MOST_NAMED = 3
 Decisive = tuple[str, list[Listener]]
 
 
-class RoutingGate:
+class RoutingGate(Observer):
     """`is_required` says whether the settings require tests of all changes that clients ask for.
 
     What the server does by itself is not tested: service discovery, ACME, the way back of a change.
@@ -38,10 +39,10 @@ class RoutingGate:
         self._passed: tuple[str, Sequence[Case], Sequence[str]] = ("", (), ())
         self._known: list[tuple[Document, Decisive]] = []
 
-    def wants(self, author: Author) -> bool:
-        return author.request is not None and (requires_tests.get() or self._is_required())
+    def judges(self, by: Author) -> bool:
+        return by.request is not None and (requires_tests.get() or self._is_required())
 
-    async def check(self, candidate: Candidate) -> Sequence[str]:
+    async def judge(self, candidate: Candidate) -> Sequence[str]:
         """The names of those that failed before. Raises BreaksTests, and Untested where they cannot be run."""
         if not await asyncio.to_thread(self._has_tests) or not (key := await beside(self._key, candidate)):
             return ()

@@ -39,8 +39,8 @@ class SpoeFile:
     def __init__(self, path: Path, around: Surroundings) -> None:
         self.path, self._around = path, around
         self._state_file = StateFile(around.storage / f"{path.name}.json")
-        self._current = Current(ConfigFiles(path, around.storage), self._state_file, header.with_version, around.outline)
-        self._current.on_edit = around.context.edited
+        files, edited = ConfigFiles(path, around.storage), around.context.edited
+        self._current = Current(files, self._state_file, header.with_version, around.outline, edited)
         make = not around.context.read_only
         self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline, make=make)
 

@@ -1,12 +1,14 @@
 """An upload that is refused is not written, or leaves nothing behind."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dataplaneapi.api.operations import Operation
+from haproxy_native.commit.change import AnyChange
+from haproxy_native.commit.ports import Observer
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.errors import Conflict
 from haproxy_native.storage.upload import PIECE
@@ -59,8 +61,13 @@ def sent(client: Client, operation: Operation, end: str, content: str, tail: str
     return client(operation.method, path, content.encode(), headers={"content-type": "text/plain"})
 
 
-def busy(_: object) -> None:
-    raise Conflict("another change waits for its confirmation")
+class Busy(Observer):
+    def __init__(self, is_busy: Callable[[], bool] = lambda: True) -> None:
+        self.is_busy = is_busy
+
+    def admit(self, change: AnyChange) -> None:
+        if self.is_busy():
+            raise Conflict("another change waits for its confirmation")
 
 
 def test_what_is_refused_before_is_not_written(client: Client, drafts: list[str]) -> None:
@@ -70,9 +77,10 @@ def test_what_is_refused_before_is_not_written(client: Client, drafts: list[str]
         assert sent(client, operation, end, LARGE).status == 403, operation
         limited(client, other=[{"objects": "*/mine_*", "may": ["read", "create", "change", "delete"]}])
         assert sent(client, operation, end, LARGE).status == 403, operation
-        client.app.services.roles, client.engine.context.admit = None, busy
+        client.app.services.roles, busy = None, Busy()
+        client.engine.context.observers.add(busy)
         assert sent(client, operation, end, LARGE).status == 409, operation
-        client.engine.context.admit = None
+        client.engine.context.observers.remove(busy)
         seen += 1
     assert seen > 6 and drafts == [] and held(client) == before
 
@@ -81,16 +89,13 @@ def test_what_is_refused_later_leaves_nothing(client: Client, drafts: list[str])
     """Too much, a form that is cut short, and a change that may not be made when its content has arrived."""
     before = held(client)
 
-    def later(change: object) -> None:
-        if drafts:
-            busy(change)
-
+    later = Busy(lambda: bool(drafts))
     for operation, end in uploads(client):
         drafts.clear()
-        client.engine.context.admit = later
+        client.engine.context.observers.add(later)
         assert sent(client, operation, end, LARGE).status in (400, 409), operation
         assert drafts, "something was written"
-        client.engine.context.admit = None
+        client.engine.context.observers.remove(later)
         if operation.path.endswith("}"):
             continue
         assert sent(client, operation, end, LARGE, tail="").status == 400, operation

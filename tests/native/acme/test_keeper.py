@@ -125,7 +125,7 @@ def test_no_tests_hold_it_up(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with keeper(haproxy) as (each, engine):
             author.set(Author("ann", request=Request()))
-            engine.context.gate = RoutingGate(None, haproxy.directory, lambda: True)  # type: ignore[arg-type]
+            engine.context.observers.add(RoutingGate(None, haproxy.directory, lambda: True))  # type: ignore[arg-type]
             await each.keep(NAMES["ssl/stored.pem"].format(haproxy.directory), datetime.now(UTC) + timedelta(seconds=60))
 
     put(haproxy.directory, OTHER)

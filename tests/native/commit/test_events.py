@@ -10,6 +10,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import AnyChange, Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.events import Committed, Edited, Event, Events, Validated
+from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.request_context import OUTSIDE, Author
@@ -67,11 +68,12 @@ def test_the_journal_is_written_before_a_commit_is_answered(tmp_path: Path) -> N
         async with running_engine(tmp_path) as engine:
             events, entries = heard(engine), list[tuple[str, int]]()
 
-            async def journal(change: AnyChange, outcome: Outcome) -> None:
-                assert not [event for event in events if isinstance(event, Committed)] and engine.context.lock.locked()
-                entries.append((change.author.name, outcome.version))
+            class Journal(Observer):
+                async def committed(self, change: AnyChange, outcome: Outcome) -> None:
+                    assert not [event for event in events if isinstance(event, Committed)] and engine.context.lock.locked()
+                    entries.append((change.author.name, outcome.version))
 
-            engine.context.journal = journal
+            engine.context.observers.add(Journal())
             await engine.write([ByFunction(adding("b"))], Version(1))
             assert entries == [("", 2)] and [event for event in events if isinstance(event, Committed)]
 

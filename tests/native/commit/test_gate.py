@@ -11,6 +11,7 @@ import pytest
 from haproxy_native.access.rights import predefined, rights_of
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.ports import Observer
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BreaksTests, Forbidden
@@ -19,7 +20,7 @@ from tests.native.engines import CONFIG, ByFunction, adding, running_engine, sub
 
 
 @dataclass
-class Recording:
+class Recording(Observer):
     """A gate that refuses what `refuses` says, and calls `meanwhile` once."""
 
     engine: Engine
@@ -29,10 +30,10 @@ class Recording:
     is_wanted: bool = True
     wrong: Sequence[str] = ()
 
-    def wants(self, author: Author) -> bool:
+    def judges(self, by: Author) -> bool:
         return self.is_wanted
 
-    async def check(self, candidate: Candidate) -> Sequence[str]:
+    async def judge(self, candidate: Candidate) -> Sequence[str]:
         assert not self.engine.context.lock.locked() and not self.engine.context.stored_lock.locked()
         files = {path.name: content.read_bytes() if content else None for path, content in candidate.files.items()}
         self.asked.append((candidate.after.data, files))
@@ -50,7 +51,8 @@ class Recording:
 def working(directory: Path, work: Callable[[Engine, Recording], Awaitable[None]]) -> None:
     async def run() -> None:
         async with running_engine(directory, directories={"maps": Directory(directory / "maps", "maps_dir")}) as engine:
-            engine.context.gate = gate = Recording(engine)
+            gate = Recording(engine)
+            engine.context.observers.add(gate)
             await work(engine, gate)
 
     (directory / "haproxy.cfg").write_text(CONFIG.format(stats=directory / "s") % 1)

@@ -38,6 +38,10 @@ async def confirming(directory: Path, watch: Watch | None = None):
             yield engine, confirmations, reported
 
 
+async def cut_off(*given: object) -> None:
+    """As by a kill before the change is entered."""
+
+
 async def over(confirmations: Confirmations, id_: str) -> Confirmation:
     async with asyncio.timeout(60):
         while not confirmations.get(id_).is_over:
@@ -201,14 +205,14 @@ def test_over_a_restart(tmp_path: Path) -> None:
     run(work())
 
 
-def test_a_kill_before_the_outcome_is_known(tmp_path: Path) -> None:
+def test_a_kill_before_the_outcome_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change has no entry of its own then: what is found at the start is taken for it."""
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             await engine.amend([ByFunction(adding("a"))])
             confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
-            engine.context.journal = None
+            monkeypatch.setattr(confirmations._history, "committed", cut_off)
             author.set(Author())
             await engine.amend([ByFunction(adding("b"))])
         async with confirming(tmp_path) as (engine, confirmations, _):
@@ -367,13 +371,10 @@ def test_a_history_that_takes_nothing_for_a_while(
 
 
 @pytest.mark.parametrize("is_known", [False, True])
-def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, is_known: bool) -> None:
+def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_known: bool) -> None:
     (tmp_path / "general").mkdir()
     file = tmp_path / "general" / "a.http"
     file.write_bytes(b"old\n")
-
-    async def cut_off(*given: object) -> None:
-        """As by a kill."""
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
@@ -381,7 +382,7 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, i
                 await put(engine, "a.http", b"older\n")
                 await put(engine, "a.http", b"old\n")
             confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
-            engine.context.journal = cut_off
+            monkeypatch.setattr(confirmations._history, "committed", cut_off)
             author.set(Author())
             await put(engine, "a.http", b"new\n")
         async with confirming(tmp_path) as (engine, confirmations, _):

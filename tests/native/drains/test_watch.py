@@ -30,14 +30,15 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
 
         async with running_engine(tmp_path, haproxy) as engine, Operations(tmp_path / "operations", {"drain": work}) as operations:
             operations.begin("drain", **Drain([OBJECT, "backend/app/server/gone"], timeout=0.0).arguments)
-            watch = Watch(engine, Workers(engine), Overrides(engine, Editor()), await seen.get())
+            overrides = Overrides(engine, Editor())
+            watch = Watch(engine, Workers(engine), overrides, await seen.get())
             assert await watch.is_idle() and watch.is_late and state() == "8"
             assert watch.sessions == {OBJECT: 0, "backend/app/server/gone": 0}
             assert watch.running.now.progress["before"] == {OBJECT: "ready"}
             await reload(engine)
             assert state() == "8", "kept over the reload"
             haproxy.ask("set server app/s1 state ready")
-            engine.context.on_worker = None
+            engine.context.observers.remove(overrides)
             await reload(engine)
             assert state() == "0"
             assert await watch.is_idle() and state() == "8", "again, in a new worker"

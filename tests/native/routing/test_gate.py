@@ -47,16 +47,16 @@ def candidate(before: str, after: str, **files: Path | None) -> Candidate:
 
 def checked(tests: Tests, before: str, after: str, **files: Path | None) -> Sequence[str]:
     gate = RoutingGate(tests, Path("/m"), lambda: False)  # type: ignore[arg-type]
-    return asyncio.run(gate.check(candidate(before, after, **files)))
+    return asyncio.run(gate.judge(candidate(before, after, **files)))
 
 
 def test_who_is_asked() -> None:
     client, itself = Author(request=Request()), Author("discovery consul")
-    assert not RoutingGate(Tests(), Path(), lambda: False).wants(client)  # type: ignore[arg-type]
+    assert not RoutingGate(Tests(), Path(), lambda: False).judges(client)  # type: ignore[arg-type]
     gate = RoutingGate(Tests(), Path(), lambda: True)  # type: ignore[arg-type]
-    assert gate.wants(client) and not gate.wants(itself)
+    assert gate.judges(client) and not gate.judges(itself)
     token = requires_tests.set(True)
-    assert RoutingGate(Tests(), Path(), lambda: False).wants(client)  # type: ignore[arg-type]
+    assert RoutingGate(Tests(), Path(), lambda: False).judges(client)  # type: ignore[arg-type]
     requires_tests.reset(token)
 
 
@@ -96,8 +96,8 @@ def test_what_has_passed_is_not_run_again(tmp_path: Path) -> None:
         tests = Tests("a", "a", *more)
         gate = RoutingGate(tests, Path("/m"), lambda: False)  # type: ignore[arg-type]
         for _ in range(2):
-            assert asyncio.run(gate.check(candidate(TEXT, changed))) == ("t, a",)
-        asyncio.run(gate.check(candidate(TEXT.replace(old, new), changed.replace(old, new))))
+            assert asyncio.run(gate.judge(candidate(TEXT, changed))) == ("t, a",)
+        asyncio.run(gate.judge(candidate(TEXT.replace(old, new), changed.replace(old, new))))
 
     again("10.0.0.1:80", "10.0.0.2:80")
     again("backend shop", "backend other", "")
@@ -108,10 +108,10 @@ def test_what_has_passed_is_not_run_again(tmp_path: Path) -> None:
     gate = RoutingGate(Tests("", ""), Path("/m"), lambda: False)  # type: ignore[arg-type]
     for written in ("a", "a", "b"):
         content.write_text(written)
-        assert asyncio.run(gate.check(candidate(text, text, paths=content))) == ()
+        assert asyncio.run(gate.judge(candidate(text, text, paths=content))) == ()
     content.write_text("c")
     with pytest.raises(Untested):
-        asyncio.run(gate.check(candidate(text, text, paths=content)))
+        asyncio.run(gate.judge(candidate(text, text, paths=content)))
 
 
 def test_what_failed_before_does_not_count() -> None:

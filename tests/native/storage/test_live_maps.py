@@ -3,6 +3,7 @@
 import pytest
 
 from haproxy_native.commit.change import AnyChange, Member, Outcome
+from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
@@ -32,10 +33,11 @@ def test_changes_of_the_process_alone_name_what_they_change(maps: Beside) -> Non
     async def work(engine: Engine, live: LiveMap) -> None:
         members: list[Member] = []
 
-        async def enter(change: AnyChange, outcome: Outcome) -> None:
-            members.extend(outcome.members)
+        class Entering(Observer):
+            async def committed(self, change: AnyChange, outcome: Outcome) -> None:
+                members.extend(outcome.members)
 
-        engine.context.journal = enter
+        engine.context.observers.add(Entering())
         await live.set("one", "eins")
         await live.add("/three", "3 x")
         await live.delete("two")
@@ -44,7 +46,6 @@ def test_changes_of_the_process_alone_name_what_they_change(maps: Beside) -> Non
         changed = [(each.object.removeprefix(prefix), each.old, each.new) for each in members]
         assert changed == [("one", "1", "eins"), ("%2Fthree", None, "3 x"), ("two", "two words", None)]
         assert maps.file.read_text() == OWN
-        engine.context.journal = None
 
     maps.with_engine(work)
 
