@@ -62,7 +62,7 @@ Each carries `detail`, the protocol text of its class (`label`), and a place whe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 
@@ -171,12 +171,16 @@ class Conflict(NativeError):
 
 @dataclass(frozen=True)
 class Clash:
-    """One member that two changes have set to different values, None for what is not there; without a `member` the object itself."""
+    """One member that two changes have set to different values, None for what is not there; without a `member` the object itself.
+
+    `before`: what it was before both.
+    """
 
     object: str
     member: str
     theirs: Any
     mine: Any
+    before: Any = field(default=None, compare=False)
 
 
 class Collided(Conflict):

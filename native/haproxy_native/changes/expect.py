@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from haproxy_native.changes.operations import Edit, applied, editor_of
-from haproxy_native.editing.editor import standard_editor
+from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.header import same_text
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.errors import Collided, IndexOutOfRange, Missing, Moved, NoParent, Stale, StaleTransaction
-from haproxy_native.planning.three_way import merged_onto
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -61,19 +60,19 @@ class Version(Expect):
 
 @dataclass(frozen=True)
 class Rebase(Expect):
-    """An old version, whose text is `base`. Changes made since then stay; one of the same member of an object is a conflict."""
+    """An old version, whose text is `base`. Changes made since then stay; one of what the operations change is a conflict."""
 
     number: int
     base: Document | None = field(default=None, repr=False)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Raises Collided, and Conflict for what no object shows."""
+        """Raises Collided."""
         base = self.base
         assert base is not None
         if same_text(document, base):
             return applied(operations, document)
         try:
-            return merged_onto(standard_editor(), base, document, applied(operations, base))
+            return rebased(operations, base, document)
         except Collided as error:
             error.version = self.number
             raise
