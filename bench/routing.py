@@ -19,11 +19,10 @@ def slowest_path(times: int = 20) -> float:
     worst = 0.0
     for operation in index.operations:
         path = BASE + re.sub(r"\{.*?\}", "some_name", operation.path)
-        scope = {"type": "http", "method": operation.method, "path": path, "raw_path": path.encode(), "query_string": b""}
         taken = []
         for _ in range(times):
             begin = time.perf_counter()
-            index.find(scope)
+            index.find(operation.method, path.encode())
             taken.append(time.perf_counter() - begin)
         worst = max(worst, median(taken))
     return worst

@@ -7,7 +7,8 @@ import asyncio
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,21 +18,13 @@ from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_set, permission
-from haproxy_native.commit.bases import on_its_base
+from haproxy_native.commit.bases import on_its_base, text_of
 from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.of_transaction import (
-    change_of,
-    committed,
-    committed_private,
-    is_overtaken,
-    preview_of_outdated,
-    private,
-    private_change,
-)
+from haproxy_native.commit.of_transaction import change_of, committed, edits_of, is_overtaken, preview_of_outdated
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
@@ -54,6 +47,7 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.transaction import Transaction
 
 log = logging.getLogger(__name__)
@@ -233,17 +227,16 @@ class Engine:
         """What a text or a transaction would change."""
         if body is None and transaction_id and await beside(is_overtaken, self.context, self.transaction(transaction_id).id):
             return await preview_of_outdated(self.context, transaction_id, self.check)
-        return await self.plan_change(
-            await self._planned({self.named(file): body} if body is not None else {}, transaction_id), transaction_id
-        )
+        change = await self._planned({self.named(file): body} if body is not None else {}, transaction_id)
+        return await self.plan_change(change, self.context.transactions.staged(transaction_id) if transaction_id else None)
 
-    async def plan_change(self, change: Change, transaction_id: str | None = None) -> Preview:
-        """What the commit of a change would do, with the stored files of a transaction. Raises what `preview` raises."""
-        if not transaction_id:
+    async def plan_change(self, change: Change, staged: Staged | None = None) -> Preview:
+        """What the commit of a change would do, with that of stored files. Raises what `preview` raises."""
+        if staged is None:
             return await preview(self.context, change, self.check)
-        files = coming.staged(self.context, self.stores, transaction_id)
+        files = coming.coming(self.stores, staged)
         check = partial(coming.check, self.context, files) if files else self.check
-        return await preview(self.context, change, check, files=self.context.transactions.staged(transaction_id).contents)
+        return await preview(self.context, change, check, files=staged.contents)
 
     async def _planned(self, texts: Mapping[str, bytes], transaction_id: str | None) -> Change:
         """The change that puts texts in the place of files, or that of a transaction; without either none. Raises BadRequest."""
@@ -282,17 +275,23 @@ class Engine:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
         return await committed(self.context, id_, self.stores, force_reload=force_reload, merges=merges)
 
-    def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
-        """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""
-        return private(self.context, version, merges=merges)
+    async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
+        """The configuration that a change is made on, and its version: the current one, or with `merges` that of an old version.
 
-    async def plan_private(self, transaction: Transaction, *, merges: bool = False) -> Preview:
-        """Raises Collided."""
-        return await self.plan_change(await private_change(self.context, transaction, merges=merges), transaction.id)
+        Raises Conflict for another version than the current one, and TextGone with `merges` for one of which no text is kept.
+        """
+        if version and merges:
+            return await text_of(self.context, version), version
+        with suppress(Unreadable):
+            await self.context.current.notice_aside()
+        if version:
+            Version(version).compare(self.context.current.version)
+        return self.document, self.version()
 
-    async def commit_private(self, transaction: Transaction, *, force_reload: bool = False, merges: bool = False) -> Outcome:
-        """Raises Stale where another commit came first."""
-        return await committed_private(self.context, transaction, self.stores, force_reload=force_reload, merges=merges)
+    async def commit(self, change: Change, staged: Staged | None = None) -> Outcome:
+        """Make a change, and with it that of the stored files that are staged. Raises what a commit raises."""
+        files = edits_of(staged, self.stores) if staged else None
+        return await commit(self.context, replace(change, files=files))
 
     # -- the host of the reload agent
 

@@ -31,27 +31,32 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
-        rights = author.get().rights
-        if isinstance(rights, Rights):
-            _require(operation, call, rights)
-            if (parent := listed_in(operation, call)) and not rights.reaches(parent):
-                # Nothing of it may be read; whether it is there or not.
-                return json_response(200, [])
-        if not operation.rehearsed:
-            would_change()
-        if not isinstance(rights, Rights):
-            return await (await handler(call)).complete()
-        if IF_MATCH in call.values:
-            call.view = await _view(call, rights)
-        try:
-            response = await (await handler(call)).complete()
-        except (ApiError, NativeError) as error:
-            response = _refusal(call, rights, error)
-        if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
-            response = await _readable(call, rights, response)
-        return response if rights.may(SECRETS, ALL) else await _masked(operation, response)
+        return await answer_within_rights(call, handler)
 
     return serve
+
+
+async def answer_within_rights(call: Call, handler: Handler) -> Response:
+    """Answer a call by a handler, if the author may make it, with what the author may see of the answer. Raises Forbidden."""
+    operation, rights = call.operation, author.get().rights
+    if isinstance(rights, Rights):
+        _require(operation, call, rights)
+        if (parent := listed_in(operation, call)) and not rights.reaches(parent):
+            # Nothing of it may be read; whether it is there or not.
+            return json_response(200, [])
+    if not operation.rehearsed:
+        would_change()
+    if not isinstance(rights, Rights):
+        return await (await handler(call)).complete()
+    if IF_MATCH in call.values:
+        call.view = await _view(call, rights)
+    try:
+        response = await (await handler(call)).complete()
+    except (ApiError, NativeError) as error:
+        response = _refusal(call, rights, error)
+    if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
+        response = await _readable(call, rights, response)
+    return response if rights.may(SECRETS, ALL) else await _masked(operation, response)
 
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:

@@ -49,12 +49,19 @@ def naming(operation: Operation, handler: Handler) -> Handler:
 
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
-        resource, request = call.services.editor.resources.by_name.get(operation.resource or ""), author.get().request
-        if request and resource and isinstance(call.body, dict) and (key := call.body.get(resource.key)):
-            request.object = object_of(operation, call.values, call.services, str(key))
+        if request := author.get().request:
+            request.object = object_in(call) or request.object
         return await handler(call)
 
     return serve
+
+
+def object_in(call: Call) -> str:
+    """The object that a call is about, as far as its path, its query and its body name it."""
+    resource, key = call.services.editor.resources.by_name.get(call.operation.resource or ""), ""
+    if resource and call.operation.method == "POST" and isinstance(call.body, dict):
+        key = str(call.body.get(resource.key) or "")
+    return object_of(call.operation, call.values, call.services, key)
 
 
 def object_of(operation: Operation, values: Mapping[str, Any], services: Services, key: str = "") -> str:

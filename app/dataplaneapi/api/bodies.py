@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, partial
 from json.scanner import c_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
-from starlette.types import Receive, Scope
+from starlette.types import Receive
 
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Header
 from haproxy_native.abandonment import check
 from haproxy_native.check.run import memory
 from haproxy_native.shares import Holding
@@ -21,17 +22,17 @@ OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
 _memory = cache(memory)
 
 
-async def read(receive: Receive, scope: Scope, limit: int, seconds: float) -> bytes:
+async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, held: Holding | None = None) -> bytes:
     """The whole body; 413 as soon as it is known to be larger than the limit (0: none), 408 when it does not arrive in time.
 
-    Raises ShareExceeded for a caller whose other requests hold too much already.
+    `held` counts its bytes. Raises ShareExceeded for a caller whose other requests hold too much already.
     """
-    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    announced = next((value for name, value in headers if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
         raise too_large(limit)
     try:
         async with asyncio.timeout(seconds or None):
-            return await _collect(receive, limit, scope.get("bodies"))
+            return await _collect(receive, limit, held)
     except TimeoutError:
         raise ApiError(408, f"request body did not arrive within {seconds:g} seconds") from None
 

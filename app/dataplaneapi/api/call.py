@@ -1,12 +1,12 @@
 """One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
-from starlette.types import Scope
+from starlette.types import Receive, Scope
 
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
@@ -25,11 +25,16 @@ from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.request_context import author
+from haproxy_native.shares import Holding
+from haproxy_native.storage.store import Store
+from haproxy_native.text.document import Document
+from haproxy_native.transactions.staged import Staged
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
 
 JSON = "application/json"
+AnyStore = TypeVar("AnyStore", bound=Store)
 
 
 def _no_deadline(seconds: float) -> None:
@@ -38,6 +43,65 @@ def _no_deadline(seconds: float) -> None:
 
 def _all_of(answer: bytes) -> bytes:
     return answer
+
+
+@dataclass(slots=True)
+class Incoming:
+    """A request for one operation: one that has arrived, or one that is described in the body of another (api/described.py)."""
+
+    services: "Services"
+    operation: Operation
+    # The values of the names in its path.
+    path: Mapping[str, str]
+    query: bytes
+    headers: Sequence[Header]
+    receive: Receive
+    caller: Caller
+    scheme: str = "http"
+    # Seconds until its body has to be complete; 0 for ever.
+    patience: float = 0.0
+    # Counts the bytes of its body.
+    held: Holding | None = None
+    answer_within: Callable[[float], None] = _no_deadline
+    # Whether what nothing reads is an error; None: as its query or the settings say.
+    strict: bool | None = None
+    # As in `Call`.
+    base: Document | None = None
+    staged: Staged | None = None
+    ignored: list[Header] = field(default_factory=list)
+    scope: Scope = field(default_factory=dict, repr=False)
+
+    async def body(self, limit: int) -> bytes:
+        """Return the whole body, of `limit` bytes at most, 0 for any number. Raises ApiError and ShareExceeded."""
+        return await body.read(self.receive, self.headers, limit, self.patience, self.held)
+
+    def header(self, name: bytes) -> str:
+        """Return all values of a header, joined by commas."""
+        return header(self.headers, name)
+
+
+async def arriving(request: Request) -> Incoming:
+    """Return the request of a connection; what is ignored of it is named in the headers of its answer."""
+    scope = request.scope
+    scope["ignored"] = list[Header]()
+    return Incoming(
+        request.app.services,
+        scope["operation"],
+        scope["path_params"],
+        scope["query_string"],
+        scope["headers"],
+        request.receive,
+        scope["caller"],
+        scope["scheme"],
+        connection.of(scope).endpoint.read_timeout,
+        scope.get("bodies"),
+        scope.get("answer_within", _no_deadline),
+        ignored=scope["ignored"],
+        scope=scope,
+    )
+
+
+Arriving = Annotated[Incoming, Depends(arriving)]
 
 
 @dataclass(slots=True)
@@ -50,6 +114,8 @@ class Call:
     of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
     `ignored`: headers of the answer that name what nothing reads.
     `scope` is that of the request. `view`: what the caller sees of an answer that shows everything.
+    `base`: the configuration that it is made on, and `staged` the stored files, if it is one of several calls; else both are those of its
+    transaction, or the current ones.
     """
 
     services: "Services"
@@ -65,6 +131,29 @@ class Call:
     caller: Caller = field(default_factory=Caller)
     scope: Scope = field(default_factory=dict, repr=False)
     view: Callable[[bytes], bytes] = _all_of
+    base: Document | None = field(default=None, repr=False)
+    staged: Staged | None = None
+
+    @property
+    def transaction_id(self) -> str | None:
+        """The transaction that it reads or edits, if it names one."""
+        return self.values.get("transaction_id")
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one of several that are committed together, in a transaction or a batch."""
+        return self.staged is not None or bool(self.transaction_id)
+
+    def within(self, store: AnyStore) -> AnyStore:
+        """Return a store as the call sees and changes it. Raises NoTransaction and Unreadable."""
+        if self.staged is not None:
+            return store.with_staged(self.staged)
+        return store.within(self.services.engine.context.transactions, self.transaction_id) if self.transaction_id else store
+
+    @property
+    def document(self) -> Document:
+        """The configuration that it reads, or is made on. Raises NoTransaction."""
+        return self.services.engine.read(self.transaction_id) if self.base is None else self.base
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -75,22 +164,33 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     return ",".join([value.decode("latin-1") for key, value in headers if key == name])
 
 
-async def read_call(request: Request) -> Call:
+async def read_call(incoming: Arriving) -> Call:
     """A call whose parameters and `Accept` are in order. Raises ApiError."""
-    scope, services = request.scope, request.app.services
-    operation: Operation = scope["operation"]
-    parameters.check_number(scope["query_string"])
-    query = parameters.query_values(scope["query_string"])
-    strict = ignored.is_strict(query, services.settings.strict)
-    scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
-    values = parameters.convert(operation.parameters, scope["path_params"], query, scope["headers"])
-    values |= parent_in_query(operation, scope["query_string"], services.editor)
-    check_accept(header(scope["headers"], b"accept"), operation.media_types)
-    within = scope.get("answer_within", _no_deadline)
-    call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
+    services, operation = incoming.services, incoming.operation
+    parameters.check_number(incoming.query)
+    query = parameters.query_values(incoming.query)
+    strict = ignored.is_strict(query, services.settings.strict) if incoming.strict is None else incoming.strict
+    if query:
+        incoming.ignored += ignored.parameters(operation, query, strict=strict)
+    values = parameters.convert(operation.parameters, incoming.path, query, incoming.headers)
+    values |= parent_in_query(operation, incoming.query, services.editor)
+    check_accept(incoming.header(b"accept"), operation.media_types)
+    call = Call(
+        services,
+        operation,
+        values,
+        query,
+        scheme=incoming.scheme,
+        answer_within=incoming.answer_within,
+        strict=strict,
+        ignored=incoming.ignored,
+        caller=incoming.caller,
+        scope=incoming.scope,
+        base=incoming.base,
+        staged=incoming.staged,
+    )
     parameters.check(operation.parameters, values, partial(_names_parent, call))
-    _check_conditions(operation, values, scope["headers"])
-    call.caller, call.scope = scope["caller"], scope
+    _check_conditions(operation, values, incoming.headers)
     return call
 
 
@@ -109,22 +209,21 @@ def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: 
         )
 
 
-async def json_call(request: Request) -> Call:
+async def json_call(incoming: Arriving) -> Call:
     """A call whose body, where it has one, is read and in order, too. Raises ApiError."""
-    call, scope, services = await read_call(request), request.scope, request.app.services
+    call, services = await read_call(incoming), incoming.services
     declared = call.operation.body
     if declared is None:
         _check_force(call)
         return call
-    patience = connection.of(scope).endpoint.read_timeout
-    data = await body.read(request.receive, scope, _largest_body(call), patience)
+    data = await incoming.body(_largest_body(call))
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")
         _check_force(call)
         return call
-    check_content_encoding(header(scope["headers"], b"content-encoding"))
-    check_content_type(header(scope["headers"], b"content-type"), declared.media_types, patch=call.operation.action == PATCH)
+    check_content_encoding(incoming.header(b"content-encoding"))
+    check_content_type(incoming.header(b"content-type"), declared.media_types, patch=call.operation.action == PATCH)
     if JSON not in declared.media_types:
         if declared.schema.get("x-secret") == LINES:
             refuse_masked_text(data)
@@ -148,7 +247,7 @@ async def json_call(request: Request) -> Call:
 
 def _present(call: Call) -> Any:
     """Return what a body replaces; None for one that creates something."""
-    return present_value(call.operation, call.values, call.services) if call.operation.method == "PUT" else None
+    return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
 
 
 def _embedded(call: Call) -> list[str]:
@@ -178,7 +277,7 @@ def _check_parent(call: Call) -> None:
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and resource and "create" in resource.existence_first and (parent := _parent(call)):
-        editor.check_parent(call.services.engine.read(call.get("transaction_id")), resource, parent)
+        editor.check_parent(call.document, resource, parent)
 
 
 def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
@@ -186,7 +285,7 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
     names = call.operation.names
     if parameter.place != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
         return False
-    return call.services.editor.section(call.services.engine.read(call.get("transaction_id")), *parent) is not None
+    return call.services.editor.section(call.document, *parent) is not None
 
 
 def _parent(call: Call) -> tuple[Resource, str] | None:

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from dataplaneapi.api import bodies, ignored
-from dataplaneapi.api.call import Call, header, read_call
+from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.declared_files import declared_file, form_parts, sent_file
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
@@ -20,7 +20,6 @@ from dataplaneapi.api.upload import MULTIPART
 from dataplaneapi.api.validation import validated
 from dataplaneapi.api.yaml_bodies import YAML_TYPE, of_yaml
 from dataplaneapi.did_you_mean import nearest
-from dataplaneapi.server import connection
 from haproxy_native.apply.files import COLLECTIONS
 from haproxy_native.apply.fragment import collections, of_objects, of_text
 from haproxy_native.apply.rules import DeclaredFile, Section
@@ -64,19 +63,18 @@ class Sent:
         return found.hexdigest()
 
 
-async def declared_call(request: Request) -> Call:
+async def declared_call(incoming: Arriving) -> Call:
     """A call whose body is Sent, None where it names a plan. Raises ApiError."""
-    call, headers = await read_call(request), request.scope["headers"]
+    call = await read_call(incoming)
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
-    patience = connection.of(request.scope).endpoint.read_timeout
-    data = await bodies.read(request.receive, request.scope, bodies.WHOLE_BYTES if limit is None else limit, patience)
+    data = await incoming.body(bodies.WHOLE_BYTES if limit is None else limit)
     if call.get("plan") is not None:
         if data:
             raise ApiError(400, "plan in query stands for the body that it was made of; send one of the two")
         return call
-    kind = header(headers, b"content-type")
-    check_content_encoding(header(headers, b"content-encoding"))
+    kind = incoming.header(b"content-type")
+    check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, call.operation.body.media_types)
     call.body = Sent(kind, data)
     return call

@@ -1,32 +1,33 @@
-"""A call that is described in the body of another: made (`served`), or tried up to its first change (`verdict`)."""
+"""A call that is described in the body of another: what it asks for, and whether it may be made (`verdict`)."""
 
-import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 from uuid import uuid4
 
-from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
-from starlette.types import Message, Scope
+from starlette.types import Message
 
-from dataplaneapi.api import asked
-from dataplaneapi.api.call import JSON, Call
+from dataplaneapi.api.access import answer_within_rights, require_role
+from dataplaneapi.api.call import JSON, Call, Incoming
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.responses import Header, to_json
+from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.place import with_known_names
+from dataplaneapi.api.read_only import is_dry
+from dataplaneapi.api.responses import Response, to_json
+from dataplaneapi.api.services import Services
 from dataplaneapi.api.upload import MULTIPART, PART
+from dataplaneapi.api.write_options import with_options
 from dataplaneapi.auth.caller import Caller
 from haproxy_native import abandonment, rehearsal
 from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.errors import NativeError
+from haproxy_native.errors import READ_ONLY, Forbidden, NativeError
 from haproxy_native.rehearsal import Rehearsal, Rehearsed
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.request_context import Author, author
 
 TEXT = "text/plain"
-# What the calls of one connection have in common.
-_SHARED = ("type", "http_version", "scheme", "client", "server", "root_path", "connection", "address", "app", "request_id")
 # Characters of a path with its query that are sent as they are.
 _SAFE = "/?%:@!$&'()+,*;=~[]"
 
@@ -62,21 +63,33 @@ class Described:
         head = f'--{self._boundary}\r\nContent-Disposition: form-data; name="{PART}"; filename="{name}"\r\n\r\n'
         return head.encode("utf-8", "surrogatepass") + content + f"\r\n--{self._boundary}--\r\n".encode()
 
-    def scope(self, outer: Scope, caller: Caller) -> Scope:
+    def found(self, services: Services) -> tuple[Operation, dict[str, str]]:
+        """The operation that it is for, and the values of its path. Raises ApiError."""
+        path, query = self._place
+        operation, values = services.index.find(self.method, path, query)
+        return operation, with_known_names(operation, values, services)
+
+    @property
+    def query(self) -> bytes:
+        return self._place[1]
+
+    @property
+    def _place(self) -> tuple[bytes, bytes]:
         path, _, query = quote(self.path, safe=_SAFE).partition("?")
+        return path.encode(), query.encode()
+
+    def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], caller: Caller) -> Incoming:
+        """The request that it describes, within the call that describes it."""
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
         if self.file:
             kind = f"{MULTIPART}; boundary={self._boundary}"
         headers = [(b"content-type", kind.encode("latin-1", "replace")), (b"content-length", b"%d" % len(self.data))]
-        own = {
-            "method": self.method,
-            "path": unquote(path, errors="replace"),
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "headers": headers if self.body is not None else [],
-            "caller": caller,
-        }
-        return {name: outer[name] for name in _SHARED if name in outer} | own
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": self.data}
+
+        sent = headers if self.body is not None else []
+        return Incoming(call.services, operation, values, self.query, sent, receive, caller, call.scheme)
 
 
 @dataclass(frozen=True)
@@ -98,51 +111,22 @@ async def _verdict(call: Call, described: Described, by: Author, caller: Caller)
     rehearsal.wanted.set(wanted := Rehearsal())
     try:
         async with drafts_aside():
-            answer = await served(call, described, caller)
+            response = await _answered(call, described, caller)
     except Rehearsed:
         return Verdict(200, reloads=wanted.reloads)
-    return Verdict(answer.status, _message(answer.body)) if answer.status >= 400 else Verdict(answer.status, reloads=False)
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: Sequence[Header]
-    body: bytes
-
-
-async def served(call: Call, described: Described, caller: Caller) -> Answer:
-    """The answer to it by the application of the call that describes it, for the present author."""
-    scope = described.scope(call.scope, caller)
-    # Its own request, for what the author may know of depends on what is asked for.
-    token = author.set(replace(author.get(), request=Request(asked.path_of(scope))))
-    try:
-        return await _answered(call, described, scope)
-    finally:
-        author.reset(token)
-
-
-async def _answered(call: Call, described: Described, scope: Scope) -> Answer:
-    sent: list[Message] = []
-    left = [described.data]
-
-    async def receive() -> Message:
-        if not left:
-            await asyncio.Event().wait()
-        return {"type": "http.request", "body": left.pop(), "more_body": False}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    try:
-        await AsyncExitStackMiddleware(call.scope["app"].dispatch.serve)(scope, receive, send)
     except (ApiError, NativeError) as error:
         response = response_to(error)
-        return Answer(response.status_code, response.raw_headers, bytes(response.body))
-    start = next(message for message in sent if message["type"] == "http.response.start")
-    body = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
-    return Answer(start["status"], [*start["headers"], *scope.get("ignored", ())], body)
+    response.close()
+    if response.status_code < 400:
+        return Verdict(response.status_code, reloads=False)
+    return Verdict(response.status_code, str(json.loads(bytes(response.body))["message"]))
 
 
-def _message(body: bytes) -> str:
-    return str(json.loads(body)["message"])
+async def _answered(call: Call, described: Described, caller: Caller) -> Response:
+    """Answers it, up to its first change, for the present author."""
+    operation, values = described.found(call.services)
+    require_role(operation)
+    if call.services.settings.read_only and operation.writes and not is_dry(operation, described.query):
+        raise Forbidden(READ_ONLY)
+    made = await operation.reader(described.incoming(call, operation, values, caller))
+    return await answer_within_rights(made, with_options(operation))

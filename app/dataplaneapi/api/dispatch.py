@@ -23,7 +23,7 @@ class Dispatch:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises 404 and 405 for what no operation is for, and 403 for who has no role, and where nothing is to be changed."""
-        operation, values = self._services.index.find(scope)
+        operation, values = self._services.index.find(scope["method"], scope["raw_path"], scope["query_string"])
         values = with_known_names(operation, values, self._services)
         scope["operation"], scope["path_params"] = operation, values
         asked.note(operation_of(scope), operation, values, self._services, scope["query_string"])

@@ -64,7 +64,8 @@ class KeptReplies:
         """Sends the event of a request that was answered."""
         if self.services.audit.reads and "operation" in scope and "path_params" not in scope:
             # The answer was kept, and no operation was looked for.
-            asked.note(operation_of(scope), *self.services.index.find(scope), self.services, scope["query_string"])
+            operation, values = self.services.index.find(scope["method"], scope["raw_path"])
+            asked.note(operation_of(scope), operation, values, self.services, scope["query_string"])
         if event := asked.event(scope, exchange.headers, exchange.status, reads=self.services.audit.reads):
             self.services.engine.context.events.tell(event)
 

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from inspect import isfunction
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_type_hints
 from urllib.parse import quote
 
 from dataplaneapi.api.parameters import Parameter
@@ -106,6 +107,15 @@ class Operation:
             raise MissingHandler(f"no handler for {self.method} {self.path}")
         function: Handler = table[name]
         return function
+
+    @cached_property
+    def reader(self) -> Callable[[Any], Awaitable[Any]]:
+        """The function that makes the call which the handler takes of an `Incoming`: the dependency of its parameter."""
+        handler = self.handler if isfunction(self.handler) else type(self.handler).__call__
+        annotations = get_type_hints(handler, include_extras=True)
+        (depends,) = (each.__metadata__[0] for name, each in annotations.items() if name != "return")
+        reader: Callable[[Any], Awaitable[Any]] = depends.dependency
+        return reader
 
     def load(self) -> None:
         """Imports the module of the handler. Raises MissingHandler."""

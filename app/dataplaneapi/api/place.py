@@ -9,6 +9,7 @@ from haproxy_native.editing.editor import Editor, Parent
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import NativeError
+from haproxy_native.text.document import Document
 from haproxy_native.text.words import heard
 
 if TYPE_CHECKING:
@@ -27,15 +28,15 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
     return resource, parent, key
 
 
-def present_value(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
-    """Return what a GET of the object of an operation answers; None if the object does not exist."""
+def present_value(operation: Operation, values: Mapping[str, Any], services: "Services", base: Document | None = None) -> Any:
+    """Return what a GET of the object of an operation answers; None if the object does not exist. `base` as in `Call`."""
     resource = services.editor.resources.by_name.get(operation.resource or "")
     try:
         if resource is None or resource.file:
             return _in_scope(operation, values, services)
         one = operation.is_of_one or resource.kind == "singleton"
         resource, parent, key = place_of(operation, values, services.editor, one=one)
-        document = services.engine.read(values.get("transaction_id"))
+        document = services.engine.read(values.get("transaction_id")) if base is None else base
         editor: Any = Sites(services.editor) if resource.kind == "view" else services.editor
         full = bool(values.get("full_section"))
         if one:

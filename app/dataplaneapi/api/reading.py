@@ -8,6 +8,7 @@ are of proxies and servers. All else shows of everything.
 from collections.abc import Mapping
 from typing import Any
 
+from dataplaneapi.api.asked import object_in
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.operations import COUNTERS, EFFECTS, OBJECTS, READING, SECTION, Operation
 from dataplaneapi.api.place import place_of
@@ -15,7 +16,6 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.editing.places import Place, name_of, object_section, section_object
 from haproxy_native.errors import Forbidden
-from haproxy_native.request_context import author
 
 # Members of answers with OBJECTS that are of no one object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
@@ -45,10 +45,10 @@ def asked_for(operation: Operation, call: Call) -> str:
 
 def changed_by(operation: Operation, call: Call) -> str:
     """Return the object that a call is to change, or in which it is to change something; empty where its effects are elsewhere."""
-    request, resource = author.get().request, call.services.editor.resources.by_name.get(operation.resource or "")
+    resource = call.services.editor.resources.by_name.get(operation.resource or "")
     if resource and resource.file:
         return spelled(resource.file, call.values["parent_name"])
-    object_ = request.object.rstrip("/") if request else ""
+    object_ = object_in(call).rstrip("/")
     is_own = operation.store or (resource and resource.kind != "view") or object_.startswith("spoe/")
     return object_ if is_own else ""
 

@@ -127,6 +127,9 @@ class Response(StarletteResponse):
         """What a client gets that has this answer."""
         return Response(304, headers=[header for header in self.raw_headers if header[0] not in (CONTENT_TYPE, CONTENT_LENGTH)])
 
+    def close(self) -> None:
+        """Frees what an answer holds that is not sent."""
+
     async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         await super().__call__(scope, receive, send)
 
@@ -142,6 +145,9 @@ class FileResponse(Response):
         super().__init__(200, b"", OCTETS)
         self._file, self._size = file, os.fstat(file.fileno()).st_size
         self.raw_headers[-1] = (CONTENT_LENGTH, b"%d" % self._size)
+
+    def close(self) -> None:
+        self._file.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises OSError when the file becomes shorter while it is sent."""

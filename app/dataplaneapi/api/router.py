@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from urllib.parse import unquote
 
-from starlette.types import Scope
-
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import METHODS, Operation
 from dataplaneapi.api.responses import HeaderName
@@ -64,24 +62,24 @@ class RouteIndex:
             node = following
         return node, names
 
-    def find(self, scope: Scope) -> tuple[Operation, dict[str, str]]:
+    def find(self, method: str, raw_path: bytes, query: bytes = b"") -> tuple[Operation, dict[str, str]]:
         """The operation a request asks for and its path values; 404 and 405 say what would be right."""
-        place = self.walk(scope["raw_path"].decode("latin-1"))
+        text = raw_path.decode("latin-1")
+        place = self.walk(text)
         if place is None or not place[0].operations:
-            raise self._not_found(scope)
+            raise self._not_found(unquote(text), query)
         node, names = place
-        operation = node.operations.get(scope["method"])
+        operation = node.operations.get(method)
         if operation is None:
             allowed = ", ".join(method.upper() for method in METHODS if method.upper() in node.operations)
-            text = f"method {scope['method']} is not allowed for path {scope['path']}"
+            text = f"method {method} is not allowed for path {unquote(text)}"
             raise ApiError(405, text, headers=[(ALLOW, allowed.encode())])
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
-    def _not_found(self, scope: Scope) -> ApiError:
-        path = scope["path"]
+    def _not_found(self, path: str, query: bytes) -> ApiError:
         if path in (BASE, BASE + "/"):
             return ApiError(404, "no matching operation was found")
-        advice = self._guide(path, scope["query_string"]) if self._guide else ""
+        advice = self._guide(path, query) if self._guide else ""
         return ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
 
 

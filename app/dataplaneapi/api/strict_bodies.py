@@ -4,33 +4,31 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from dataplaneapi.api import bodies, ignored
-from dataplaneapi.api.call import Call, header, read_call
+from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.validation import check_outermost, validated
 from dataplaneapi.api.yaml_bodies import YAML_TYPE, of_yaml
-from dataplaneapi.server import connection
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.secrets import refuse_masked
 
 
-async def strict_call(request: Request) -> Call:
+async def strict_call(incoming: Arriving) -> Call:
     """A call with such a body, None where it has none and needs none. Raises ApiError."""
-    call, headers = await read_call(request), request.scope["headers"]
+    call = await read_call(incoming)
     declared, limit = call.operation.body, call.services.settings.max_body_size
     assert declared is not None
-    patience = connection.of(request.scope).endpoint.read_timeout
-    data = await bodies.read(request.receive, request.scope, bodies.WHOLE_BYTES if limit is None else limit, patience)
+    data = await incoming.body(bodies.WHOLE_BYTES if limit is None else limit)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")
         return call
-    kind = header(headers, b"content-type")
-    check_content_encoding(header(headers, b"content-encoding"))
+    kind = incoming.header(b"content-type")
+    check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, declared.media_types)
     is_yaml = kind.partition(";")[0].strip().lower() == YAML_TYPE
     call.body = await beside_if(len(data) > LARGE, strict, data, declared.schema, call.services.schemas, is_yaml=is_yaml)

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
 from dataplaneapi.api.bodies import FILE_BYTES, too_large
-from dataplaneapi.api.call import Call, header, json_call, read_call
+from dataplaneapi.api.call import Arriving, Call, header, json_call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
 
@@ -166,17 +166,17 @@ class Form(Parts):
         self.check_ended()
 
 
-async def upload_call(request: Request) -> Call:
+async def upload_call(incoming: Arriving) -> Call:
     """A call whose body is a File. Raises ApiError."""
-    call, headers, receive = await read_call(request), request.scope["headers"], request.receive
+    call, receive = await read_call(incoming), incoming.receive
     declared = call.operation.body
     assert declared is not None
-    limit, kind = _limit(call, headers), header(headers, b"content-type")
+    limit, kind = _limit(call, incoming.headers), incoming.header(b"content-type")
     seconds = call.services.settings.read_timeout
     call.body = file = File(receive, limit, seconds)
     if declared.required:
         await file.begin()
-    check_content_encoding(header(headers, b"content-encoding"))
+    check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
         call.body = Form(receive, limit, seconds, boundary(kind))
@@ -184,15 +184,14 @@ async def upload_call(request: Request) -> Call:
     return call
 
 
-async def text_or_form_call(request: Request) -> Call:
+async def text_or_form_call(incoming: Arriving) -> Call:
     """A call whose body is Parts where a form is sent, and else as `json_call` has it. Raises ApiError."""
-    headers = request.scope["headers"]
-    kind = header(headers, b"content-type")
+    kind = incoming.header(b"content-type")
     if kind.partition(";")[0].strip().lower() != MULTIPART:
-        return await json_call(request)
-    call = await read_call(request)
-    check_content_encoding(header(headers, b"content-encoding"))
-    call.body = Parts(request.receive, _limit(call, headers), call.services.settings.read_timeout, boundary(kind))
+        return await json_call(incoming)
+    call = await read_call(incoming)
+    check_content_encoding(incoming.header(b"content-encoding"))
+    call.body = Parts(incoming.receive, _limit(call, incoming.headers), call.services.settings.read_timeout, boundary(kind))
     return call
 
 

@@ -34,11 +34,13 @@ class Expect:
 class Version(Expect):
     """This version of the configuration.
 
-    `base`: its text, where that is known: a version alone may stand for two, since not every edit by others counts.
+    `base`: its text, where that is known: a version alone may stand for two, since not every edit by others counts. `result`: what the
+    operations make of that, where they have been applied to it already.
     """
 
     number: int
     base: Document | None = field(default=None, repr=False)
+    result: Document | None = field(default=None, repr=False)
 
     def compare(self, configured: int) -> None:
         if self.number == configured:
@@ -50,6 +52,8 @@ class Version(Expect):
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
         """Raises Stale for another text of this version."""
+        if self.result is not None and document is self.base:
+            return self.result
         if self.base is None or same_text(document, self.base):
             return applied(operations, document)
         if self.transaction:

@@ -62,12 +62,13 @@ class Create:
 
 @dataclass(frozen=True)
 class Replace:
-    """Gives an object the members of `body`, and no others that the API has."""
+    """Gives an object the members of `body`, and no others that the API has. `claims`: whether it claims the server that it is about."""
 
     place: Place
     body: Mapping[str, Any]
     full: bool = False
     editor: Editor | None = field(default=None, repr=False, compare=False)
+    claims: bool = True
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
@@ -77,7 +78,7 @@ class Replace:
     @property
     def claimed(self) -> Claimed:
         """The servers that the process is to run as the document says, even if this changes no line of theirs."""
-        return claimed_by(self.place.resource, self.place.parent, str(self.place.key))
+        return claimed_by(self.place.resource, self.place.parent, str(self.place.key)) if self.claims else frozenset()
 
 
 @dataclass(frozen=True)

@@ -145,11 +145,9 @@ class Change:
 
         None where the author's rights are limited: what others have set in the process would change as well.
         """
-        is_limited = self.author.rights is not None and not self.author.rights.are_all
-        stating = [edit for edit in self.operations if isinstance(edit, Replace | PutDocument)]
-        if is_limited or len(stating) < len(self.operations):
+        if self.author.rights is not None and not self.author.rights.are_all:
             return frozenset()
-        return frozenset().union(*(edit.claimed for edit in stating))
+        return frozenset().union(*(edit.claimed for edit in self.operations if isinstance(edit, Replace | PutDocument)))
 
 
 class Same(Exception):

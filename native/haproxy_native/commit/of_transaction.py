@@ -1,8 +1,7 @@
 """The commit of a transaction, and what one holds that another writer overtook."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.bases import text_of
 from haproxy_native.commit.change import Change, Contents, FileEdits, FileStore, Outcome, Reload
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
@@ -58,43 +56,10 @@ async def committed(
         if merges and base is None:
             raise TextGone(_BASE_GONE.format(id_))
         expect = (Rebase if merges else Version)(transaction.version, base, transaction=id_)
-        reload, files = Reload.NOW if force_reload else Reload.AUTO, _files(context, id_, stores)
+        reload, files = Reload.NOW if force_reload else Reload.AUTO, edits_of(context.transactions.staged(id_), stores)
         return transaction, await commit(
             context, Change([_put(document, await beside(context.transactions.claimed, id_))], expect, reload, files=files)
         )
-
-
-@asynccontextmanager
-async def private(context: CommitContext, version: int | None, *, merges: bool) -> AsyncIterator[Transaction]:
-    """A private transaction on the current text, or with `merges` on that of an old version; it is gone at the end. Raises Conflict."""
-    if version and merges:
-        document = await text_of(context, version)
-    else:
-        with suppress(Unreadable):
-            await context.current.notice_aside()
-        if version:
-            Version(version).compare(context.current.version)
-        document = context.current.document
-    transaction = context.transactions.start_private(document, version or context.current.version)
-    try:
-        yield transaction
-    finally:
-        context.transactions.drop(transaction)
-
-
-async def committed_private(
-    context: CommitContext, transaction: Transaction, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool
-) -> Outcome:
-    """What the commit of a private transaction did; without a difference it does nothing. Raises Stale where it was overtaken."""
-    change = await private_change(context, transaction, merges=merges)
-    files, reload = _files(context, transaction.id, stores), Reload.NOW if force_reload else Reload.AUTO
-    return await commit(context, replace(change, reload=reload, skips_same=not force_reload, files=files))
-
-
-async def private_change(context: CommitContext, transaction: Transaction, *, merges: bool) -> Change:
-    start, document = await _sides(context, transaction.id)
-    expect = Rebase(transaction.version, start) if merges else Version(transaction.version, base=start)
-    return Change([_put(document, transaction.claimed)], expect)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
@@ -142,13 +107,12 @@ def _put(document: Document, claimed: Claimed) -> PutDocument:
     return PutDocument(document, claimed=claimed)
 
 
-def _files(context: CommitContext, id_: str, stores: Mapping[str, FileStore]) -> FileEdits | None:
-    """What it does to stored files; None where it does nothing. Raises Missing for a store that there is no more."""
-    staged = context.transactions.staged(id_)
+def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> FileEdits | None:
+    """What the commit does to stored files; None where it does nothing. Raises Missing for a store that there is no more."""
     if not (files := dict(staged.files)):
         return None
     if gone := next((file.store for file in files.values() if file.store not in stores), None):
-        raise Missing(f"transaction {id_} changes files of {gone}, for which there is no directory any more")
+        raise Missing(f"files of {gone} would change, for which there is no directory any more")
     return FileEdits({path: stores[file.store] for path, file in files.items()}, partial(_with_files, staged))
 
 

@@ -113,20 +113,28 @@ class Naming:
     def __init__(self, engine: Engine, followers: Sequence[Follower] = ()) -> None:
         self._engine, self._followers = engine, followers
 
-    async def references(self, object_: str, transaction_id: str | None = None) -> Named:
-        """Raises BadRequest, NotFound and NoTransaction."""
-        document = self._engine.read(transaction_id)
+    async def references(self, object_: str, document: Document) -> Named:
+        """Raises BadRequest and NotFound."""
         found_places = await beside(self.found, document, object_)
         rows = self._rows(document)
         return Named(await beside(rows.places, found_places), rows.lost(found_places.lost))
 
     async def renaming(
-        self, object_: str, to: str, *, version: int | None = None, transaction_id: str | None = None, member: str = "to"
+        self,
+        object_: str,
+        to: str,
+        document: Document,
+        *,
+        version: int | None = None,
+        transaction_id: str | None = None,
+        alone: bool = True,
+        member: str = "to",
     ) -> Renaming:
-        """The change that renames it; `member`: what the request calls the name.
+        """The change that renames it in a document, which is that of the transaction or the current one, or is left by calls of a batch.
 
-        Raises BadRequest, BadValue, Conflict, Exists, NotFound, NoTransaction and Unusable."""
-        document = self._engine.read(transaction_id)
+        `alone`: it is not one of several calls. `member`: what the request calls the name. Raises BadRequest, BadValue, Conflict, Exists,
+        NotFound and Unusable.
+        """
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
             await asyncio.to_thread(files.check_name, stored, to)
@@ -135,11 +143,10 @@ class Naming:
         found_places = await beside(self.found, document, object_)
         edits, left = await asyncio.to_thread(self._file_edits, found_places, stored, object_, to)
         carried = [follower_line for follower in self._followers for follower_line in follower.kept(object_)]
-        if transaction_id and (edits or carried):
+        if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.stores if edits else ())), *carried])
-            raise BadRequest(
-                f"{names} would change with it, and in a transaction a renaming changes text alone: rename without transaction_id"
-            )
+            within, remedy = ("transaction", "without transaction_id") if transaction_id else ("batch", "by a call of its own")
+            raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename {remedy}")
         rename = Rename(self, object_, to, frozenset(map(str, edits.stores) if edits else ()))
         rows = self._rows(document)
         places = await beside(rows.places, found_places, made=True)

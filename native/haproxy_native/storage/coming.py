@@ -25,6 +25,7 @@ from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.store import Store
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.staged import Staged
 
 # In bytes: of larger files no difference is worked out.
 LARGEST_DIFFERENCE = 1 << 18
@@ -58,10 +59,9 @@ async def planned(context: CommitContext, change: Change, files: Sequence[Coming
     return await preview(context, change, partial(check, context, files), files=contents), plans
 
 
-def staged(context: CommitContext, stores: Mapping[str, Store], transaction_id: str) -> list[Coming]:
-    """Returns the files that a transaction has staged, except those that it deletes."""
-    known = context.transactions.staged(transaction_id)
-    contents = [(path, stores[file.store], known.content(path)) for path, file in known.files.items() if file.store in stores]
+def coming(stores: Mapping[str, Store], staged: Staged) -> list[Coming]:
+    """Returns the files that are staged, except those that go."""
+    contents = [(path, stores[file.store], staged.content(path)) for path, file in staged.files.items() if file.store in stores]
     return [Coming(store, path, content) for path, store, content in contents if content]
 
 

@@ -1,7 +1,8 @@
-"""A store as a transaction sees it: with the files that the transaction has staged, and with changes that wait for its commit."""
+"""A store as a transaction or a batch sees it: with the files that it has staged, and with changes that wait for its commit."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,16 +14,14 @@ from haproxy_native.planning.touches import Touch
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import Rights, author
 from haproxy_native.transactions.staged import Staged
-from haproxy_native.transactions.transactions import Transactions
 
 
 @dataclass(frozen=True)
 class Staging:
-    """`staged`: the files of the transaction."""
+    """`staged`: the files of the transaction; `opened` holds them while one of them changes."""
 
-    transactions: Transactions
-    id: str
     staged: Staged
+    opened: Callable[[], AbstractAsyncContextManager[Staged]]
 
     def is_there(self, path: Path) -> bool | None:
         """Whether there is a file in the transaction; None where it is as it is outside."""
@@ -30,7 +29,7 @@ class Staging:
 
     async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
         """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, WriteFailed."""
-        async with self.transactions.staging(self.id) as staged:
+        async with self.opened() as staged:
             check()
             if rights := author.get().rights:
                 rights.permit(await asyncio.to_thread(self._touches, rights, store, path, draft, is_there=is_there))

@@ -11,7 +11,7 @@ import os
 import stat
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import copy
 from functools import partial
 from hashlib import sha256
@@ -36,6 +36,7 @@ from haproxy_native.storage import key_material, names
 from haproxy_native.storage.staging import Staging, names_in
 from haproxy_native.storage.upload import Upload
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)
@@ -77,8 +78,15 @@ class Store:
 
     def within(self, transactions: Transactions, id_: str) -> Self:
         """The store as a transaction in progress sees and changes it. Raises NoTransaction and Unreadable."""
+        return self._within(Staging(transactions.staged(transactions.in_progress(id_).id), partial(transactions.staging, id_)))
+
+    def with_staged(self, staged: Staged) -> Self:
+        """The store with these files staged, which nobody else changes."""
+        return self._within(Staging(staged, lambda: nullcontext(staged)))
+
+    def _within(self, staging: Staging) -> Self:
         store = copy(self)
-        store.staging = Staging(transactions, id_, transactions.staged(transactions.in_progress(id_).id))
+        store.staging = staging
         return store
 
     @property

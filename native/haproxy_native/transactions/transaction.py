@@ -24,9 +24,9 @@ class Transaction:
     started it, empty where that is not known.
 
     `started` and `used`, the last edit or read, are Unix times; 0 where they are not known. Reads of a former process do not count.
-    While it is being committed it is `closed`: a change would come too late and be lost. One that is private is in memory alone, seen by
-    nobody but who has started it; `start` is the document that it started from. `staged`: its stored files, once they are asked for.
-    `claimed`: the servers that its commit brings about in the process as well; of a former process once its document is read.
+    While it is being committed it is `closed`: a change would come too late and be lost. `staged`: its stored files, once they are
+    asked for. `claimed`: the servers that its commit brings about in the process as well; of a former process once its document
+    is read.
     """
 
     id: str
@@ -38,20 +38,15 @@ class Transaction:
     document: Document | None = field(default=None, repr=False)
     started: float = 0.0
     used: float = 0.0
-    start: Document | None = field(default=None, repr=False)
     staged: Staged | None = field(default=None, repr=False)
     claimed: Claimed = frozenset()
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
-    def is_private(self) -> bool:
-        return self.start is not None
-
-    @property
     def is_idle(self) -> bool:
         """Whether it is in progress, and neither edited nor committed at this moment."""
-        return self.status == IN_PROGRESS and not (self.is_private or self.closed or self.lock.locked())
+        return self.status == IN_PROGRESS and not (self.closed or self.lock.locked())
 
     def as_dict(self) -> dict[str, Any]:
         version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}

@@ -122,7 +122,7 @@ class TransactionFiles:
 
     def staged(self, transaction: Transaction) -> Staged:
         """Its stored files. Raises Unreadable."""
-        return Staged(None if transaction.is_private else self._staged / transaction.id)
+        return Staged(self._staged / transaction.id)
 
     def remove(self, transaction: Transaction) -> None:
         with suppress(OSError):

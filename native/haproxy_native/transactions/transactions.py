@@ -89,19 +89,6 @@ class Transactions:
         self._all[transaction.id] = transaction
         return transaction
 
-    def start_private(self, document: Document, version: int) -> Transaction:
-        """One that is in memory alone, and that neither lists nor limits know; `drop` ends it."""
-        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, document=document, start=document)
-        self._all[transaction.id] = transaction
-        return transaction
-
-    def drop(self, transaction: Transaction) -> None:
-        """Ends a private one."""
-        self._all.pop(transaction.id, None)
-        self._awake.pop(transaction.id, None)
-        if transaction.staged:
-            transaction.staged.remove()
-
     def end_idle(self) -> None:
         """Deletes those in progress that nobody has used for too long."""
         for transaction in [one for one in self._all.values() if self._is_over(one)]:
@@ -124,7 +111,7 @@ class Transactions:
     def check_limit(self) -> None:
         """Raises TooManyTransactions and ShareExceeded."""
         self.end_idle()
-        authors = [shares.account(one.author) for one in self._all.values() if one.status == IN_PROGRESS and not one.is_private]
+        authors = [shares.account(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
         if 0 < self.limit <= len(authors):
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
@@ -166,7 +153,7 @@ class Transactions:
         self._look()
         self.end_idle()
         order = list(DIRECTORIES)
-        chosen = [one for one in self._all.values() if status in (None, one.status) and not one.is_private and _is_readable(one)]
+        chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
 
     def read(self, id_: str) -> Document:
@@ -190,8 +177,6 @@ class Transactions:
     def sides(self, id_: str) -> tuple[Document | None, Document]:
         """What one of any status started from, None where that is not known, and what it has become. Raises NoTransaction."""
         transaction = self.get(id_)
-        if transaction.start is not None:
-            return transaction.start, self._files.document(transaction)
         try:
             return self._files.base(transaction.base) if transaction.base else None, self._files.document(transaction)
         except FileNotFoundError:
@@ -203,8 +188,6 @@ class Transactions:
         Raises NoTransaction, Forbidden and Unusable.
         """
         transaction = self.in_progress(id_)
-        if transaction.is_private:
-            return await self._change_private(transaction, edit, claimed)
         permit(CHANGE, id_, transaction.author)
         async with transaction.lock:
             transaction = self._open(id_)
@@ -218,15 +201,6 @@ class Transactions:
                 self._wake(id_, after)
             return before, after
 
-    async def _change_private(
-        self, transaction: Transaction, edit: Callable[[Document], Document], claimed: Claimed
-    ) -> tuple[Document, Document]:
-        async with transaction.lock:
-            before = self._files.document(transaction)
-            transaction.document = after = await beside(edit, before)
-            transaction.claimed |= claimed
-            return before, after
-
     def staged(self, id_: str) -> Staged:
         """The stored files of one of any status. Raises NoTransaction and Unreadable."""
         transaction = self.get(id_)
@@ -238,8 +212,7 @@ class Transactions:
     async def staging(self, id_: str) -> AsyncIterator[Staged]:
         """The stored files of one that takes changes, which wait for each other. Raises NoTransaction and Forbidden."""
         transaction = self.in_progress(id_)
-        if not transaction.is_private:
-            permit(CHANGE, id_, transaction.author)
+        permit(CHANGE, id_, transaction.author)
         async with transaction.lock:
             yield self.staged(self._open(id_).id)
 
@@ -289,7 +262,7 @@ class Transactions:
 
     def clear(self) -> None:
         """Deletes all that are not being committed, since their file is gone."""
-        for transaction in [one for one in self._all.values() if not one.closed and not one.is_private]:
+        for transaction in [one for one in self._all.values() if not one.closed]:
             del self._all[transaction.id]
             self._remove(transaction)
 
@@ -319,7 +292,7 @@ class Transactions:
     def outdate_older(self, version: int) -> None:
         """All that started from this version or an earlier one."""
         for transaction in list(self._all.values()):
-            if transaction.status == IN_PROGRESS and not transaction.is_private and transaction.version <= version:
+            if transaction.status == IN_PROGRESS and transaction.version <= version:
                 self.outdate(transaction.id)
 
     def _remove(self, transaction: Transaction) -> None:

@@ -30,7 +30,7 @@ class Sender:
 
 
 def taken(sender: Sender, limit: int = 0, seconds: float = 0, headers: list[tuple[bytes, bytes]] | None = None) -> bytes:
-    return asyncio.run(read(sender, {"headers": headers or []}, limit, seconds))
+    return asyncio.run(read(sender, headers or [], limit, seconds))
 
 
 def test_chunks_are_joined() -> None:
@@ -61,7 +61,7 @@ def test_bodies_of_one_caller_do_not_fill_the_memory(monkeypatch: pytest.MonkeyP
         author.set(Author("ann", group="users", request=Request(), rights=Rights()))
         with pool.hold() as holding:
             for sender in (Sender(b"x" * 90, b"x" * 10), Sender(b"x" * 100), third):
-                asyncio.run(read(sender, {"headers": [], "bodies": holding}, limit, 0))
+                asyncio.run(read(sender, [], limit, 0, holding))
 
     with pytest.raises(ShareExceeded, match="ann has 200 bytes, one caller may have 200 of 400"):
         copy_context().run(three)
@@ -79,7 +79,7 @@ def test_a_client_that_leaves() -> None:
         return {"type": "http.disconnect"}
 
     with pytest.raises(ApiError, match="went away"):
-        asyncio.run(read(gone, {"headers": []}, 0, 0))
+        asyncio.run(read(gone, [], 0, 0))
 
 
 def test_values() -> None:

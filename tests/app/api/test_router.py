@@ -1,6 +1,6 @@
 """One route walks all paths."""
 
-from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -30,10 +30,8 @@ INDEX = RouteIndex(
 )
 
 
-def scope(path: str, method: str = "GET") -> dict[str, Any]:
-    from urllib.parse import unquote
-
-    return {"type": "http", "method": method, "path": unquote(path), "raw_path": path.encode(), "query_string": b""}
+def find(path: str, method: str = "GET") -> tuple[Operation, dict[str, str]]:
+    return INDEX.find(method, path.encode())
 
 
 @pytest.mark.parametrize(
@@ -52,7 +50,7 @@ def scope(path: str, method: str = "GET") -> dict[str, Any]:
     ],
 )
 def test_found(path: str, found: str, values: dict[str, str]) -> None:
-    operation, given = INDEX.find(scope(path))
+    operation, given = find(path)
     assert (operation.path, given) == (found, values)
 
 
@@ -63,19 +61,19 @@ def test_found(path: str, found: str, values: dict[str, str]) -> None:
 )
 def test_not_found(path: str) -> None:
     with pytest.raises(ApiError) as error:
-        INDEX.find(scope(path))
-    assert (error.value.status, error.value.message) == (404, f"path {scope(path)['path']} was not found")
+        find(path)
+    assert (error.value.status, error.value.message) == (404, f"path {unquote(path)} was not found")
 
 
 @pytest.mark.parametrize("path", ["/v3", "/v3/"])
 def test_the_root(path: str) -> None:
     with pytest.raises(ApiError, match="^no matching operation was found$"):
-        INDEX.find(scope(path))
+        find(path)
 
 
 def test_help_stands_behind_the_text() -> None:
     with pytest.raises(ApiError, match="^path /v3/wrong was not found; try another$"):
-        INDEX.find(scope("/v3/wrong"))
+        find("/v3/wrong")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_help_stands_behind_the_text() -> None:
 )
 def test_wrong_method(method: str, path: str, allow: bytes) -> None:
     with pytest.raises(ApiError) as error:
-        INDEX.find(scope(path, method))
+        find(path, method)
     assert error.value.status == 405
     assert error.value.message == f"method {method} is not allowed for path {path}"
     assert [value for _, value in error.value.headers] == [allow]

@@ -162,27 +162,19 @@ def test_servers_of_any_line_are_set_back(tmp_path: Path, case: str, version: st
         run(work())
 
 
-@pytest.mark.parametrize("is_private", [False, True])
 @pytest.mark.parametrize("change", [None, "weight 10 maxconn 20"])
-def test_a_transaction_remembers_what_is_claimed_in_it(haproxy: HAProxy, *, is_private: bool, change: str | None) -> None:
+def test_a_transaction_remembers_what_is_claimed_in_it(haproxy: HAProxy, change: str | None) -> None:
     """Also after a restart of the server."""
 
     async def work() -> None:
         before = state(haproxy)
         async with running_engine(haproxy.directory, haproxy) as engine:
             haproxy.ask("set server app/s1 weight 5")
-            if is_private:
-                async with engine.private_transaction(engine.version()) as transaction:
-                    await edited(engine, transaction.id)
-                    planned = await engine.plan_private(transaction)
-                    outcome = await engine.commit_private(transaction)
-            else:
-                transaction = engine.start_transaction(engine.version())
-                await edited(engine, transaction.id)
+            transaction = engine.start_transaction(engine.version())
+            await edited(engine, transaction.id)
         async with running_engine(haproxy.directory, haproxy) as engine:
-            if not is_private:
-                planned = await engine.plan(transaction_id=transaction.id)
-                _, outcome = await engine.commit_transaction(transaction.id)
+            planned = await engine.plan(transaction_id=transaction.id)
+            _, outcome = await engine.commit_transaction(transaction.id)
             assert outcome.live and "set server app/s1 weight 10" in outcome.commands
             assert [*planned.commands] == [*outcome.commands], "its plan shows what it sets back"
             assert state(haproxy)[0] == before[0]

@@ -36,13 +36,13 @@ def test_maps_and_splits_go_with_the_text(haproxy: HAProxy, tmp_path: Path) -> N
         async with running_engine(tmp_path, haproxy, directories=directories(tmp_path)) as engine:
             await with_map(engine, path, text)
             before, naming = engine.document.text, Naming(engine)
-            renaming = await naming.renaming("backend/app", "shop")
+            renaming = await naming.renaming("backend/app", "shop", engine.document)
             assert {each.object for each in renaming.places} == {"frontend/web", "backend/app", "map/split_a.map"}
             foreseen = await naming.plan(renaming)
             assert foreseen.preview.valid and list(foreseen.files) == ["map/split_a.map"] and path.read_text() == text
             await naming.rename(renaming)
             assert path.read_text() == text.replace("app", "shop") and "backend app" not in engine.document.text
-            await naming.rename(await naming.renaming("backend/shop", "app"))
+            await naming.rename(await naming.renaming("backend/shop", "app", engine.document))
             assert path.read_text() == text and engine.document.text.partition("\n")[2].endswith(before.partition("global")[2])
 
     run(story())
@@ -53,7 +53,7 @@ def test_a_map_that_is_not_stored_is_not_followed(haproxy: HAProxy, tmp_path: Pa
         path = tmp_path / "elsewhere/a.map"
         async with running_engine(tmp_path, haproxy, directories=directories(tmp_path)) as engine:
             await with_map(engine, path, "/a app\n")
-            renaming = await Naming(engine).renaming("backend/app", "shop")
+            renaming = await Naming(engine).renaming("backend/app", "shop", engine.document)
             assert [(each.object, each.file, each.line, each.why) for each in renaming.lost] == [
                 ("file", str(path), 1, "the map is no stored file")
             ]
@@ -67,11 +67,11 @@ def test_transactions(haproxy: HAProxy, tmp_path: Path) -> None:
     async def story() -> None:
         async with running_engine(tmp_path, haproxy, directories=directories(tmp_path)) as engine:
             naming, id_ = Naming(engine), engine.start_transaction(engine.version()).id
-            await naming.rename(await naming.renaming("backend/app", "shop", transaction_id=id_))
-            assert (await naming.references("backend/shop", id_)).places and "backend app" in engine.document.text
+            await naming.rename(await naming.renaming("backend/app", "shop", engine.read(id_), transaction_id=id_))
+            assert (await naming.references("backend/shop", engine.read(id_))).places and "backend app" in engine.document.text
             await with_map(engine, tmp_path / "maps/a.map", "/a app\n")
             id_ = engine.start_transaction(engine.version()).id
             with pytest.raises(BadRequest, match=r"a\.map would change"):
-                await naming.renaming("backend/app", "shop", transaction_id=id_)
+                await naming.renaming("backend/app", "shop", engine.read(id_), transaction_id=id_)
 
     run(story())

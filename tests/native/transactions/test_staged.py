@@ -47,7 +47,7 @@ def test_nobody_else_may_read_them(tmp_path: Path) -> None:
     assert content and (stat.S_IMODE(content.stat().st_mode), stat.S_IMODE(content.parent.stat().st_mode)) == (0o600, 0o700)
 
 
-def test_those_of_a_private_transaction_are_temporary(tmp_path: Path) -> None:
+def test_those_of_a_batch_are_temporary(tmp_path: Path) -> None:
     staged = Staged(None)
     staged.remove()
     put(staged, tmp_path / "a.map", b"one")

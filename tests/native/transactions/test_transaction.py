@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.text.document import Document
-from haproxy_native.transactions.transaction import IN_PROGRESS, Transaction, found, line
+from haproxy_native.transactions.transaction import IN_PROGRESS, found, line
 
 
 def test_the_head_of_a_file(tmp_path: Path) -> None:
@@ -18,8 +17,3 @@ def test_a_head_of_an_earlier_version(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(line({"base": "b", "version": 3, "banner": True}))
     one = found("id", IN_PROGRESS, tmp_path / "file")
     assert (one.author, one.started, one.is_idle) == ("", 0.0, True)
-
-
-def test_a_private_one_is_never_idle() -> None:
-    assert Transaction("id", IN_PROGRESS, start=Document("", ())).is_private
-    assert not Transaction("id", IN_PROGRESS, start=Document("", ())).is_idle

@@ -3,6 +3,7 @@
 from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import (
     Write,
+    Written,
     created,
     delete_one,
     patch_one,
@@ -11,7 +12,6 @@ from dataplaneapi.handlers.configuration.objects import (
     replace_all,
     replace_one,
     target,
-    written,
 )
 
 
@@ -30,8 +30,8 @@ async def appending(call: Call) -> Write:
 ACTIONS = {
     "list": read_all,
     "get": read_one,
-    "create": written(creating),
-    "append": written(appending),
+    "create": Written(creating),
+    "append": Written(appending),
     "replace": replace_one,
     "patch": patch_one,
     "replace_all": replace_all,

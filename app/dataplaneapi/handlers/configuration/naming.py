@@ -48,7 +48,7 @@ def _condition_of(call: Call) -> str:
         return ""
     resource, parent, key = place_of(call.operation, call.values, editor, one=True)
     with suppress(Missing, NoParent):
-        line = editor.get_object(call.services.engine.read(call.get("transaction_id")), resource, parent, key)
+        line = editor.get_object(call.document, resource, parent, key)
         name = name_of(Place(resource, parent, line.get("acl_name", "")))
         kind = kinds().get("/".join(name.split("/")[::2]))
         return name if kind and kind.conditions else ""
@@ -73,7 +73,7 @@ async def with_places(call: Call, error: Refused) -> Refused:
     if not (object_ := object_of(call) or _condition_of(call)):
         return error
     try:
-        named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
+        named = await Naming(call.services.engine).references(object_, call.document)
     except (BadRequest, NotFound):
         return error
     may_read = reader()
@@ -102,7 +102,9 @@ async def renaming_of(call: Call, to: str) -> Renaming:
     """Return the change that renames the object of a call, with all references to it."""
     object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
     permit(object_, to)
-    return await naming_of(call.services).renaming(object_, to, transaction_id=call.get("transaction_id"), member=key)
+    return await naming_of(call.services).renaming(
+        object_, to, call.document, transaction_id=call.transaction_id, alone=call.base is None, member=key
+    )
 
 
 async def rename(call: Call, renaming: Renaming, edits: Sequence[Edit], expect: Expect, reload: Reload) -> Outcome:

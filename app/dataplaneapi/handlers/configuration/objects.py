@@ -9,7 +9,7 @@ from dataplaneapi.api import merge_patch, preconditions
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import PARAMETER, merges
-from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
+from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
 from dataplaneapi.api.unchanged import has_zero, rebased, sent_back
@@ -102,7 +102,7 @@ def target(call: Call, *, one: bool) -> Target:
 async def read_all(call: ReadCall) -> Response:
     """A collection, filtered by the members that are also query parameters."""
     asked = target(call, one=False)
-    document = call.services.engine.read(call.get("transaction_id"))
+    document = call.document
     return await beside_if(asked.extent(document) > LARGE, _listed, call, asked, document)
 
 
@@ -111,14 +111,15 @@ def _listed(call: Call, asked: Target, document: Document) -> Response:
     objects = [object_ for object_ in asked.objects(document) if all(object_.get(name) == value for name, value in wanted.items())]
     unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
     headers: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
-    return json_response(200, objects, headers, cacheable=not call.get("transaction_id"))
+    return json_response(200, objects, headers, cacheable=not call.transaction_id)
 
 
 async def read_one(call: ReadCall) -> Response:
     asked = target(call, one=True)
-    transaction_id = call.get("transaction_id")
-    document = call.services.engine.read(transaction_id)
-    return await beside_if(asked.extent(document) > LARGE, lambda: json_response(200, asked.object(document), cacheable=not transaction_id))
+    document = call.document
+    return await beside_if(
+        asked.extent(document) > LARGE, lambda: json_response(200, asked.object(document), cacheable=not call.transaction_id)
+    )
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,18 @@ class Write:
     renaming: Renaming | None = None
 
 
-def written(build: Callable[[Call], Awaitable[Write]]) -> Handler:
-    """Return the handler that makes the write which `build` returns."""
+Builder = Callable[[Call], Awaitable[Write]]
 
-    async def serve(call: JsonCall) -> Response:
-        check_version_or_transaction(call, call.get("transaction_id"), call.get("version", 0))
-        return await make(call, await build(call))
 
-    return serve
+@dataclass(frozen=True)
+class Written:
+    """The handler that makes the write which `build` returns."""
+
+    build: Builder
+
+    async def __call__(self, call: JsonCall) -> Response:
+        check_version_or_transaction(call, call.transaction_id, call.get("version", 0))
+        return await make(call, await self.build(call))
 
 
 async def replacing(call: Call) -> Write:
@@ -160,7 +165,11 @@ def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming
         return named.as_named_in(body, after)
 
     return Write(
-        [*edits, Replace(named.place, body, named.full, call.services.editor)], 200, stored, silent=named.resource.silent, renaming=renaming
+        [*edits, Replace(named.place, body, named.full, call.services.editor, claims=renaming is None)],
+        200,
+        stored,
+        silent=named.resource.silent,
+        renaming=renaming,
     )
 
 
@@ -185,7 +194,7 @@ def _patching(call: Call, asked: Target, document: Document, renaming: Renaming 
 
 async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
     """Return what a call means, in which document, and the change that renames it if the body has another name."""
-    asked, document = target(call, one=True), call.services.engine.read(call.get("transaction_id"))
+    asked, document = target(call, one=True), call.document
     if "replace" in asked.resource.existence_first:
         await beside_if(document.size > LARGE, asked.check_there, document, "absent_replace")
     to = await beside_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
@@ -222,7 +231,7 @@ def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
 
 
 async def replacing_all(call: Call) -> Write:
-    asked, document = target(call, one=False), call.services.engine.read(call.get("transaction_id"))
+    asked, document = target(call, one=False), call.document
     bodies = await beside_if(asked.extent(document) > LARGE, _sent_back, call, call.body, document, asked)
     return Write([ReplaceAll(asked.place, bodies, call.services.editor)], 200, lambda _, after: asked.objects(after))
 
@@ -230,7 +239,7 @@ async def replacing_all(call: Call) -> Write:
 async def deleting(call: Call) -> Write:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
-        document = call.services.engine.read(call.get("transaction_id"))
+        document = call.document
         await beside_if(document.size > LARGE, asked.check_there, document, "absent_delete")
     await naming.refuse_used(call)
     return Write([Delete(asked.place)], 204)
@@ -240,17 +249,18 @@ def created(call: Call, asked: Target, stored: Callable[[Document, Document], An
     return Write([Create(asked.place, call.body, asked.full, call.services.editor)], 201, stored)
 
 
-replace_one, patch_one, replace_all = written(replacing), written(patching), written(replacing_all)
+@dataclass(frozen=True)
+class Deleted(Written):
+    """One whose refusal by HAProxy names the places that name the object."""
+
+    async def __call__(self, call: JsonCall) -> Response:
+        try:
+            return await super().__call__(call)
+        except Refused as error:
+            raise await naming.with_places(call, error) from None
 
 
-async def delete_one(call: JsonCall) -> Response:
-    try:
-        return await _delete_one(call)
-    except Refused as error:
-        raise await naming.with_places(call, error) from None
-
-
-_delete_one = written(deleting)
+replace_one, patch_one, replace_all, delete_one = Written(replacing), Written(patching), Written(replacing_all), Deleted(deleting)
 
 
 async def make(call: Call, write: Write) -> Response:
@@ -258,7 +268,7 @@ async def make(call: Call, write: Write) -> Response:
 
     The body of the answer is the object as it is stored: what the next GET answers.
     """
-    engine, transaction_id = call.services.engine, call.get("transaction_id")
+    engine, transaction_id = call.services.engine, call.transaction_id
     reload = Reload.NOW if call.get("force_reload", False) else Reload.AUTO
     expect = await _expected(call)
     try:
@@ -282,7 +292,7 @@ async def _expected(call: Call) -> Expect:
     """Return what a call expects of the configuration that it changes."""
     version, is_merged = call.get("version", 0), merges(call)
     if IF_MATCH in call.values:
-        document = call.services.engine.read(call.get("transaction_id"))
+        document = call.document
         asked = target(call, one=call.operation.is_of_one and preconditions.is_of_one(call))
         ways = (asked.full, not asked.full) if asked.resource.full_section else (False,)
         return await beside_if(asked.extent(document) > LARGE, preconditions.expected, call, document, asked.place, ways)

@@ -3,6 +3,7 @@
 from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import (
     Write,
+    Written,
     created,
     delete_one,
     patch_one,
@@ -10,7 +11,6 @@ from dataplaneapi.handlers.configuration.objects import (
     read_one,
     replace_one,
     target,
-    written,
 )
 
 
@@ -20,5 +20,5 @@ async def creating(call: Call) -> Write:
     return created(call, asked, lambda _, after: made.object(after))
 
 
-create = written(creating)
+create = Written(creating)
 ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "patch": patch_one, "delete": delete_one}

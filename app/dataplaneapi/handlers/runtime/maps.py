@@ -129,11 +129,9 @@ async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
 
 
 def _staged(call: Call, named: str) -> StagedMap | None:
-    """The map that the path names as a transaction has it; None outside of one."""
-    if not (id_ := call.get("transaction_id")):
-        return None
-    engine, store = call.services.engine, _store(call)
-    return StagedMap(engine.context, store.within(engine.context.transactions, id_), store.path_of(call.get(named)))
+    """The map that the path names as a transaction or a batch has it; None outside of one."""
+    store = _store(call)
+    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.get(named))) if call.is_part else None
 
 
 def _store(call: Call) -> MapStore:

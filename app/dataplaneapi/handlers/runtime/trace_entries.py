@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.handlers.configuration.objects import Document, Write, written
+from dataplaneapi.handlers.configuration.objects import Document, Write, Written
 from haproxy_native.changes.expect import seen
 from haproxy_native.changes.operations import Replace
 from haproxy_native.editing.places import Place
@@ -27,7 +27,7 @@ async def deleting(call: Call) -> Write:
     return Write([_put(call, entries[:at] + entries[at + 1 :])], 204)
 
 
-create, delete = written(creating), written(deleting)
+create, delete = Written(creating), Written(deleting)
 
 
 def _place(call: Call) -> Place:
@@ -35,7 +35,7 @@ def _place(call: Call) -> Place:
 
 
 def _section(call: Call) -> dict[str, Any]:
-    document: Document = call.services.engine.read(call.get("transaction_id"))
+    document: Document = call.document
     return seen(document, _place(call)) or {}
 
 

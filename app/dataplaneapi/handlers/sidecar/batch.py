@@ -1,27 +1,37 @@
-"""Several calls as one commit: all of them are made in a private transaction, each by its own handler."""
+"""Several calls as one commit: each is built on the configuration as those before it have left it, and one change makes all of them."""
 
+import asyncio
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from dataplaneapi.api.access import answer_within_rights
 from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.conventions import present
-from dataplaneapi.api.described import Answer, Described, served
-from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.described import Described
+from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.ignored import MEMBERS, PARAMETERS
 from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.parameters import query_values
-from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
+from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
+from dataplaneapi.handlers.configuration.objects import Document, Written
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
-from haproxy_native.beside import beside
+from haproxy_native.beside import LARGE, beside, beside_if
+from haproxy_native.changes.expect import Rebase, Version
+from haproxy_native.changes.operations import Edit, applied
+from haproxy_native.commit.change import Change, Reload, Texts
+from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preview import Preview
-from haproxy_native.errors import Stale
+from haproxy_native.errors import NativeError, Stale
+from haproxy_native.request_context import author
+from haproxy_native.transactions.staged import Staged
 
 MOST = 10_000
 # As long as a reload may take.
 ANSWER_SECONDS = 60.0
-# Without a version the calls are made anew on what another commit has left, so often; then they are refused.
+# Without a version the calls are made again on what another commit has left, so often; then they are refused.
 ATTEMPTS = 5
 # What a call takes from the batch.
 OF_BATCH = (
@@ -39,15 +49,53 @@ OF_BATCH = (
 
 @dataclass(frozen=True)
 class Step:
-    """One call of the batch, and its operation."""
+    """One call of the batch, its operation, and the values of its path."""
 
     number: int
     described: Described
     operation: Operation
+    values: Mapping[str, str]
 
     @property
     def name(self) -> str:
         return f"call {self.number} ({self.described.method} {self.described.path[:200]})"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call is answered, without its status, and the headers that name what of it was ignored."""
+
+    body: bytes
+    ignored: Iterable[Header]
+
+
+@dataclass
+class Made:
+    """What the calls so far have done: the configuration and the stored files as they have left them."""
+
+    document: Document
+    staged: Staged
+    edits: list[Edit] = field(default_factory=list)
+
+    async def serve(self, call: Call) -> Response:
+        """Make a call of the configuration; the handler of one step."""
+        handler = call.operation.handler
+        if not isinstance(handler, Written):
+            return await handler(call)
+        write, before = await handler.build(call), self.document
+        self.document = await beside_if(before.size > LARGE, _applied, write.edits, before)
+        self.edits += write.edits
+        if (stored := write.stored) is None:
+            return empty(write.done)
+        after = self.document
+        return await beside_if(after.size > LARGE, lambda: json_response(write.done, stored(before, after)))
+
+
+def _applied(edits: Iterable[Edit], before: Document) -> Document:
+    """Return the document after the edits of one call, each of which its author may make. Whether it may reload is asked at the commit."""
+    after = applied(edits, before)
+    permit(author.get(), Texts(before, after))
+    return after
 
 
 async def create(call: JsonCall) -> Response:
@@ -70,11 +118,10 @@ def _step(call: Call, number: int, sent: Any) -> Step:
     """Raises ApiError for what is no write of the configuration."""
     described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
     place = f"call {number} ({described.method} {described.path[:200]})"
-    scope = described.scope(call.scope, call.caller)
     if described.method == "GET":
         raise ApiError(400, f"{place}: a batch changes, and reads nothing: send the GET by itself", index=number)
     try:
-        operation, _ = call.services.index.find(scope)
+        operation, values = described.found(call.services)
     except ApiError as error:
         raise ApiError(error.status, f"{place}: {error.message}", headers=error.headers, index=number) from None
     if not operation.is_batched:
@@ -83,19 +130,29 @@ def _step(call: Call, number: int, sent: Any) -> Step:
             f"{place}: a batch takes writes of the configuration's objects and of stored files alone; make this call by itself",
             index=number,
         )
-    if given := [name for name in OF_BATCH if name in query_values(scope["query_string"])]:
+    if given := [name for name in OF_BATCH if name in query_values(described.query)]:
         raise ApiError(400, f"{place}: {given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
-    return Step(number, described, operation)
+    return Step(number, described, operation, values)
 
 
 async def _attempt(call: Call, steps: list[Step]) -> Response:
     engine, is_merged = call.services.engine, merges(call)
-    async with engine.private_transaction(call.get("version"), merges=is_merged) as transaction:
-        answers = [await _made(call, step, transaction.id) for step in steps]
+    base, version = await engine.base(call.get("version"), merges=is_merged)
+    made = Made(base, Staged(None))
+    try:
+        answers = [await _answered(call, step, made) for step in steps]
+        force_reload = bool(call.get("force_reload"))
+        change = Change(
+            made.edits,
+            Rebase(version, base) if is_merged else Version(version, base, made.document),
+            Reload.NOW if force_reload else Reload.AUTO,
+            skips_same=not force_reload,
+        )
         if call.get("dry_run"):
-            preview = await engine.plan_private(transaction, merges=is_merged)
-            return await beside(_planned, call, steps, answers, preview)
-        outcome = await engine.commit_private(transaction, force_reload=bool(call.get("force_reload")), merges=is_merged)
+            return await beside(_planned, call, steps, answers, await engine.plan_change(change, made.staged))
+        outcome = await engine.commit(change, made.staged)
+    finally:
+        await asyncio.to_thread(made.staged.remove)
     reload_id = None if outcome.live else outcome.reload_id
     results = await beside(_results, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
@@ -104,18 +161,20 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
     return await beside(json_response, 202 if reload_id else 200, shown, headers)
 
 
-async def _made(call: Call, step: Step, transaction_id: str) -> Answer:
-    """Raises ApiError with the answer of a call that is refused."""
-    path = step.described.path
-    query = f"transaction_id={transaction_id}&strict={str(call.strict).lower()}"
-    described = replace(step.described, path=f"{path}{'&' if '?' in path else '?'}{query}")
-    answer = await served(call, described, call.caller)
-    if answer.status < 400:
-        return answer
-    members = json.loads(answer.body)
+async def _answered(call: Call, step: Step, made: Made) -> Answer:
+    """Make a call on what those before it have left. Raises ApiError with the answer of one that is refused."""
+    incoming = step.described.incoming(call, step.operation, step.values, call.caller)
+    incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
+    try:
+        response = await answer_within_rights(await step.operation.reader(incoming), made.serve)
+    except (ApiError, NativeError) as error:
+        response = response_to(error)
+    if response.status_code < 400:
+        return Answer(bytes(response.body), incoming.ignored)
+    members = json.loads(bytes(response.body))
     message = members.pop("message", "")
     members.pop("code", None)
-    raise ApiError(answer.status, f"{step.name}: {message}", **{**members, "index": step.number})
+    raise ApiError(response.status_code, f"{step.name}: {message}", **{**members, "index": step.number})
 
 
 def _results(steps: list[Step], answers: list[Answer], *, is_live: bool) -> list[dict[str, Any]]:
@@ -125,7 +184,7 @@ def _results(steps: list[Step], answers: list[Answer], *, is_live: bool) -> list
 
 def _result(step: Step, answer: Answer, *, is_live: bool) -> dict[str, Any]:
     status = step.operation.in_effect if is_live else 202
-    ignored = {name.decode(): value.decode() for name, value in answer.headers if name in (PARAMETERS, MEMBERS)}
+    ignored = {name.decode(): value.decode() for name, value in answer.ignored if name in (PARAMETERS, MEMBERS)}
     body = json.loads(answer.body) if answer.body and status != 204 else None
     return present({"status": status, "body": body, "headers": ignored or None})
 

@@ -22,7 +22,7 @@ async def read(call: ReadCall) -> Response:
     object_, rights = spelled(*parsed(call.get("object"))), author.get().rights
     if isinstance(rights, Rights):
         rights.require(READ, object_)
-    named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
+    named = await Naming(call.services.engine).references(object_, call.document)
     shown: dict[str, Any] = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
     shown["used_by"] = await uses(call.services, object_)
     return await beside(json_response, 200, shown)
@@ -34,7 +34,7 @@ async def rename(call: JsonCall) -> Response:
     permit(object_, body["to"])
     naming = naming_of(services)
     version, transaction_id = call.get("version"), call.get("transaction_id")
-    renaming = await naming.renaming(object_, body["to"], version=version, transaction_id=transaction_id)
+    renaming = await naming.renaming(object_, body["to"], call.document, version=version, transaction_id=transaction_id)
     if call.get("dry_run"):
         foreseen = await naming.plan(renaming)
         shown = as_dict(foreseen.preview) | _shown(renaming)

@@ -15,16 +15,17 @@ from haproxy_native.storage.upload import Upload
 
 
 def store_of(call: Call) -> Store:
-    """Returns the store as the call's transaction sees it. Raises ApiError if no directory is set for it."""
+    """Returns the store as the call's transaction or batch sees it. Raises ApiError if no directory is set for it."""
     stores: dict[str, Store] = call.services.engine.stores
     name = call.operation.store
     if name not in stores:
         raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
-    if not (id_ := call.get("transaction_id")):
+    if not call.is_part:
         return stores[name]
     if given := next((flag for flag in ("skip_reload", "force_reload") if call.get(flag)), None):
-        raise ApiError(400, f"{given} is for a file that changes by itself: in a transaction it changes with the commit")
-    return stores[name].within(call.services.engine.context.transactions, id_)
+        within = "a transaction" if call.transaction_id else "a batch"
+        raise ApiError(400, f"{given} is for a file that changes by itself: in {within} it changes with the commit")
+    return call.within(stores[name])
 
 
 async def list_all(call: ReadCall) -> Response:
