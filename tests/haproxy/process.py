@@ -168,10 +168,14 @@ class HAProxy:
         return ask(self._master(), command, timeout)
 
     def worker_pid(self) -> int:
-        """The pid of the worker that answers now."""
+        """The pid of the worker that answers now; for a moment after a reload its predecessor may, on the socket that both have."""
         match = re.search(r"^Pid: (\d+)", self.ask("show info"), re.MULTILINE)
         assert match
         return int(match[1])
+
+    def newest_worker(self) -> int:
+        """The pid of the worker that was started last."""
+        return max(self._workers(), key=_started)
 
     def _master(self) -> Path:
         assert self.master, "started without a master socket"
@@ -212,3 +216,8 @@ def private_memory(pid: int) -> int:
     """KiB that only this process has."""
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return sum(int(size) for size in re.findall(r"^Private_\w+:\s+(\d+) kB", rollup, re.MULTILINE))
+
+
+def _started(pid: int) -> int:
+    """Clock ticks between the machine's start and that of a process; proc(5), `stat`."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])

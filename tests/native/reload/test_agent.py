@@ -123,7 +123,7 @@ def test_many_requests_one_reload(haproxy: HAProxy) -> None:
         await agent.close()
         record = agent.records.get(identities.pop())
         assert record.status == "succeeded" and record.verified and record.version == 2
-        assert (record.pid_before, record.pid_after) == (before, haproxy.worker_pid()) and record.pid_after != before
+        assert (record.pid_before, record.pid_after) == (before, haproxy.newest_worker()) and record.pid_after != before
         assert len(record.reasons) == 20 and agent.pending is None
         assert file.loads == 1 and file.events == ["loaded", "succeeded"]
         assert agent.schedule([]) != record.id
@@ -273,7 +273,7 @@ def test_a_command_that_does_not_wait_for_haproxy(haproxy: HAProxy, through: str
 
     async def work(agent: ReloadAgent, file: File) -> None:
         record = await agent.force([])
-        assert record.verified and record.pid_before == before and record.pid_after == haproxy.worker_pid() != before
+        assert record.verified and record.pid_before == before and record.pid_after == haproxy.newest_worker() != before
 
     with_agent(haproxy, work, strategy=by_signal(haproxy), through=through)
 

@@ -33,7 +33,7 @@ def look(
 def test_a_new_worker(haproxy: HAProxy, through: str) -> None:
     before = haproxy.worker_pid()
     seen, sight = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2))
-    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.worker_pid()
+    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
     assert sight.worker and sight.worker.pid == before != seen.worker.pid
 
 
@@ -81,7 +81,7 @@ def test_no_socket_at_all() -> None:
 def test_a_command_that_fails_after_it_has_reloaded(haproxy: HAProxy, through: str) -> None:
     """Its exit status is known long before the new worker answers."""
     seen, _ = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2), ok=False)
-    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.worker_pid()
+    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
 
 
 def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
