@@ -39,13 +39,14 @@ class Rights(Protocol):
 class Request:
     """What a caller asks for: the id of the operation, the path, and the object, as far as these name one.
 
-    `is_recorded`: a commit that it has asked for is in the history, made or refused. `failing_tests`: names of tests of routing that have
-    failed before its commit, and fail still.
+    With `requires_tests` what it changes may break no test of routing. `is_recorded`: a commit that it has asked for is in the history,
+    made or refused. `failing_tests`: names of tests of routing that have failed before its commit, and fail still.
     """
 
     path: str = ""
     operation: str = ""
     object: str = ""
+    requires_tests: bool = False
     is_recorded: bool = False
     failing_tests: tuple[str, ...] = ()
 
@@ -56,7 +57,8 @@ class Author:
 
     `name` is that of a user, of a client certificate, or of what changes the configuration by itself, such as service discovery; OUTSIDE
     for an edit of the file itself. `address` is the client's. `message` is in the client's words. `cause` is what of the history is acted
-    on, as in `revert/17`; `confirmation` is the id of the confirmation that the change waits for. Without `rights` everything is allowed.
+    on, as in `revert/17`; `confirmation` is the id of the confirmation that the change waits for. With `is_urgent` the reloads that its
+    changes need begin at once, and are awaited. Without `rights` everything is allowed.
     `group` says what kind of name it is, as in `role_of`; empty for what has no roles. `request`: where a client has asked for it.
     """
 
@@ -66,6 +68,7 @@ class Author:
     message: str = ""
     cause: str = ""
     confirmation: str = ""
+    is_urgent: bool = field(default=False, compare=False)
     rights: Rights | None = field(default=None, compare=False, repr=False)
     group: str = field(default="", compare=False)
     request: Request | None = field(default=None, compare=False, repr=False)
@@ -80,7 +83,3 @@ _NOBODY = Author()
 # Fields, such as a request's id and its trace.
 origin: ContextVar[Mapping[str, str]] = ContextVar("origin", default=MappingProxyType({}))
 author: ContextVar[Author] = ContextVar("author", default=_NOBODY)
-# Whether what is committed may break no test of routing.
-requires_tests: ContextVar[bool] = ContextVar("requires_tests", default=False)
-# Whether a reload that a change needs begins at once, and is awaited.
-at_once: ContextVar[bool] = ContextVar("at_once", default=False)

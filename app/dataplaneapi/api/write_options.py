@@ -20,7 +20,7 @@ from haproxy_native.confirmations.guard import Guard, read_guard
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.errors import BreaksTests, ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
-from haproxy_native.request_context import author, requires_tests
+from haproxy_native.request_context import author
 
 FAILING = HeaderName(b"Failing-Tests")
 # Of tests in that header.
@@ -68,11 +68,9 @@ def _readable(error: BreaksTests) -> BreaksTests:
 async def _serve(handler: Handler, call: Call) -> Response:
     _check(call)
     async with _confirmation(call, _guard(call)) as made:
-        token = requires_tests.set("tests" in call.values)
-        try:
-            response = await handler(call)
-        finally:
-            requires_tests.reset(token)
+        if request := author.get().request:
+            request.requires_tests = "tests" in call.values
+        response = await handler(call)
     if made and (confirmation := call.services.confirmations.get(made.id)).status == PENDING:
         location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
         response.raw_headers += [(LOCATION, location.encode()), (EXPIRES, timestamp(confirmation.deadline or 0).encode())]

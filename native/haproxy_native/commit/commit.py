@@ -33,7 +33,7 @@ from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
 from haproxy_native.planning.outcome import Plan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.records import IN_PROGRESS
-from haproxy_native.request_context import at_once
+from haproxy_native.request_context import Author
 from haproxy_native.text import parts
 
 log = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ async def _commit(context: CommitContext, change: Change | FileChange | ObjectCh
         if isinstance(change, FileChange):
             # Its drafts are the commit's: whatever refuses it, none is left.
             discard(change)
-    is_due = at_once.get() if outcome.reload_id else bool(outcome.reasons)
+    is_due = change.author.is_urgent if outcome.reload_id else bool(outcome.reasons)
     return await _forced(context, outcome) if is_due else outcome
 
 
@@ -147,9 +147,9 @@ def admit(context: CommitContext, change: AnyChange) -> None:
     context.observers.admit(change)
 
 
-def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -> Outcome:
+def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_reload: bool) -> Outcome:
     """The outcome with the id of the reload that it needs; one that is awaited has no id yet. The caller holds the lock."""
-    if not outcome.reasons or force_reload or at_once.get():
+    if not outcome.reasons or force_reload or by.is_urgent:
         return outcome
     context.state_file.set()
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
@@ -196,7 +196,7 @@ async def _attempt(
                         with_files = bool(prepared.files) and not outcome.live
                         context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live, with_files))
                         outcome = replace(outcome, former=prepared.base, texts=prepared.texts.ending_in(new))
-                    outcome = scheduled(context, outcome, force_reload=change.reload is Reload.NOW)
+                    outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
                     return await _entered(context, change, outcome) if prepared.has_text or prepared.files else outcome
             await context.current.unless_overtaken(load.over.wait())
     finally:
@@ -209,7 +209,7 @@ async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
             passed = await pass_files(context, change)
             async with context.publishing_files():
                 admit(context, change)
-                outcome = scheduled(context, await _file_locked(context, change, passed), force_reload=change.force_reload)
+                outcome = scheduled(context, await _file_locked(context, change, passed), change.author, force_reload=change.force_reload)
                 return await _entered(context, change, outcome)
 
 

@@ -41,7 +41,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returning
 from haproxy_native.planning.touches import CHANGE, changed
 from haproxy_native.rehearsal import would_change
-from haproxy_native.request_context import OUTSIDE, Author, at_once, author
+from haproxy_native.request_context import OUTSIDE, Author, author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -293,8 +293,7 @@ class Confirmations(Observer):
         async with self._lock:
             if (confirmation := self._ledger.get(id_)).is_over:
                 return confirmation
-            author.set(Author(NAME, cause=f"{NAME}/{id_}"))
-            at_once.set(True)
+            author.set(Author(NAME, cause=f"{NAME}/{id_}", is_urgent=True))
             try:
                 await self._history.catch_up()
                 reasons = {entry: await self._revert(entry) for entry in await self.entries(id_)}
@@ -331,12 +330,11 @@ class Confirmations(Observer):
 @contextmanager
 def _part_of(confirmation: Confirmation, by: Author) -> Iterator[None]:
     """What is changed within is of a confirmation, and its reload is not put off."""
-    tokens = author.set(replace(by, confirmation=confirmation.id)), at_once.set(True)
+    token = author.set(replace(by, confirmation=confirmation.id, is_urgent=True))
     try:
         yield
     finally:
-        author.reset(tokens[0])
-        at_once.reset(tokens[1])
+        author.reset(token)
 
 
 def _baseline(document: Document, objects: Collection[str], before: Reading, after: Reading | None) -> dict[str, Any]:

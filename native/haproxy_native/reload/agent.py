@@ -20,7 +20,7 @@ from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase,
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
 from haproxy_native.reload.worker_observer import WorkerObserver
-from haproxy_native.request_context import Author, at_once, author
+from haproxy_native.request_context import Author, author
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
@@ -206,9 +206,8 @@ class ReloadAgent:
                 self._timer = asyncio.get_running_loop().call_later(delay, lambda: self._handle(Tick(self._clock())))
 
     async def _reload(self, identity: str) -> None:
-        # What is committed within a reload is loaded by the next one, however the change was made that this one loads.
-        at_once.set(False)
-        # A caller may have asked for it; what a failure needs, such as checks, does not wait as the caller's own work would.
+        # A caller may have asked for it. What is committed within it is loaded by the next reload, and what a failure needs, such as
+        # checks, does not wait as the caller's own work would.
         author.set(Author())
         try:
             record = await self._carry_out(identity)

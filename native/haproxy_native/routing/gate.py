@@ -13,7 +13,7 @@ from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.ports import Observer
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import BreaksTests, NativeError, Untested
-from haproxy_native.request_context import Author, requires_tests
+from haproxy_native.request_context import Author
 from haproxy_native.routing.case import Case
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.routing.run import Result
@@ -40,7 +40,7 @@ class RoutingGate(Observer):
         self._known: list[tuple[Document, Decisive]] = []
 
     def judges(self, by: Author) -> bool:
-        return by.request is not None and (requires_tests.get() or self._is_required())
+        return by.request is not None and (by.request.requires_tests or self._is_required())
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
         """The names of those that failed before. Raises BreaksTests, and Untested where they cannot be run."""

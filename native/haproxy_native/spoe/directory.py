@@ -20,6 +20,7 @@ from haproxy_native.commit.permission import permit_values
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.editing.header import without_versions
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
+from haproxy_native.request_context import author
 from haproxy_native.spoe.file import SpoeFile
 from haproxy_native.spoe.surroundings import Surroundings
 from haproxy_native.text.document import Document
@@ -111,7 +112,7 @@ class SpoeFiles:
             # What a deleted file of that name was counts no more.
             self._open.pop(path.name, None)
             outcome = Outcome(self.file(path.name).version(), live=not reasons, reasons=reasons, contents=contents)
-            return scheduled(around.context, outcome, force_reload=False)
+            return scheduled(around.context, outcome, author.get(), force_reload=False)
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
         """Makes of what a file holds, its version line aside, what `wanted` returns for it; None is no file.

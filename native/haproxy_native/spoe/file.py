@@ -168,7 +168,7 @@ class SpoeFile:
                     raise Overtaken
                 contents = await context.foreseen([Content(f"spoe/{self.name}", str(self.path), before.data, stamped.data)])
                 outcome = await self._publish(change, stamped, draft, same=header.same_text(before, new))
-                return replace(scheduled(context, outcome, force_reload=change.reload is Reload.NOW), contents=contents)
+                return replace(scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW), contents=contents)
         finally:
             draft.discard()
 

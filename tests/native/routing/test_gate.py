@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.commit.change import Candidate
 from haproxy_native.errors import BreaksTests, NoShadow, Untested
-from haproxy_native.request_context import Author, Request, requires_tests
+from haproxy_native.request_context import Author, Request
 from haproxy_native.routing.case import cases_of
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.run import Coverage, Result, Run
@@ -55,9 +55,8 @@ def test_who_is_asked() -> None:
     assert not RoutingGate(Tests(), Path(), lambda: False).judges(client)  # type: ignore[arg-type]
     gate = RoutingGate(Tests(), Path(), lambda: True)  # type: ignore[arg-type]
     assert gate.judges(client) and not gate.judges(itself)
-    token = requires_tests.set(True)
-    assert RoutingGate(Tests(), Path(), lambda: False).judges(client)  # type: ignore[arg-type]
-    requires_tests.reset(token)
+    asking = Author(request=Request(requires_tests=True))
+    assert RoutingGate(Tests(), Path(), lambda: False).judges(asking)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
