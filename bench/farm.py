@@ -46,6 +46,7 @@ name: bench
 dataplaneapi:
   host: 127.0.0.1
   port: {port}
+  cleanup_timeout: 1h
   user:
     - {{name: admin, password: bench, insecure: true}}
   transaction:
