@@ -24,12 +24,13 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.of_transaction import change_of, committed, edits_of, is_overtaken, preview_of_outdated
-from haproxy_native.commit.preview import Preview, preview
+from haproxy_native.commit.of_transaction import change_of, commit_of, committable, committed, edits_of, is_overtaken, preview_of_outdated
+from haproxy_native.commit.preview import Preview, preview, would_reload
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.soundness import Soundness
 from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.editing.header import same_text
 from haproxy_native.engine_context import context_of
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import (
@@ -169,8 +170,7 @@ class Engine:
             return await self._write_within(transaction_id, Change(operations, expect or ANY))
         if expect is None:
             raise BadRequest(_NEITHER)
-        change = Change(operations, expect, reload, actions=actions, skips_same=skips_same and reload is Reload.AUTO)
-        return await commit(self.context, await on_its_base(self.context, change))
+        return await self.commit(Change(operations, expect, reload, actions=actions, skips_same=skips_same and reload is Reload.AUTO))
 
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
         def permitted(before: Document) -> Document:
@@ -199,17 +199,17 @@ class Engine:
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
-        document = await beside(self.with_texts, {self.named(file): body})
-        await self.permit_evaluation(Candidate(self.document, document))
-        return await self.check(document)
+        candidate = await beside(self.candidate, body, file=file)
+        await self.permit_evaluation(candidate)
+        return await self.check(candidate.after)
 
-    def candidate(self, body: bytes | None = None, transaction_id: str | None = None) -> Candidate:
-        """Return what a question is about: a text in the place of the main file, a transaction, or the configuration.
+    def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, file: str = "") -> Candidate:
+        """Return what a question is about: a text in the place of a file, a transaction, or the configuration.
 
         Raises BadRequest and NoTransaction.
         """
         if body is not None:
-            return Candidate(self.document, self.with_texts({self.named(""): body}))
+            return Candidate(self.document, self.with_texts({self.named(file): body}))
         if transaction_id is None:
             return Candidate(self.document, self.document)
         document, (base, _) = self.read(transaction_id), self.context.transactions.sides(transaction_id)
@@ -254,19 +254,31 @@ class Engine:
 
     def start_transaction(self, version: int | None) -> Transaction:
         """Raises BadRequest, TooManyTransactions, Conflict and WriteFailed."""
+        number = self.check_start(version)
+        return self.context.transactions.start(self.document, number, banner=self.context.current.banner)
+
+    def check_start(self, version: int | None) -> int:
+        """Return the version that a transaction would start from. Raises BadRequest, TooManyTransactions and Conflict."""
         if version is None:
             raise BadRequest("Query argument version is required, but not found")
         self.context.transactions.check_limit()
         current = self.context.current
         current.notice()
         Version(version).compare(current.version)
-        return self.context.transactions.start(current.document, version, banner=current.banner)
+        return version
 
     def transactions(self, status: str | None = None) -> list[Transaction]:
         return self.context.transactions.list(status)
 
     def transaction(self, id_: str) -> Transaction:
         return self.context.transactions.to_read(id_)
+
+    async def check_commit(self, id_: str, *, force_reload: bool = False, merges: bool = False) -> bool:
+        """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, but by HAProxy."""
+        transaction = committable(self.context, id_, merges=merges)
+        change = await commit_of(self.context, transaction, self.stores, force_reload=force_reload, merges=merges)
+        unchanged = not change.files and await beside(same_text, await beside(change.apply, self.document), self.document)
+        return await would_reload(self.context, change) or unchanged
 
     def delete_transaction(self, id_: str) -> None:
         self.context.transactions.delete(id_)
@@ -290,8 +302,20 @@ class Engine:
 
     async def commit(self, change: Change, staged: Staged | None = None) -> Outcome:
         """Make a change, and with it that of the stored files that are staged. Raises what a commit raises."""
+        return await commit(self.context, await self._whole(change, staged))
+
+    async def check_change(self, change: Change, staged: Staged | None = None, transaction_id: str | None = None) -> bool:
+        """Return whether a change would reload HAProxy; inside a transaction nothing does. Raises what it would be refused for."""
+        if not transaction_id:
+            return await would_reload(self.context, await self._whole(change, staged))
+        self.context.transactions.to_edit(transaction_id)
+        before = self.read(transaction_id)
+        permission.permit(change.author, Texts(before, await beside(change.apply, before)))
+        return False
+
+    async def _whole(self, change: Change, staged: Staged | None) -> Change:
         files = edits_of(staged, self.stores) if staged else None
-        return await commit(self.context, replace(change, files=files))
+        return await on_its_base(self.context, replace(change, files=files) if files else change)
 
     # -- the host of the reload agent
 

@@ -26,7 +26,6 @@ def test_every_operation_says_who_answers_it():
         "above_object",
         "rows",
         "writes",
-        "rehearsed",
         "masks",
         "asks",
         "comparable",

@@ -20,7 +20,6 @@ from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 
 _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHANGE, "DELETE": DELETE}
@@ -39,15 +38,12 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 async def answer_within_rights(call: Call, handler: Handler) -> Response:
     """Answer a call by a handler, if the author may make it, with what the author may see of the answer. Raises Forbidden."""
     operation, rights = call.operation, author.get().rights
-    if isinstance(rights, Rights):
-        _require(operation, call, rights)
-        if (parent := listed_in(operation, call)) and not rights.reaches(parent):
-            # Nothing of it may be read; whether it is there or not.
-            return json_response(200, [])
-    if not operation.rehearsed:
-        would_change()
     if not isinstance(rights, Rights):
         return await (await handler(call)).complete()
+    _require(operation, call, rights)
+    if (parent := listed_in(operation, call)) and not rights.reaches(parent):
+        # Nothing of it may be read; whether it is there or not.
+        return json_response(200, [])
     if IF_MATCH in call.values:
         call.view = await _view(call, rights)
     try:

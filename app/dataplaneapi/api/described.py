@@ -12,19 +12,18 @@ from starlette.types import Message
 
 from dataplaneapi.api.access import answer_within_rights, require_role
 from dataplaneapi.api.call import JSON, Call, Incoming
-from dataplaneapi.api.errors import ApiError, response_to
+from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.place import with_known_names
 from dataplaneapi.api.read_only import is_dry
-from dataplaneapi.api.responses import Response, to_json
+from dataplaneapi.api.responses import Response, empty, to_json
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.upload import MULTIPART, PART
-from dataplaneapi.api.write_options import with_options
+from dataplaneapi.api.write_options import check_options
 from dataplaneapi.auth.caller import Caller
-from haproxy_native import abandonment, rehearsal
+from haproxy_native import abandonment
 from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.errors import READ_ONLY, Forbidden, NativeError
-from haproxy_native.rehearsal import Rehearsal, Rehearsed
+from haproxy_native.errors import READ_ONLY, Forbidden
 from haproxy_native.request_context import Author, author
 
 TEXT = "text/plain"
@@ -92,41 +91,36 @@ class Described:
         return Incoming(call.services, operation, values, self.query, sent, receive, caller, call.scheme)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What would be answered, with the message of an error. `reloads`: whether HAProxy would be reloaded, None where it is not known."""
+async def verdict(call: Call, described: Described, by: Author, caller: Caller) -> bool | None:
+    """Check a call by this author, without making it: return whether it would reload HAProxy, None where that is not known.
 
-    status: int
-    message: str = ""
-    reloads: bool | None = None
-
-
-async def verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:
-    """On a call by this author; nothing is changed. `call` is the one that asks."""
+    `call` is the one that asks. Raises ApiError and NativeError for a call that would be refused.
+    """
     return await abandonment.create_task(_verdict(call, described, by, caller))
 
 
-async def _verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:
+async def _verdict(call: Call, described: Described, by: Author, caller: Caller) -> bool | None:
     author.set(by)
-    rehearsal.wanted.set(wanted := Rehearsal())
-    try:
-        async with drafts_aside():
-            response = await _answered(call, described, caller)
-    except Rehearsed:
-        return Verdict(200, reloads=wanted.reloads)
-    except (ApiError, NativeError) as error:
-        response = response_to(error)
-    response.close()
-    if response.status_code < 400:
-        return Verdict(response.status_code, reloads=False)
-    return Verdict(response.status_code, str(json.loads(bytes(response.body))["message"]))
-
-
-async def _answered(call: Call, described: Described, caller: Caller) -> Response:
-    """Answers it, up to its first change, for the present author."""
     operation, values = described.found(call.services)
     require_role(operation)
     if call.services.settings.read_only and operation.writes and not is_dry(operation, described.query):
         raise Forbidden(READ_ONLY)
-    made = await operation.reader(described.incoming(call, operation, values, caller))
-    return await answer_within_rights(made, with_options(operation))
+    async with drafts_aside():
+        made = await operation.reader(described.incoming(call, operation, values, caller))
+        reloads: bool | None = None
+
+        async def check(made: Call) -> Response:
+            nonlocal reloads
+            if operation.method == "GET" and (operation.resource or operation.store):
+                reloads = False
+                return await operation.handler(made)
+            check_options(made)
+            if operation.check:
+                reloads = await operation.check(made)
+            return empty(200)
+
+        response = await answer_within_rights(made, check)
+        response.close()
+    if response.status_code >= 400:
+        raise ApiError(response.status_code, str(json.loads(bytes(response.body))["message"]))
+    return reloads

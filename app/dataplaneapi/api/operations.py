@@ -18,6 +18,7 @@ from haproxy_native.grammar.reference import followed
 
 # Of a `Call`.
 Handler = Callable[[Any], Awaitable[Response]]
+Check = Callable[[Any], Awaitable[bool | None]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 # What `access` may be beside the name of an object.
 EFFECTS, READING, SECTION, ANY, ANYONE = "effects", "read", "section", "any", "anyone"
@@ -66,8 +67,7 @@ class Operation:
     one, ANY for nothing beside a role, ANYONE for not even that, or the name of an object; empty where it needs the right to everything.
     `above_object`: the beginning of a path that goes on with an object, which may be encoded as one segment.
     `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py. `writes`: whether a server that is read-only refuses it.
-    `rehearsed`: whether its handler comes to `would_change`
-    (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made; `calls`:
+    `asks`: whether its body describes a call, which is not made; `calls`:
     whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
     """
 
@@ -89,24 +89,39 @@ class Operation:
         self.asks: bool = about.get("asks", False)
         self.secret: bool = about.get("secret", False)
         self.calls: bool = about.get("calls", False)
-        reads_file = bool(self.store) and not self.writes
-        self.rehearsed: bool = about.get("rehearsed", reads_file or (self.access == EFFECTS and (self.writes or bool(self.resource))))
 
     @cached_property
     def handler(self) -> Handler:
         """Raises MissingHandler."""
         if self.handler_name:
-            module, _, name = self.handler_name.rpartition(".")
-            table = vars(_module(module))
+            table = vars(_module(self._handled_by[0]))
         else:
-            about = self.bundle.get("x-resources", {}).get(self.resource or "")
-            module = FILES.get(about.get("file", ""), KINDS.get(about["kind"], "")) if about else ""
-            name = self.action or ""
+            module = self._handled_by[0]
             table = vars(_module(module)).get("ACTIONS", {}) if module else {}
+        name = self._handled_by[1]
         if name not in table:
             raise MissingHandler(f"no handler for {self.method} {self.path}")
         function: Handler = table[name]
         return function
+
+    @property
+    def _handled_by(self) -> tuple[str, str]:
+        """The module of its handler, and the name in it."""
+        if self.handler_name:
+            module, _, name = self.handler_name.rpartition(".")
+            return module, name
+        about = self.bundle.get("x-resources", {}).get(self.resource or "")
+        return FILES.get(about.get("file", ""), KINDS.get(about["kind"], "")) if about else "", self.action or ""
+
+    @cached_property
+    def check(self) -> Check | None:
+        """What decides whether a call may be made, beside operation and place: it is by the handler's name in CHECKS of its module.
+
+        It raises what the call would be refused for, and returns whether the call would reload HAProxy; None where that is not known.
+        """
+        module, name = self._handled_by
+        check: Check | None = getattr(self.handler, "check", None) or vars(_module(module)).get("CHECKS", {}).get(name)
+        return check
 
     @cached_property
     def reader(self) -> Callable[[Any], Awaitable[Any]]:

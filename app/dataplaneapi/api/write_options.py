@@ -15,7 +15,6 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import explained
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
-from haproxy_native import rehearsal
 from haproxy_native.confirmations.guard import Guard, read_guard
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.errors import BreaksTests, ReloadFailed
@@ -52,9 +51,6 @@ def with_options(operation: Operation) -> Handler:
 async def _asked(handler: Handler, call: Call) -> Response:
     if not any(name in call.values for name in OPTIONS):
         return await handler(call)
-    if rehearsal.wanted.get():
-        _check(call)
-        return await handler(call)
     return await _serve(handler, call)
 
 
@@ -66,8 +62,7 @@ def _readable(error: BreaksTests) -> BreaksTests:
 
 
 async def _serve(handler: Handler, call: Call) -> Response:
-    _check(call)
-    async with _confirmation(call, _guard(call)) as made:
+    async with _confirmation(call, check_options(call)) as made:
         if request := author.get().request:
             request.requires_tests = "tests" in call.values
         response = await handler(call)
@@ -77,13 +72,14 @@ async def _serve(handler: Handler, call: Call) -> Response:
     return await _waited(call, response, call.get("wait"))
 
 
-def _check(call: Call) -> None:
-    """Raises ApiError."""
+def check_options(call: Call) -> Guard | None:
+    """Return the guard that a call asks for, or None. Raises ApiError for options that are not for it."""
     given = [name for name in OPTIONS if name in call.values and not (name == "tests" and not call.operation.writes)]
     if given and call.get("transaction_id"):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
     if call.get("confirm", SHORTEST) < SHORTEST:
         raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
+    return _guard(call)
 
 
 def _guard(call: Call) -> Guard | None:

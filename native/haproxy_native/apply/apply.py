@@ -22,7 +22,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.change import Change, Contents, FileEdits, Outcome
+from haproxy_native.commit.change import Candidate, Change, Contents, FileEdits, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
@@ -196,6 +196,35 @@ class Apply:
         (Version(version) if version else ANY_VERSION).compare(self._engine.version())
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
 
+    async def check(self, declaration: Declaration, limits: Limits) -> bool:
+        """Return whether `carry_out` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        permit_owner(declaration.owner)
+        with suppress(Unreadable):
+            await self._engine.notice()
+        former = self.owners
+        files = self._files(declaration, former)
+        result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
+        permit_claims(self._editor, result.claims, result.created)
+        limits.check(result)
+        return await self._engine.check_change(
+            self._change(Declared(self._editor, former, declaration, limits, files, result), files, limits)
+        )
+
+    async def check_plan(self, declaration: Declaration) -> None:
+        """Raises what the author of a dry run would be refused for, but by HAProxy."""
+        former = self.owners
+        files = self._files(declaration, former)
+        result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
+        permit_claims(self._editor, result.claims, result.created)
+        scratch = await asyncio.to_thread(Scratch, "set")
+        try:
+            sent = await asyncio.to_thread(_coming, files, result.files.contents, scratch.path)
+            await self._engine.permit_evaluation(
+                Candidate(self._engine.document, result.document, {file.path: file.content for file in sent})
+            )
+        finally:
+            await asyncio.to_thread(scratch.remove)
+
     async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
         """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises.
 
@@ -241,12 +270,16 @@ class Apply:
     ) -> tuple[Planned, Outcome]:
         """`found`: what was planned already, used where nothing has come between."""
         declared = Declared(self._editor, former, declaration, limits, files, found)
+        outcome = await commit(self._engine.context, self._change(declared, files, limits))
+        return declared.plan, outcome
+
+    def _change(self, declared: Declared, files: Files, limits: Limits) -> Change:
         stores = {path: store for store, path in files.values()}
-        edits = FileEdits(stores, declared.contents, touches=lambda *_: _touches(declared.plan)) if found.files.contents else None
+        has_files = declared.plan.files.contents
+        edits = FileEdits(stores, declared.contents, touches=lambda *_: _touches(declared.plan)) if has_files else None
         verify = live_values.verifying(self._engine.context, limits.values, files)
         expect = Version(limits.version) if limits.version else ANY_VERSION
-        outcome = await commit(self._engine.context, Change([declared], expect, kept=False, files=edits, verify=verify))
-        return declared.plan, outcome
+        return Change([declared], expect, kept=False, files=edits, verify=verify)
 
     def kept(self, object_: str) -> list[str]:
         """Returns the owners of an object, or of something in it. Raises Unusable."""

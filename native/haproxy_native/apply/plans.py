@@ -14,7 +14,6 @@ from haproxy_native import shares
 from haproxy_native.apply.moves import Moves, Values
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NoPlan, Unusable
-from haproxy_native.rehearsal import wanted
 
 SECONDS = 3600.0
 # So many are kept, of so many bytes together.
@@ -60,14 +59,18 @@ class Plans:
         return token
 
     def take(self, token: str) -> KeptPlan:
-        """Return a stored plan and delete it, since it is carried out once. A rehearsal leaves it in place. Raises NoPlan."""
+        """Return a stored plan and delete it, since it is carried out once. Raises NoPlan."""
+        plan = self.stored(token)
+        (self._directory / f"{token}{_SUFFIX}").unlink(missing_ok=True)
+        return plan
+
+    def stored(self, token: str) -> KeptPlan:
+        """Return a stored plan. Raises NoPlan."""
         path = self._directory / f"{token}{_SUFFIX}"
         try:
             if not _TOKEN.fullmatch(token):
                 raise FileNotFoundError
             stored = json.loads(path.read_bytes())
-            if wanted.get() is None:
-                path.unlink()
             plan = KeptPlan(**stored | {"body": base64.b64decode(stored["body"])})
         except (OSError, ValueError, TypeError):
             raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one") from None

@@ -15,7 +15,6 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from haproxy_native import rehearsal
 from haproxy_native.commit import process
 from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Reload, Same
 from haproxy_native.commit.context import CommitContext
@@ -25,7 +24,6 @@ from haproxy_native.commit.file_change import FileChange, change_locked, discard
 from haproxy_native.commit.file_set import Publication
 from haproxy_native.commit.gate import Passed, pass_files
 from haproxy_native.commit.preparation import Prepared, prepare
-from haproxy_native.commit.rehearse import rehearse
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
@@ -47,11 +45,8 @@ async def commit(context: CommitContext, change: Change | FileChange | ObjectCha
     """Commits a change, and returns once the file holds it and the process does it, or a reload is scheduled; a forced reload is awaited.
 
     Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed and what the edit or the check raises, with nothing changed; after the
-    file was replaced ReloadFailed or RuntimeFailure. In a rehearsal nothing is changed (native/haproxy_native/rehearsal.py).
+    file was replaced ReloadFailed or RuntimeFailure.
     """
-    if rehearsal.wanted.get():
-        admit(context, change)
-        return await rehearse(context, change)
     return await to_the_end(context, _recorded(context, change))
 
 

@@ -134,18 +134,6 @@ def drafts_of(change: FileChange) -> dict[Path, Draft | None]:
     return {**change.along, change.path: change.draft}
 
 
-async def rehearse_locked(context: CommitContext, change: FileChange) -> bool:
-    """Whether the commit of it would reload HAProxy. Raises what the commit would be refused for, but by HAProxy, with nothing changed."""
-    try:
-        change = await composed(context, change)
-        may_reload = await permitted_to_reload(change)
-        plan = await planned(context, change)
-        _refuse_reload(plan, may_reload=may_reload)
-        return change.force_reload or (change.may_reload and bool(plan.reasons) and not plan.steps)
-    finally:
-        discard(change)
-
-
 async def composed(context: CommitContext, change: FileChange) -> FileChange:
     """The change as it is now. Raises what the check raises."""
     await notice(context)

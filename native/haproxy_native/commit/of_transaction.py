@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import PutDocument
@@ -41,7 +40,14 @@ async def committed(
     force_reload: bool = False,
     merges: bool = False,
 ) -> tuple[Transaction, Outcome]:
-    """The transaction, with the version it started from, and what its commit did. An empty one reloads.
+    """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
+    transaction = committable(context, id_, merges=merges)
+    with _closed(context, transaction):
+        return transaction, await commit(context, await commit_of(context, transaction, stores, force_reload=force_reload, merges=merges))
+
+
+def committable(context: CommitContext, id_: str, *, merges: bool = False) -> Transaction:
+    """Return a transaction that the present author may commit.
 
     `merges`: what came between stays, see native/haproxy_native/commit/bases.py; without it an outdated one is refused.
     """
@@ -51,15 +57,25 @@ async def committed(
         raise NotCommittable(refusal)
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
-    with _closed(context, transaction):
-        base, document = await _sides(context, id_)
-        if merges and base is None:
-            raise TextGone(_BASE_GONE.format(id_))
-        expect = (Rebase if merges else Version)(transaction.version, base, transaction=id_)
-        reload, files = Reload.NOW if force_reload else Reload.AUTO, edits_of(context.transactions.staged(id_), stores)
-        return transaction, await commit(
-            context, Change([_put(document, await beside(context.transactions.claimed, id_))], expect, reload, files=files)
-        )
+    return transaction
+
+
+async def commit_of(
+    context: CommitContext,
+    transaction: Transaction,
+    stores: Mapping[str, FileStore],
+    *,
+    force_reload: bool = False,
+    merges: bool = False,
+) -> Change:
+    """Return the change that the commit of a transaction makes. Raises TextGone, NoTransaction and Missing."""
+    id_ = transaction.id
+    base, document = await _sides(context, id_)
+    if merges and base is None:
+        raise TextGone(_BASE_GONE.format(id_))
+    expect = (Rebase if merges else Version)(transaction.version, base, transaction=id_)
+    reload, files = Reload.NOW if force_reload else Reload.AUTO, edits_of(context.transactions.staged(id_), stores)
+    return Change([_put(document, await beside(context.transactions.claimed, id_))], expect, reload, files=files)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
@@ -137,9 +153,6 @@ def _content(path: Path | None) -> bytes | None:
 def _closed(context: CommitContext, transaction: Transaction) -> Iterator[None]:
     if transaction.closed:
         raise NoTransaction(f"transaction {transaction.id} does not exist")
-    if rehearsal.wanted.get():
-        yield
-        return
     transaction.closed = True
     try:
         yield

@@ -18,10 +18,10 @@ from haproxy_native.commit.file_change import ASKED, touches_of_file
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, all_touches
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -33,16 +33,24 @@ def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
-async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
-    """Permit evaluating a candidate. Raises Forbidden unless the present author may commit it, with a reload or without.
+def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
+    """The document before and after, and whether its author may reload HAProxy for it. `touched`: files that change with it.
 
-    A rehearsal ends here: whether a call may be made does not depend on what HAProxy says.
+    Raises Forbidden and what the operations raise.
     """
+    texts = Texts(before, change.apply(before))
+    may_reload = permit(change.author, texts, touched)
+    if change.checked:
+        refuse_rebound(*texts)
+    return texts, may_reload
+
+
+async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
+    """Permit evaluating a candidate. Raises Forbidden unless the present author may commit it, with a reload or without."""
     by = author.get()
     if by.rights is not None and not by.rights.are_all:
         touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
         await beside(permit, by, Texts(candidate.before, candidate.after), touched)
-    would_change()
 
 
 def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:
@@ -65,6 +73,12 @@ def permit_file(kind: str, path: Path, verb: str) -> None:
     object_ = spelled(kind, path.name)
     if (rights := author.get().rights) and not (verb == CHANGE and rights.may_change_within(object_)):
         rights.permit([Touch(object_, verb, frozenset((ANY,)))])
+
+
+def permit_touches(*touched: Touch) -> None:
+    """Raise Forbidden unless the present author may do this."""
+    if rights := author.get().rights:
+        rights.permit(touched)
 
 
 def permit_values(before: str, after: str) -> None:

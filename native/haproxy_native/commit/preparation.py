@@ -12,9 +12,8 @@ from haproxy_native.commit.change import Candidate, Change, Same, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.gate import pass_change
-from haproxy_native.commit.permission import refuse_reload
+from haproxy_native.commit.permission import edited, refuse_reload
 from haproxy_native.commit.ports import Kept
-from haproxy_native.commit.rehearse import edited
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped

@@ -7,11 +7,14 @@ from types import MappingProxyType
 
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import Candidate, Change
+from haproxy_native.commit import file_set, process
+from haproxy_native.commit.change import Candidate, Change, Reload
+from haproxy_native.commit.commit import admit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.decision import decide
+from haproxy_native.commit.decision import decide, reasons_to_reload
 from haproxy_native.commit.gate import GateVerdict, verdict
-from haproxy_native.commit.permission import permit_evaluation
+from haproxy_native.commit.permission import edited, permit_evaluation, refuse_reload
+from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import under_header_of
@@ -46,6 +49,32 @@ class Preview:
     conflict: Conflict | None = None
     servers: Sequence[tuple[str, str]] = ()
     tests: GateVerdict | None = None
+
+
+async def would_reload(context: CommitContext, change: Change) -> bool:
+    """Return whether the commit of a change would reload HAProxy, which is not asked about the text.
+
+    Raises Forbidden for a change that the author may not commit, and what its expectation, its operations and its files are refused for.
+    """
+    admit(context, change)
+    await context.current.notice_aside()
+    change.expect.compare(context.current.version)
+    before = context.current.document
+    async with drafts_aside(), file_set.edited(context, change) as files:
+        (_, new), may_reload = await beside(edited, change, before, files.touches)
+        files.refuse_named(new)
+        if files:
+            async with context.publishing_files():
+                plans = await files.planned()
+            return any(plan.reasons and not plan.steps for plan in plans.values()) or await _needs_reload(context, change, before, new)
+    is_live = await process.plan_without_check(context, change, before, new) is not None
+    if not may_reload and not is_live:
+        await refuse_reload(context, change, before, new)
+    return not (change.reload is Reload.NONE or is_live) and await _needs_reload(context, change, before, new)
+
+
+async def _needs_reload(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
+    return change.reload is Reload.NOW or bool(await reasons_to_reload(context, before, new, change.claimed))
 
 
 async def preview(

@@ -40,7 +40,6 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returning
 from haproxy_native.planning.touches import CHANGE, changed
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import OUTSIDE, Author, author
 from haproxy_native.text.document import Document
 
@@ -185,13 +184,13 @@ class Confirmations(Observer):
     async def confirm(self, id_: str) -> Confirmation:
         """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
         async with self._lock:
-            self._pending(id_)
+            self.check_pending(id_)
             return self._told(self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float) -> Confirmation:
         """The time begins anew. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
         async with self._lock:
-            self._pending(id_)
+            self.check_pending(id_)
             # As `_save`: what the history has not taken is cut off by a kill, and must not be PENDING on disk then.
             await self._history.catch_up()
             return self._told(self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
@@ -201,17 +200,17 @@ class Confirmations(Observer):
 
         Raises NotFound, NotPending and Forbidden, and what prevents it; then it is taken back as soon as that has passed.
         """
-        self._pending(id_)
+        self.check_pending(id_)
         self._ledger.note(id_, deadline=time.time())
         return await asyncio.shield(asyncio.create_task(self._go_back(id_)))
 
-    def _pending(self, id_: str) -> Confirmation:
+    def check_pending(self, id_: str) -> Confirmation:
+        """Return a confirmation that the present author may end. Raises NotFound, NotPending and Forbidden."""
         confirmation, by = self._ledger.get(id_), author.get()
         if by.rights and not by.identity == confirmation.identity != "":
             by.rights.permit([changed(spelled("confirmation", id_), ())])
         if confirmation.status != PENDING:
             raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))
-        would_change()
         return confirmation
 
     def _told(self, changed: Confirmation) -> Confirmation:

@@ -32,16 +32,18 @@ class Drains:
         self._engine, self._editor, self._workers, self._overrides = engine, editor, workers, overrides
 
     async def begin(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Operation:
-        """`make` gets the servers that the targets mean. Raises Forbidden, NotFound, BadRequest, TooFewReady, TooManyOperations,
-        RuntimeFailure.
-        """
+        """Raises what `check` raises, and TooManyOperations."""
+        return operations.begin(DRAIN, needs=(CREATE, OPERATION), **(await self.check(operations, targets, make)).arguments)
+
+    async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Drain:
+        """`make` gets the servers that the targets mean. Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure."""
         there = await self._rows()
         drain = make(resolved(targets, there))
         if rights := author.get().rights:
             rights.permit(drain.touched)
         if short := shortage([*_running(operations), drain], there):
             raise TooFewReady(short)
-        return operations.begin(DRAIN, needs=(CREATE, OPERATION), **drain.arguments)
+        return drain
 
     async def work(self, running: Running) -> None:
         """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""

@@ -12,6 +12,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.operations import Edit
 from haproxy_native.commit.change import Change, Content, Contents, FileEdits, Member, Outcome
 from haproxy_native.commit.commit import commit
+from haproxy_native.commit.file_change import touch
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -21,7 +22,6 @@ from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.planning.merging import content_without, without
-from haproxy_native.rehearsal import several
 from haproxy_native.request_context import author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
@@ -92,17 +92,24 @@ class Returning:
 
         Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
         """
+        way_back = await self._revert(id_)
+        with _as(cause=cause or f"{REVERT}/{id_}"):
+            return Returned(await self._return(*way_back))
+
+    async def check_revert(self, id_: int) -> bool:
+        """Return whether `revert` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        return await self._check(*await self._revert(id_))
+
+    async def _revert(self, id_: int) -> "tuple[Edit | None, Mapping[Content, Wanted]]":
+        """Return what takes back an entry in the configuration, and in other files. Raises NotFound and NotRevertible."""
         entry = await self.history.ask(Journal.get, id_)
         if entry.kind == RUNTIME:
             objects = await self.history.ask(Journal.objects, id_)
             raise NotRevertible(f"entry {id_} changed {', '.join(objects)} in the running process alone and cannot be reverted")
-        with _as(cause=cause or f"{REVERT}/{id_}"):
-            contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
-            main = next((content for content in contents if not content.object), None)
-            files = [content for content in contents if content.object and _content_without(content, now := await _current(content)) != now]
-            undo = await self._without(main) if main else None
-            with several():
-                return Returned(await self._return(undo, {file: partial(_content_without, file) for file in files}))
+        contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
+        main = next((content for content in contents if not content.object), None)
+        files = [content for content in contents if content.object and _content_without(content, now := await _current(content)) != now]
+        return await self._without(main) if main else None, {file: partial(_content_without, file) for file in files}
 
     async def _without(self, main: Content) -> Edit | None:
         """Returns what takes the change back; None if the configuration does not have it."""
@@ -124,6 +131,16 @@ class Returning:
         SPOE files come before the configuration, and go after it. Tests come and go before it: it may have to pass those of its moment.
         Where it is refused they are put back.
         """
+        way_back = await self._restore(id_)
+        with _as(cause=f"{RESTORE}/{id_}"):
+            return Returned(await self._return(*way_back))
+
+    async def check_restore(self, id_: int) -> bool:
+        """Return whether `restore` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        return await self._check(*await self._restore(id_))
+
+    async def _restore(self, id_: int) -> "tuple[Edit | None, Mapping[Content, Wanted]]":
+        """Return what brings back the configuration, and other files. Raises NotFound and Diverged."""
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
         moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
@@ -133,8 +150,24 @@ class Returning:
         if lost := next((content for content in differing if not content.is_kept), None):
             raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
         put = await self._as_it_was(main.after) if main is not None and main.after is not None else None
-        with _as(cause=f"{RESTORE}/{id_}"), several():
-            return Returned(await self._return(put, {content: partial(_as_it_was, content) for content in differing}))
+        return put, {content: partial(_as_it_was, content) for content in differing}
+
+    async def _check(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> bool:
+        """Return whether it would reload HAProxy. Raises Forbidden, and what the operation raises."""
+        for content in wanted:
+            if _kind(content) in self.others and (rights := author.get().rights):
+                is_there, stays = await _current(content) is not None, content.after is not None
+                rights.permit([touch(_kind(content), Path(content.path), is_there=is_there, stays=stays)])
+        change = self._change_of(operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others})
+        return await self.engine.check_change(change) if change else False
+
+    def _change_of(self, operation: Edit | None, stored: Mapping[Content, Wanted]) -> Change | None:
+        """Return the change of the configuration and of stored files; None if neither changes."""
+        if not (operation or stored):
+            return None
+        files = self._edits(stored) if stored else None
+        # As any change of files alone, which goes back even where HAProxy cannot be asked.
+        return Change([operation] if operation else [], kept=False, checked=operation is not None, files=files)
 
     async def _as_it_was(self, data: bytes) -> Edit | None:
         """Returns what puts this text; None if the configuration already has it."""
@@ -148,12 +181,8 @@ class Returning:
         former = {path: await _current(path) for path in first}
         outcomes = [await self._change(path, wanted[path]) for path in first]
         try:
-            stored = {path: change for path, change in wanted.items() if path not in others}
-            if operation or stored:
-                files = self._edits(stored) if stored else None
-                # As any change of files alone, which goes back even where HAProxy cannot be asked.
-                change = Change([operation] if operation else [], kept=False, checked=operation is not None, files=files)
-                outcomes.append(await commit(self.engine.context, change))
+            if made := self._change_of(operation, {path: change for path, change in wanted.items() if path not in others}):
+                outcomes.append(await commit(self.engine.context, made))
         except Exception:
             with _as(rights=None):
                 for path in first:

@@ -16,7 +16,6 @@ from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
 from haproxy_native.planning.touches import ANY, Touch
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import Author, author
 
 log = logging.getLogger(__name__)
@@ -122,7 +121,6 @@ class Operations:
         running = [Initiator.of(self.get(identity).by) for identity in self._tasks]
         held = [shares.account(f"{by.group}/{by.name}") for by in running].count(shares.present().name)
         shares.check_room(MOST_RUNNING, held, len(running), "running operations")
-        would_change()
         number, by = str(max(self._known, default=0) + 1), Initiator.present().as_dict()
         made = Operation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
         self.keep(made)
@@ -154,7 +152,6 @@ class Operations:
         running, task = self._tasks[identity]
         if not running.cancellable:
             raise NotCancellable(f"operation {identity} ({operation.kind}) cannot be cancelled any more; GET it with ?wait= to see its end")
-        would_change(reloads=False)
         self._end(identity, CANCELLED)
         task.cancel()
         await asyncio.wait([task])

@@ -254,11 +254,15 @@ class Overrides(Observer):
         self._changed.set()
         self._ledger.forget(self._ledger.of(object_of(server)))
 
+    def known(self, object_: str) -> Sequence[Override]:
+        """Return what is kept of a server. Raises NotFound for one of which nothing is."""
+        if not (known := self._ledger.of(object_)):
+            raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
+        return known
+
     async def delete(self, object_: str) -> None:
         """The server is again as it was before. Raises NotFound and RuntimeFailure."""
-        known = self._ledger.of(object_)
-        if not known:
-            raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
+        known = self.known(object_)
 
         async def apply() -> list[Member]:
             state = await self._state(object_)

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.operations import PutDocument
@@ -172,8 +171,6 @@ class Naming:
         if renaming.transaction_id:
             return await self._engine.write(change.operations, transaction_id=renaming.transaction_id, reload=reload)
         change = await on_its_base(self._engine.context, replace(change, reload=reload))
-        if rehearsal.wanted.get():
-            return await self._committed(change)
         return await to_the_end(self._engine.context, self._followed(renaming, change))
 
     async def _followed(self, renaming: Renaming, change: Change) -> Outcome:

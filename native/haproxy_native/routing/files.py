@@ -16,7 +16,6 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, NotFound, Unusable, WriteFailed
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.rehearsal import would_change
 from haproxy_native.routing.case import MOST, Case, cases_of
 
 KIND, SUFFIX = "test", ".json"
@@ -105,7 +104,6 @@ class TestFiles:
 
     async def _attempt(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
         async with self._lock:
-            would_change()
             before = await asyncio.to_thread(self._read, name)
             after, path = wanted(before), self._path(name)
             contents = await self._context.foreseen([Content(spelled(KIND, name), str(path), before, after)])
@@ -122,6 +120,10 @@ class TestFiles:
                 write_atomically(path, data)
         except OSError as error:
             raise WriteFailed(f"cannot write {path}: {error.strerror}") from error
+
+    def is_there(self, name: str) -> bool:
+        """Whether there is a test of that name. Blocks."""
+        return self._read(name) is not None
 
     def _read(self, name: str) -> bytes | None:
         """Reads a file; None if it does not exist."""

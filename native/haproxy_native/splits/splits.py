@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.permission import permit_file
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.object_names import parsed
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
-from haproxy_native.rehearsal import several
+from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.reload.records import SUCCEEDED
 from haproxy_native.splits import rules, split_file
 from haproxy_native.splits.buckets import assigned, shares
@@ -90,7 +91,28 @@ class Splits:
 
         Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
         """
-        wanted, document, path = shares(weights), self._engine.document, self._path(name)
+        wanted, put = shares(weights), self._lines(name, by, weights, frontend)
+        split = Split(by, dict(weights), time.time(), await self._counts(weights))
+        async with self._one_at_a_time:
+            return await self._put(name, split, wanted, put)
+
+    async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "") -> bool:
+        """Return whether `put` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
+        shares(weights)
+        put, path = self._lines(name, by, weights, frontend), self._path(name)
+        permit_file(self._maps.kind, path, CHANGE if path.exists() else CREATE)
+        return await self._engine.check_change(Change([put], kept=False)) if put else False
+
+    async def check_delete(self, name: str) -> bool:
+        """Return whether `delete` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
+        path = await self._there(name)
+        self._check_ours(path)
+        permit_file(self._maps.kind, path, DELETE)
+        return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], kept=False))
+
+    def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
+        """Return what gives a frontend the lines of a split; None if they are there. Raises BadValue, NotFound and LinesMissing."""
+        document, path = self._engine.document, self._path(name)
         lines = self._checked(by, list(weights), frontend, path)
         there = rules.installed(self._editor, document, str(path))
         has = [name for name, lines_there in there.items() if lines_there == lines]
@@ -101,12 +123,7 @@ class Splits:
         if not has and not frontend:
             text = "no frontend asks the split: put these lines behind its other use_backend lines"
             raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
-        split = Split(by, dict(weights), time.time(), await self._counts(weights))
-
-        put = rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
-        async with self._one_at_a_time:
-            with several():
-                return await self._put(name, split, wanted, put)
+        return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
 
     async def _put(self, name: str, split: Split, wanted: Mapping[str, int], lines: rules.PutRules | None) -> Outcome:
         """The map, then the lines, where some are to be put."""
@@ -122,14 +139,18 @@ class Splits:
 
     async def delete(self, name: str) -> Outcome:
         """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""
-        path = self._path(name)
-        if split_file.read(await self._text(name)) is None:
-            raise NotFound(f"there is no split {name}")
+        path = await self._there(name)
         async with self._one_at_a_time:
             self._check_ours(path)
             outcome = await self._engine.amend([rules.DropRules(self._editor, str(path))])
             await self._remove(path)
         return outcome
+
+    async def _there(self, name: str) -> Path:
+        """Return the file of a split. Raises NotFound."""
+        if split_file.read(await self._text(name)) is None:
+            raise NotFound(f"there is no split {name}")
+        return self._path(name)
 
     def _checked(self, by: str, backends: Sequence[str], frontend: str, path: Path) -> list[rules.Rule]:
         """The lines that a frontend must have."""

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.operations import Edit, PutDocument, applied
@@ -106,6 +105,22 @@ class SpoeFile:
     def delete_transaction(self, id_: str) -> None:
         self._transactions.delete(id_)
 
+    def check_transaction(self, id_: str, *, commit: bool) -> None:
+        """Raise Forbidden and NoTransaction unless the present author may commit a transaction, or delete it."""
+        if commit:
+            self._transactions.to_commit(id_)
+        else:
+            self._transactions.to_delete(id_)
+
+    def check_edit(self, operations: Sequence[Edit], *, version: int | None = None, transaction_id: str | None = None) -> None:
+        """Raise what `write` would, but what HAProxy and its commit say."""
+        if transaction_id:
+            self._transactions.to_edit(transaction_id)
+        before = self.read(transaction_id)
+        change = Change(operations, Version(version) if version else ANY)
+        self._compare(change)
+        change.apply(before)
+
     async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from. One that another change overtook is gone; one that HAProxy refuses stays."""
         transaction = self._transactions.to_commit(id_)
@@ -114,8 +129,6 @@ class SpoeFile:
         base, document = self._transactions.sides(id_)
         reload = Reload.NOW if force_reload else Reload.AUTO
         change = Change([PutDocument(document)], Version(transaction.version, base, transaction=id_), reload)
-        if rehearsal.wanted.get():
-            return transaction, await self._commit(partial(self._attempt, change))
         transaction.closed = True
         try:
             outcome = await self._commit(partial(self._attempt, change))

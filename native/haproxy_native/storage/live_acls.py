@@ -57,7 +57,7 @@ class LiveAcl:
             if pattern in [row for _, row in await self._there()]:
                 raise Exists(pattern)
 
-        touched = self._touch(pattern, CREATE)
+        touched = self.touch(pattern, CREATE)
         changed = Member(touched.object, PATTERN, None, pattern)
         await self._change(
             Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
@@ -77,9 +77,9 @@ class LiveAcl:
 
         def changes() -> list[Member]:
             gone = there.get(reference)
-            return [Member(self._touch(gone, DELETE).object, PATTERN, gone, None)] if gone is not None else []
+            return [Member(self.touch(gone, DELETE).object, PATTERN, gone, None)] if gone is not None else []
 
-        await self._change(Delete(self.name, reference), edit, sync, self._touch(reference, DELETE), check=look, changes=changes)
+        await self._change(Delete(self.name, reference), edit, sync, self.touch(reference, DELETE), check=look, changes=changes)
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
         await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync)
@@ -91,12 +91,12 @@ class LiveAcl:
         return []
 
     @property
-    def _object(self) -> str:
+    def object(self) -> str:
         return f"acl/{encoded(self.object_name or self.name)}"
 
-    def _touch(self, entry: str, verb: str) -> Touch:
+    def touch(self, entry: str, verb: str) -> Touch:
         """`entry`: a new pattern, or the reference of one that is there."""
-        return Touch(f"{self._object}/entry/{encoded(entry)}", verb)
+        return Touch(f"{self.object}/entry/{encoded(entry)}", verb)
 
     async def _change(
         self,
@@ -119,7 +119,7 @@ class LiveAcl:
             await step.carry_out(self.context.runtime)
             return changes()
 
-        await change_process(self.context, self._object, apply, touches)
+        await change_process(self.context, self.object, apply, touches)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""

@@ -11,7 +11,6 @@ from haproxy_native.commit.file_change import touches_of
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import Touch
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import Rights, author
 from haproxy_native.transactions.staged import Staged
 
@@ -33,7 +32,6 @@ class Staging:
             check()
             if rights := author.get().rights:
                 rights.permit(await asyncio.to_thread(self._touches, rights, store, path, draft, is_there=is_there))
-            would_change(reloads=False)
             await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 
     def _touches(self, rights: Rights, store: FileStore, path: Path, draft: Draft | None, *, is_there: bool) -> Sequence[Touch]:

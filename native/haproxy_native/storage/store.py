@@ -250,8 +250,7 @@ class Store:
 
         Raises Forbidden, Missing, InUse, WriteFailed.
         """
-        permit_file(self.kind, self.directory / self.resolved(name), DELETE)
-        path = self.find(name)
+        path = self.check_deletion(name)
         if self.staging:
             await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
             return Outcome(context.current.version)
@@ -262,6 +261,11 @@ class Store:
 
         change = FileChange(self, path, None, check, force_reload=force_reload, may_reload=may_reload, live=live)
         return await commit(context, change)
+
+    def check_deletion(self, name: str) -> Path:
+        """Return the file that is to be deleted. Raises Forbidden and Missing."""
+        permit_file(self.kind, self.directory / self.resolved(name), DELETE)
+        return self.find(name)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
         if not self.staging:

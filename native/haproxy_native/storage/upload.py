@@ -79,12 +79,16 @@ class Upload:
 
     async def plan(self, context: CommitContext) -> FilePlan:
         """What a commit would make the worker do, without one. Raises Forbidden, and what the content is refused for."""
+        await self.permit(context)
         draft = await self._flush()
-        await permit_evaluation(context, self._candidate(context, draft))
         await asyncio.to_thread(self._check_content, self.path, draft.path)
         async with context.settled():
             await notice(context)
             return await self._store.plan(context, self.path, draft.path)
+
+    async def permit(self, context: CommitContext) -> None:
+        """Raise Forbidden unless the present author may commit it."""
+        await permit_evaluation(context, self._candidate(context, await self._flush()))
 
     async def verdict(self, context: CommitContext) -> GateVerdict | None:
         """Returns the gate's verdict; `plan` must be called first."""

@@ -18,7 +18,6 @@ from haproxy_native.editing.header import Stamp, same_text, with_header
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.touches import CHANGE, DELETE
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
@@ -82,7 +81,6 @@ class Transactions:
         """Raises TooManyTransactions and Unusable."""
         self._look()
         self.check_limit()
-        would_change(reloads=False)
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.get().identity, document=document)
         transaction.started = transaction.used = time.time()
         self._files.store(transaction)
@@ -136,6 +134,12 @@ class Transactions:
         """One of any status, for the present author. Raises NoTransaction and Forbidden."""
         permit(CHANGE, id_, self.get(id_).author)
         return self.get(id_)
+
+    def to_edit(self, id_: str) -> Transaction:
+        """One that takes changes of the present author. Raises NoTransaction and Forbidden."""
+        transaction = self.in_progress(id_)
+        permit(CHANGE, id_, transaction.author)
+        return transaction
 
     def in_progress(self, id_: str) -> Transaction:
         """One that takes changes, and is used by that. Of others none is ended: this may be called in any thread."""
@@ -192,7 +196,6 @@ class Transactions:
         async with transaction.lock:
             transaction = self._open(id_)
             before, after, patch = await beside(self._edited, transaction, edit)
-            would_change(reloads=False)
             if patch or claimed - transaction.claimed:
                 self._files.append(self._open(id_), patch or patches.NONE, claimed)
                 transaction.claimed |= claimed
@@ -250,15 +253,19 @@ class Transactions:
 
     def delete(self, id_: str) -> None:
         """Raises NoTransaction and Forbidden."""
+        transaction = self.to_delete(id_)
+        del self._all[id_]
+        self._remove(transaction)
+
+    def to_delete(self, id_: str) -> Transaction:
+        """One that the present author may delete. Raises NoTransaction and Forbidden."""
         transaction = self._all.get(id_)
         if transaction is None:
             self._look()
         if transaction is None or transaction.closed:
             raise NoTransaction(f"transaction file {id_} " + ("is being committed" if transaction else "does not exist"))
         permit(DELETE, id_, transaction.author)
-        would_change(reloads=False)
-        del self._all[id_]
-        self._remove(transaction)
+        return transaction
 
     def clear(self) -> None:
         """Deletes all that are not being committed, since their file is gone."""

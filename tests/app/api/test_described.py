@@ -135,3 +135,36 @@ def test_where_nothing_is_to_be_changed(tmp_path: Path) -> None:
         refused = asked(client, "POST", f"{CONFIG}/backends?version=1", {"name": "b"})
         assert refused["code"] == 403 and "read-only" in refused["reason"]
         assert asked(client, "GET", f"{CONFIG}/backends")["allowed"] is True
+
+
+VIEWER, MAPS = [{"objects": "**", "may": ["read"]}], [{"objects": "map/*", "may": ["read", "change"]}]
+
+
+@pytest.mark.parametrize("rules", [VIEWER, MAPS])
+def test_who_may_change_nothing_is_told_so_as_by_the_call(client: Client, rules: Any) -> None:
+    """Every operation that is refused for rights is refused in the same words, and no other is said to be."""
+    client.app.services.roles = read_roles({"some": rules}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])
+    form = {"content-type": BOUNDARY}
+    compared, wrong = 0, list[Any]()
+    for operation in client.app.services.index.operations:
+        if operation.method == "GET" or operation.asks:
+            continue
+        kinds = operation.body.media_types if operation.body else ()
+        body: Any = None
+        if kinds:
+            body = {"name": "shop2", "value": "v", "key": "k"} if "application/json" in kinds else CONFIGURATION
+            body = FORM % "new.map" if "multipart/form-data" in kinds and len(kinds) == 1 else body
+        name = client.transaction if "transactions" in operation.path else "shop"
+        path = "/v3" + re.sub(r"\{[^}]+\}", name, operation.path) + "?version=2&parent_name=shop&key=a&name=a"
+        is_text = isinstance(body, str)
+        more = {"content_type": BOUNDARY} if is_text and body.startswith("--b") else {}
+        verdict = asked(client, operation.method, path, body, **more)
+        headers = form if more else {"content-type": "text/plain"} if is_text else {}
+        real = client(operation.method, path, body.encode() if is_text else body, headers=headers)
+        if real.status == 403:
+            compared += 1
+            wrong += [(operation, verdict, real.message)] if verdict != {"allowed": False, "code": 403, "reason": real.message} else []
+        elif verdict.get("code") == 403:
+            wrong.append((operation, verdict, f"{real.status} {real.body}"))
+    assert not wrong
+    assert compared > 100

@@ -151,7 +151,7 @@ def test_what_may_be_committed_is_evaluated(client: Client, starts: Starts, role
     for question in asked:
         starts.words.clear()
         assert client.post("/v3/sidecar/access/check", question.described()).json["allowed"] or "add=" in question.path, question
-        assert starts.words == [], "a rehearsal asks HAProxy nothing"
+        assert starts.words == [], "a check asks HAProxy nothing"
         answer = question.ask(client)
         assert answer.status < 500 and answer.status != 403, (question, answer.body)
         assert starts.words or question.operation.id == "planStoredFile", (question, answer.body)

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from haproxy_native import rehearsal
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit import file_change
 from haproxy_native.commit.change import Change, Contents, FileEdits
 from haproxy_native.commit.commit import commit
+from haproxy_native.commit.preview import would_reload
 from haproxy_native.disk.atomic import DraftFile
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, Forbidden, InUse, NotTaken, Refused, WriteFailed
-from haproxy_native.rehearsal import Rehearsal, Rehearsed
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
@@ -265,13 +264,11 @@ def test_rights_are_for_all_of_it(haproxy: HAProxy) -> None:
 
 
 @pytest.mark.parametrize(("edit", "files", "reloads"), [(heavier, LIVE, False), (swapped, SWAP, True)])
-def test_a_rehearsal_changes_nothing(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], reloads: bool) -> None:
+def test_a_check_changes_nothing(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], reloads: bool) -> None:
     async def work(engine: Engine) -> None:
         before = held(haproxy), haproxy.file.read_bytes()
-        rehearsal.wanted.set(asked := Rehearsal())
-        with pytest.raises(Rehearsed):
-            await commit(engine.context, Change([ByFunction(edit)], files=edits(engine, files)))
-        assert asked.reloads is reloads and (held(haproxy), haproxy.file.read_bytes()) == before
+        assert await would_reload(engine.context, Change([ByFunction(edit)], files=edits(engine, files))) is reloads
+        assert (held(haproxy), haproxy.file.read_bytes()) == before
 
     beside(haproxy, work)
 

@@ -1,17 +1,13 @@
 """What names the object of a call: shown where HAProxy refuses that it goes, and followed where it gets another name."""
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.services import Services
 from haproxy_native.access.rights import Rights
-from haproxy_native.changes.expect import Expect
-from haproxy_native.changes.operations import Edit
-from haproxy_native.commit.change import Outcome, Reload
+from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.sites import FRONTEND
@@ -107,7 +103,6 @@ async def renaming_of(call: Call, to: str) -> Renaming:
     )
 
 
-async def rename(call: Call, renaming: Renaming, edits: Sequence[Edit], expect: Expect, reload: Reload) -> Outcome:
-    """Make edits that rename the object first."""
-    change = replace(renaming.change, operations=edits, expect=expect)
-    return await naming_of(call.services).rename(replace(renaming, change=change), reload)
+async def rename(call: Call, renaming: Renaming) -> Outcome:
+    """Make a change that renames an object first."""
+    return await naming_of(call.services).rename(renaming, renaming.change.reload)

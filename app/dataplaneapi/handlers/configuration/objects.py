@@ -1,8 +1,7 @@
 """What the four kinds of configuration resources share: addressing an object, reading it, changing it."""
 
-import dataclasses
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dataplaneapi.api import merge_patch, preconditions
@@ -19,7 +18,7 @@ from dataplaneapi.handlers.configuration import naming
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, seen
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, applied, editor_of
-from haproxy_native.commit.change import Reload
+from haproxy_native.commit.change import Change, Reload
 from haproxy_native.editing.children import meant
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.places import Place
@@ -66,7 +65,7 @@ class Target:
         self.editor.check_there(document, self.resource, self.parent, self.key, situation)
 
     def named(self, key: Any) -> "Target":
-        return dataclasses.replace(self, key=key)
+        return replace(self, key=key)
 
     def other_name(self, document: Document, body: Mapping[str, Any]) -> str:
         """Return the new name that a body gives the object; empty if it keeps its name."""
@@ -149,6 +148,15 @@ class Written:
     async def __call__(self, call: JsonCall) -> Response:
         check_version_or_transaction(call, call.transaction_id, call.get("version", 0))
         return await make(call, await self.build(call))
+
+    async def check(self, call: Call) -> bool | None:
+        """Build the change, authorize and plan it: return whether it would reload HAProxy. Raises what it would be refused for."""
+        check_version_or_transaction(call, call.transaction_id, call.get("version", 0))
+        write = await self.build(call)
+        try:
+            return await call.services.engine.check_change(await change_of(call, write), transaction_id=call.transaction_id)
+        except Moved:
+            raise preconditions.stale(call) from None
 
 
 async def replacing(call: Call) -> Write:
@@ -263,20 +271,28 @@ class Deleted(Written):
 replace_one, patch_one, replace_all, delete_one = Written(replacing), Written(patching), Written(replacing_all), Deleted(deleting)
 
 
+async def change_of(call: Call, write: Write) -> Change:
+    """Return the change that a write makes, of its own or inside a transaction."""
+    reload, expect = Reload.NOW if call.get("force_reload", False) else Reload.AUTO, await _expected(call)
+    if write.renaming:
+        return replace(write.renaming.change, operations=write.edits, expect=expect, reload=reload)
+    return Change(write.edits, expect, reload, skips_same=call.operation.action == PATCH and reload is Reload.AUTO)
+
+
 async def make(call: Call, write: Write) -> Response:
     """Makes a change and answers `done` when it is live, 202 when a reload or a transaction will make it so.
 
     The body of the answer is the object as it is stored: what the next GET answers.
     """
     engine, transaction_id = call.services.engine, call.transaction_id
-    reload = Reload.NOW if call.get("force_reload", False) else Reload.AUTO
-    expect = await _expected(call)
+    change = await change_of(call, write)
     try:
         if write.renaming:
-            outcome = await naming.rename(call, write.renaming, write.edits, expect, reload)
+            outcome = await naming.rename(call, replace(write.renaming, change=change))
+        elif transaction_id:
+            outcome = await engine.write(change.operations, change.expect, transaction_id=transaction_id)
         else:
-            skips_same = call.operation.action == PATCH
-            outcome = await engine.write(write.edits, expect, transaction_id=transaction_id, reload=reload, skips_same=skips_same)
+            outcome = await engine.commit(change)
     except Moved:
         raise preconditions.stale(call) from None
     scheduled = "" if outcome.live else outcome.reload_id

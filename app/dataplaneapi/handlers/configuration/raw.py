@@ -12,7 +12,7 @@ from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, 
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenText, Version
-from haproxy_native.commit.change import Reload
+from haproxy_native.commit.change import Change, Reload
 from haproxy_native.errors import Moved
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
@@ -31,11 +31,24 @@ async def read(call: ReadCall) -> Response:
 async def replace(call: JsonCall) -> Response:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
     engine, file = call.services.engine, call.get("file", "")
-    if b"\n" not in call.body:
-        raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):
+        _check_lines(call)
         await engine.validate(call.body, file=file)
         return _text(202, await _readable(call, file))
+    change = await _push(call)
+    try:
+        outcome = await engine.commit(change)
+    except Moved:
+        raise preconditions.stale(call) from None
+    if outcome.live or change.reload is Reload.NONE:
+        return _text(201, await _readable(call, file))
+    return _text(202, await _readable(call, file), outcome.reload_id)
+
+
+async def _push(call: Call) -> Change:
+    """The change that a push makes."""
+    _check_lines(call)
+    engine, file = call.services.engine, call.get("file", "")
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
     is_next, version, is_merged = not call.get("skip_version"), call.get("version"), merges(call)
@@ -46,14 +59,24 @@ async def replace(call: JsonCall) -> Response:
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
     reload = Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
-    actions = call.get("X-Runtime-Actions", "") if reload is Reload.NONE else ""
-    try:
-        outcome = await engine.write([put], expect, reload=reload, actions=actions)
-    except Moved:
-        raise preconditions.stale(call) from None
-    if outcome.live or reload is Reload.NONE:
-        return _text(201, await _readable(call, file))
-    return _text(202, await _readable(call, file), outcome.reload_id)
+    return Change([put], expect, reload, actions=call.get("X-Runtime-Actions", "") if reload is Reload.NONE else "")
+
+
+def _check_lines(call: Call) -> None:
+    if b"\n" not in call.body:
+        raise ApiError(400, "invalid configuration: no newline character found")
+
+
+async def _check(call: Call) -> bool:
+    engine = call.services.engine
+    if call.get("only_validate"):
+        _check_lines(call)
+        await engine.permit_evaluation(await beside(engine.candidate, call.body, file=call.get("file", "")))
+        return False
+    return await engine.check_change(await _push(call))
+
+
+CHECKS = {"replace": _check}
 
 
 async def _readable(call: Call, file: str) -> bytes:

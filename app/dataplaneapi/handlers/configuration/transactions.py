@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
@@ -53,3 +53,22 @@ async def delete(call: JsonCall) -> Response:
     with missing_is_404():
         call.services.engine.delete_transaction(call.get("id"))
     return empty(204)
+
+
+async def _check_start(call: Call) -> bool:
+    call.services.engine.check_start(call.get("version"))
+    return False
+
+
+async def _check_commit(call: Call) -> bool:
+    with missing_is_404():
+        return await call.services.engine.check_commit(call.get("id"), force_reload=bool(call.get("force_reload")), merges=merges(call))
+
+
+async def _check_deletion(call: Call) -> bool:
+    with missing_is_404():
+        call.services.engine.context.transactions.to_delete(call.get("id"))
+    return False
+
+
+CHECKS = {"start": _check_start, "commit": _check_commit, "delete": _check_deletion}

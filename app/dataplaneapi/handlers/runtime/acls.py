@@ -8,7 +8,10 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import SECONDS, asking
+from dataplaneapi.handlers.runtime.live_change import permit_change
+from haproxy_native.commit.permission import permit_touches
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
+from haproxy_native.planning.touches import CREATE, DELETE
 from haproxy_native.runtime import acls
 from haproxy_native.storage.live_acls import LiveAcl, found, place_of
 
@@ -115,3 +118,21 @@ def _value(entry: Mapping[str, Any], place: str) -> str:
 
 def _as_dict(acl: acls.Acl) -> dict[str, str]:
     return {"id": acl.id, "storage_name": acl.name, "description": acl.description}
+
+
+async def _check_new_entry(call: Call) -> None:
+    async with _changing(call, "") as acl:
+        permit_touches(acl.touch(_value(call.body, ""), CREATE))
+
+
+async def _check_entry(call: Call) -> None:
+    async with _changing(call, "") as acl:
+        permit_touches(acl.touch(call.get("id"), DELETE))
+
+
+async def _check_entries(call: Call) -> None:
+    async with _changing(call, "") as acl:
+        permit_change(acl.object)
+
+
+CHECKS = {"create_entry": _check_new_entry, "delete_entry": _check_entry, "replace_entries": _check_entries}

@@ -1,9 +1,9 @@
 """Certificates that the running HAProxy obtains from an ACME authority: their status, and renewal on demand."""
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from dataplaneapi.handlers.runtime.live_change import change
+from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.acme.status import HEAD, certificates
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime.argument import argument
@@ -25,3 +25,10 @@ async def renew(call: JsonCall) -> Response:
 
     await change(call, spelled("certificate", name), work, classed=False)
     return empty(200)
+
+
+async def _check(call: Call) -> None:
+    permit_change(spelled("certificate", call.get("certificate")))
+
+
+CHECKS = {"renew": _check}

@@ -1,10 +1,10 @@
 """Certificate lists in the memory of HAProxy, and their entries; no file is changed."""
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from dataplaneapi.handlers.runtime.live_change import change
+from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
@@ -24,9 +24,7 @@ async def entries(call: ReadCall) -> Response:
 
 
 async def add_entry(call: JsonCall) -> Response:
-    name, entry = call.get("name"), crt_list.entry_of(call.body)
-    if not entry.file:
-        raise ApiError(400, "missing certificate file name")
+    name, entry = call.get("name"), _new(call)
     await change(call, _object(name), lambda runtime: crt_lists.add(runtime, name, entry.file, entry.options, entry.filters))
     return empty(201)
 
@@ -39,3 +37,23 @@ async def delete_entry(call: JsonCall) -> Response:
 
 def _object(name: str) -> str:
     return spelled("crt_list", name)
+
+
+def _new(call: Call) -> crt_list.CrtListLine:
+    """The entry that is to be added. Raises ApiError."""
+    entry = crt_list.entry_of(call.body)
+    if not entry.file:
+        raise ApiError(400, "missing certificate file name")
+    return entry
+
+
+async def _check_new(call: Call) -> None:
+    _new(call)
+    permit_change(_object(call.get("name")))
+
+
+async def _check_deletion(call: Call) -> None:
+    permit_change(_object(call.get("name")))
+
+
+CHECKS = {"add_entry": _check_new, "delete_entry": _check_deletion}

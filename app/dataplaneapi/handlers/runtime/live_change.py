@@ -9,10 +9,16 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
-from haproxy_native.planning.touches import changed
+from haproxy_native.commit.permission import permit_touches
+from haproxy_native.planning.touches import ANY, CHANGE, Touch, changed
 from haproxy_native.runtime.client import Runtime
 
 Work = Callable[[Runtime], Awaitable[Sequence[Member] | None]]
+
+
+def permit_change(object_: str, members: Iterable[str] = ()) -> None:
+    """Raise Forbidden unless the present author may change an object in the process, or these members of it."""
+    permit_touches(changed(object_, members) if members else Touch(object_, CHANGE, frozenset((ANY,))))
 
 
 async def change(

@@ -10,8 +10,10 @@ from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import SECONDS, asking, read_long
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside_if
-from haproxy_native.editing.object_names import encoded
+from haproxy_native.commit.permission import permit_touches
+from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import author
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
@@ -20,6 +22,8 @@ from haproxy_native.runtime.maps import Map, MapEntry
 from haproxy_native.storage.live_maps import LiveMap, found
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap
+
+MAP = "map"
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -150,3 +154,22 @@ def _described(loaded: Map) -> dict[str, Any]:
 
 def _entry(entry: MapEntry) -> dict[str, Any]:
     return {"key": entry.key, "value": entry.value}
+
+
+async def _check(call: Call) -> None:
+    """Ask for the right to the entry that the call names, or to the whole map."""
+    is_entry = "parent_name" in call.values
+    verb, key = _VERBS[call.operation.method], (call.get("id") or call.body.get("key", "")) if is_entry else ""
+    if staged := _staged(call, "parent_name" if is_entry else "name"):
+        object_ = spelled(MAP, staged.path.name)
+    else:
+        async with asking(call):
+            object_ = (await _found(call, "parent_name" if is_entry else "name")).object
+    if is_entry:
+        permit_touches(Touch(f"{object_}/entry/{encoded(key)}", verb))
+    else:
+        permit_touches(Touch(object_, DELETE if call.get("forceDelete") else CHANGE, frozenset((ANY,))))
+
+
+_VERBS = {"POST": CREATE, "PUT": CHANGE, "DELETE": DELETE}
+CHECKS = dict.fromkeys(("fill", "clear", "create_entry", "replace_entry", "delete_entry"), _check)

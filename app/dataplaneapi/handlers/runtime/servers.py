@@ -9,7 +9,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from dataplaneapi.handlers.runtime.live_change import change
+from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.permission import permit_values
 from haproxy_native.editing.object_names import spelled
@@ -40,14 +40,9 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: JsonCall) -> Response:
-    backend, name = call.get("parent_name"), call.body.get("name")
-    if not name:
-        raise ApiError(400, "the new server must have a name")
-    if not call.body.get("address"):
-        raise ApiError(400, "address in body is required: HAProxy adds no server without one")
+    backend, name = call.get("parent_name"), _new_name(call)
     # What cannot be sent is refused below, after the permission for the object.
-    with suppress(BadValue, NotExpressible):
-        permit_values("", as_line(call.body))
+    _permit_values(call)
 
     async def work(runtime: Runtime) -> None:
         try:
@@ -65,7 +60,7 @@ async def replace(call: JsonCall) -> Response:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
     backend, name = call.get("parent_name"), call.get("name")
     shown: dict[str, Any] = {}
-    changing = [member for member in (*MEMBERS, HEALTH) if member in call.body]
+    changing = _changing(call)
 
     async def work(runtime: Runtime) -> list[Member]:
         before = await _server(runtime, backend, name)
@@ -103,6 +98,26 @@ def _drifts(call: Call, server: str, before: ServerState | None, after: ServerSt
     """Record that the process has other servers than the text that it runs."""
     was, now = before.settings if before else "", after.settings if after else ""
     call.services.engine.context.running.drifts(f"server {server}", was, now)
+
+
+def _new_name(call: Call) -> str:
+    """The name of a server that is to be added. Raises ApiError for a server that HAProxy does not add."""
+    name: str | None = call.body.get("name")
+    if not name:
+        raise ApiError(400, "the new server must have a name")
+    if not call.body.get("address"):
+        raise ApiError(400, "address in body is required: HAProxy adds no server without one")
+    return name
+
+
+def _permit_values(call: Call) -> None:
+    with suppress(BadValue, NotExpressible):
+        permit_values("", as_line(call.body))
+
+
+def _changing(call: Call) -> list[str]:
+    """The members of a server that a call changes."""
+    return [member for member in (*MEMBERS, HEALTH) if member in call.body]
 
 
 def _object(backend: str, name: str) -> str:
@@ -153,3 +168,19 @@ def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
     members = call.services.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
     shown = {name: getattr(server, name) for name in members}
     return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}
+
+
+async def _check_new(call: Call) -> None:
+    permit_change(_object(call.get("parent_name"), _new_name(call)))
+    _permit_values(call)
+
+
+async def _check_change(call: Call) -> None:
+    permit_change(_object(call.get("parent_name"), call.get("name")), _changing(call) or (*MEMBERS, HEALTH))
+
+
+async def _check_deletion(call: Call) -> None:
+    permit_change(_object(call.get("parent_name"), call.get("name")))
+
+
+CHECKS = {"create": _check_new, "replace": _check_change, "delete": _check_deletion}

@@ -1,13 +1,13 @@
 """Certificates, CA files and CRL files in the memory of HAProxy; no file is changed."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.api.upload import UploadCall
-from dataplaneapi.handlers.runtime.live_change import Work, change
+from dataplaneapi.handlers.runtime.live_change import Work, change, permit_change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
@@ -141,3 +141,23 @@ async def _change(call: Call, kind: Kind, name: str, work: Work) -> None:
 
 def _named(names: list[str]) -> list[dict[str, str]]:
     return [{"description": name.rpartition("/")[2], "storage_name": name} for name in names]
+
+
+def _checked(kind: Kind) -> Callable[[Call], Awaitable[None]]:
+    """Return the check of the right to the file that a call names, in its path or by its upload."""
+
+    async def check(call: Call) -> None:
+        permit_change(spelled(KINDS[kind], call.get("name") or call.body.name.rpartition("/")[2]))
+
+    return check
+
+
+CHECKS = {
+    name: _checked(kind)
+    for kind, names in {
+        CERTIFICATES: ("create_certificate", "replace_certificate", "delete_certificate"),
+        CA_FILES: ("create_ca_file", "replace_ca_file", "add_ca_entries", "delete_ca_file"),
+        CRL_FILES: ("create_crl_file", "replace_crl_file", "delete_crl_file"),
+    }.items()
+    for name in names
+}

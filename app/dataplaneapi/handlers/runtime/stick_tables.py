@@ -9,7 +9,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from dataplaneapi.handlers.runtime.live_change import change
+from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound
 from haproxy_native.grammar.values import Duration, Unknowable
@@ -160,3 +160,11 @@ def _field(name: str, inside: str | None) -> dict[str, Any]:
         with suppress(ValueError, Unknowable):
             field["period"] = Duration().read(parts.pop())
     return field | ({"idx": int(parts[0])} if parts and parts[0].isdecimal() else {})
+
+
+async def _check_entry(call: Call) -> None:
+    key, _ = _given(call.body)
+    permit_change(spelled("stick_table", call.get("parent_name"), "entry", key))
+
+
+CHECKS = {"create_entry": _check_entry}

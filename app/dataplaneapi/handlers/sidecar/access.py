@@ -1,17 +1,18 @@
 """Who asks, what it may do, and whether a call would be allowed."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.described import Described, verdict
-from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.settings.roles import USERS
 from haproxy_native.access.rights import VERBS, Rights, Rule
-from haproxy_native.errors import Forbidden
+from haproxy_native.errors import Forbidden, NativeError
 from haproxy_native.request_context import Author, author
 
 
@@ -31,10 +32,11 @@ async def check(call: JsonCall) -> Response:
     """Whether a call may be made, and else why not, without making it."""
     described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
     by, caller = _asked_about(call)
-    verdict_ = await verdict(call, described, by, caller)
-    if verdict_.status < 400:
-        return json_response(200, present({"allowed": True, "reload": verdict_.reloads}))
-    return json_response(200, {"allowed": False, "code": verdict_.status, "reason": verdict_.message})
+    try:
+        return json_response(200, present({"allowed": True, "reload": await verdict(call, described, by, caller)}))
+    except (ApiError, NativeError) as error:
+        refusal = response_to(error)
+    return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": json.loads(bytes(refusal.body))["message"]})
 
 
 def _asked_about(call: Call) -> tuple[Author, Caller]:

@@ -39,22 +39,9 @@ OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 async def replace(call: DeclaredCall) -> Response:
     call.answer_within(ANSWER_SECONDS)
-    limits = Limits(call.get("max_delete"), call.get("version"))
-    if token := call.get("plan"):
-        if given := [name for name in OPTIONS if name in call.values]:
-            raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
-        plan = await asyncio.to_thread(call.services.plans.take, token)
-        call.body = Sent(plan.kind, plan.body)
-        call.values = {**call.values, **plan.options}
-        limits = Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
-    elif call.get("owner") == OUTSIDE:
-        raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
-    elif "owner" not in call.values:
-        # What is wrong with the body comes first, as everywhere.
-        await declared(call, call.body)
-        raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
+    limits = await _asked_for(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
-    sent = "" if token or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
+    sent = "" if call.get("plan") or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
         return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
@@ -62,6 +49,37 @@ async def replace(call: DeclaredCall) -> Response:
         return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
     except TooManyDeleted as error:
         raise ApiError(409, error.detail, deleted=error.gone) from None
+
+
+async def _asked_for(call: Call, *, take: bool) -> Limits:
+    """Give a call the body and the options of the plan that it names, which is carried out once: `take` deletes it. Raises ApiError."""
+    if token := call.get("plan"):
+        if given := [name for name in OPTIONS if name in call.values]:
+            raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
+        plans = call.services.plans
+        plan = await asyncio.to_thread(plans.take if take else plans.stored, token)
+        call.body = Sent(plan.kind, plan.body)
+        call.values = {**call.values, **plan.options}
+        return Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
+    if call.get("owner") == OUTSIDE:
+        raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
+    if "owner" not in call.values:
+        # What is wrong with the body comes first, as everywhere.
+        await declared(call, call.body)
+        raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
+    return Limits(call.get("max_delete"), call.get("version"))
+
+
+async def _check(call: Call) -> bool:
+    limits = await _asked_for(call, take=False)
+    declaration = _declaration(call, await declared(call, call.body))
+    if call.get("dry_run"):
+        await call.services.apply.check_plan(declaration)
+        return False
+    return await call.services.apply.check(declaration, limits)
+
+
+CHECKS = {"replace": _check}
 
 
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, applied
-from haproxy_native.commit.change import Change, Reload, Texts
+from haproxy_native.commit.change import Candidate, Change, Reload, Texts
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import NativeError, Stale
@@ -75,6 +76,7 @@ class Made:
 
     document: Document
     staged: Staged
+    base: Document
     edits: list[Edit] = field(default_factory=list)
 
     async def serve(self, call: Call) -> Response:
@@ -100,11 +102,7 @@ def _applied(edits: Iterable[Edit], before: Document) -> Document:
 
 async def create(call: JsonCall) -> Response:
     call.answer_within(ANSWER_SECONDS)
-    if not call.body:
-        raise ApiError(422, "body holds no call: send a list of {method, path, body}")
-    if len(call.body) > MOST:
-        raise ApiError(413, f"body holds {len(call.body)} calls, and {MOST} at most; send them in several batches")
-    steps = [_step(call, number, described) for number, described in enumerate(call.sent)]
+    steps = _steps(call)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return await _attempt(call, steps)
@@ -112,6 +110,15 @@ async def create(call: JsonCall) -> Response:
             if call.get("version") or attempt == ATTEMPTS:
                 raise
     raise AssertionError
+
+
+def _steps(call: Call) -> list[Step]:
+    """The calls of a batch. Raises ApiError."""
+    if not call.body:
+        raise ApiError(422, "body holds no call: send a list of {method, path, body}")
+    if len(call.body) > MOST:
+        raise ApiError(413, f"body holds {len(call.body)} calls, and {MOST} at most; send them in several batches")
+    return [_step(call, number, described) for number, described in enumerate(call.sent)]
 
 
 def _step(call: Call, number: int, sent: Any) -> Step:
@@ -136,29 +143,31 @@ def _step(call: Call, number: int, sent: Any) -> Step:
 
 
 async def _attempt(call: Call, steps: list[Step]) -> Response:
-    engine, is_merged = call.services.engine, merges(call)
-    base, version = await engine.base(call.get("version"), merges=is_merged)
-    made = Made(base, Staged(None))
-    try:
-        answers = [await _answered(call, step, made) for step in steps]
-        force_reload = bool(call.get("force_reload"))
-        change = Change(
-            made.edits,
-            Rebase(version, base) if is_merged else Version(version, base, made.document),
-            Reload.NOW if force_reload else Reload.AUTO,
-            skips_same=not force_reload,
-        )
+    engine = call.services.engine
+    async with _built(call, steps) as (change, made, answers):
         if call.get("dry_run"):
             return await beside(_planned, call, steps, answers, await engine.plan_change(change, made.staged))
         outcome = await engine.commit(change, made.staged)
-    finally:
-        await asyncio.to_thread(made.staged.remove)
     reload_id = None if outcome.live else outcome.reload_id
     results = await beside(_results, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
     headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []
     return await beside(json_response, 202 if reload_id else 200, shown, headers)
+
+
+@asynccontextmanager
+async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, Made, list[Answer]]]:
+    """The one change of all calls, with their answers; the stored files that they change are gone at the end. Raises ApiError."""
+    is_merged, force_reload = merges(call), bool(call.get("force_reload"))
+    base, version = await call.services.engine.base(call.get("version"), merges=is_merged)
+    made = Made(base, Staged(None), base)
+    try:
+        answers = [await _answered(call, step, made) for step in steps]
+        expect = Rebase(version, base) if is_merged else Version(version, base, made.document)
+        yield Change(made.edits, expect, Reload.NOW if force_reload else Reload.AUTO, skips_same=not force_reload), made, answers
+    finally:
+        await asyncio.to_thread(made.staged.remove)
 
 
 async def _answered(call: Call, step: Step, made: Made) -> Answer:
@@ -192,3 +201,14 @@ def _result(step: Step, answer: Answer, *, is_live: bool) -> dict[str, Any]:
 def _planned(call: Call, steps: list[Step], answers: list[Answer], preview: Preview) -> Response:
     results = _results(steps, answers, is_live=not preview.reasons)
     return json_response(200, {"version": call.services.engine.version(), **as_dict(preview), "results": results})
+
+
+async def _check(call: Call) -> bool:
+    async with _built(call, _steps(call)) as (change, made, _):
+        if call.get("dry_run"):
+            await call.services.engine.permit_evaluation(Candidate(made.base, made.document, made.staged.contents))
+            return False
+        return await call.services.engine.check_change(change, made.staged)
+
+
+CHECKS = {"create": _check}

@@ -72,3 +72,10 @@ def _error(one: Confirmation) -> str:
     """Returns the error with the calls that take back what is still in place."""
     calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     return f"{one.error}; {calls}" if calls else one.error
+
+
+async def _check(call: Call) -> None:
+    call.services.confirmations.check_pending(call.get("id"))
+
+
+CHECKS = dict.fromkeys(("confirm", "extend", "take_back"), _check)

@@ -1,6 +1,8 @@
 """Servers taken out of service, and what is done with them when they are idle."""
 
-from dataplaneapi.api.call import JsonCall
+from collections.abc import Callable
+
+from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.conventions import duration
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.runtime_call import asking
@@ -11,12 +13,24 @@ TIMEOUT = "5m"
 
 
 async def create(call: JsonCall) -> Response:
-    body, services = call.body, call.services
-    timeout = duration("timeout", body.get("timeout", TIMEOUT))
+    async with asking(call, seconds=None):
+        return started(await call.services.drains.begin(call.services.operations, call.body["targets"], _maker(call)))
+
+
+def _maker(call: Call) -> Callable[[list[str]], Drain]:
+    """The function that makes the drain that a call asks for, of its servers. Raises ApiError."""
+    body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
 
     def make(servers: list[str]) -> Drain:
         chosen = {name: body[name] for name in ("then", "at_timeout", "keep_ready") if name in body}
         return Drain(servers, body.get("until", {}).get("sessions", 0), timeout, **chosen)
 
+    return make
+
+
+async def _check(call: Call) -> None:
     async with asking(call, seconds=None):
-        return started(await services.drains.begin(services.operations, body["targets"], make))
+        await call.services.drains.check(call.services.operations, call.body["targets"], _maker(call))
+
+
+CHECKS = {"create": _check}

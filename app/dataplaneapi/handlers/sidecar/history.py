@@ -177,3 +177,15 @@ def _blamed(line: Blamed) -> dict[str, Any]:
     if entry := line.entry:
         shown |= {"entry": str(entry.id), "time": timestamp(entry.time), "author": entry.author.name, "message": entry.author.message}
     return present(shown)
+
+
+async def _check_revert(call: Call) -> bool:
+    await _require_known(call)
+    return await call.services.returning.check_revert(int(call.get("id")))
+
+
+async def _check_restore(call: Call) -> bool:
+    return await call.services.returning.check_restore(int(call.get("id")))
+
+
+CHECKS = {"revert": _check_revert, "restore": _check_restore}

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
+from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.overrides.ledger import Override
+from haproxy_native.planning.touches import changed
 
 API, OUTSIDE = "api", "outside"
 FROM_START, AFTER_START = "from_start", "after_start"
@@ -41,3 +43,11 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
         "author": override.author,
     }
     return present(shown)
+
+
+async def _check(call: Call) -> None:
+    object_ = spelled("backend", call.get("parent_name"), "server", call.get("name"))
+    permit_touches(changed(object_, (override.member for override in call.services.overrides.known(object_))))
+
+
+CHECKS = {"delete": _check}

@@ -1,10 +1,10 @@
 """What names an object, and other names."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.configuration.naming import naming_of, permit, uses
@@ -29,12 +29,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def rename(call: JsonCall) -> Response:
-    services, body = call.services, call.body
-    object_ = spelled(*parsed(body["object"]))
-    permit(object_, body["to"])
-    naming = naming_of(services)
-    version, transaction_id = call.get("version"), call.get("transaction_id")
-    renaming = await naming.renaming(object_, body["to"], call.document, version=version, transaction_id=transaction_id)
+    naming, transaction_id, renaming = naming_of(call.services), call.transaction_id, await _renaming(call)
     if call.get("dry_run"):
         foreseen = await naming.plan(renaming)
         shown = as_dict(foreseen.preview) | _shown(renaming)
@@ -48,6 +43,14 @@ async def rename(call: JsonCall) -> Response:
     return await beside(json_response, 202 if headers or transaction_id else 200, shown, headers)
 
 
+async def _renaming(call: Call) -> Renaming:
+    """The change that a call asks for. Raises Forbidden, and what `Naming.renaming` raises."""
+    object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
+    permit(object_, to)
+    naming = naming_of(call.services)
+    return await naming.renaming(object_, to, call.document, version=call.get("version"), transaction_id=call.transaction_id)
+
+
 def _shown(renaming: Renaming) -> dict[str, Any]:
     shown = {"from": renaming.object, "to": renaming.to, "places": _rows(renaming.places), "not_followed": _rows(renaming.lost)}
     return shown | {"carried": list(renaming.carried)}
@@ -59,3 +62,12 @@ def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _row(row: Row) -> dict[str, Any]:
     return present(asdict(row))
+
+
+async def _check(call: Call) -> bool:
+    change = (await _renaming(call)).change
+    reload = Reload.NOW if call.get("force_reload") else Reload.AUTO
+    return await call.services.engine.check_change(replace(change, reload=reload), transaction_id=call.transaction_id)
+
+
+CHECKS = {"rename": _check}

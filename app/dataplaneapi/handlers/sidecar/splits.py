@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Response, empty, json_response
@@ -44,3 +44,15 @@ def as_dict(status: SplitStatus) -> dict[str, Any]:
         "file": str(status.file),
     }
     return shown if status.requests is None else shown | {"requests": dict(status.requests), "complete": status.complete}
+
+
+async def _check_change(call: Call) -> bool:
+    body = call.body
+    return await call.services.splits.check_put(call.get("name"), body["by"], body["weights"], call.get("frontend", ""))
+
+
+async def _check_deletion(call: Call) -> bool:
+    return await call.services.splits.check_delete(call.get("name"))
+
+
+CHECKS = {"replace": _check_change, "delete": _check_deletion}

@@ -8,8 +8,13 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.strict_bodies import StrictCall
 from haproxy_native.access.rights import ALL, SECRETS, Rights
 from haproxy_native.beside import beside
+from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.permission import permit_touches
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import author
 from haproxy_native.routing.case import Case, cases_of
+from haproxy_native.routing.files import KIND
 from haproxy_native.routing.junit import junit
 
 # For all the cases that there may be.
@@ -44,10 +49,7 @@ async def delete(call: JsonCall) -> Response:
 
 async def run(call: StrictCall) -> Response:
     call.answer_within(ANSWER_SECONDS)
-    engine, text, cases = call.services.engine, (call.body or {}).get("config"), await _cases(call)
-    if text is not None and call.get("transaction_id"):
-        raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
-    candidate = await beside(engine.candidate, None if text is None else text.encode(), call.get("transaction_id"))
+    cases, candidate = await _cases(call), await _candidate(call)
     test_run = await call.services.tests.run(candidate, cases, is_asked=True)
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
@@ -57,6 +59,14 @@ async def run(call: StrictCall) -> Response:
     return await beside(lambda: json_response(200, test_run.as_dict()))
 
 
+async def _candidate(call: Call) -> Candidate:
+    """The configuration that the tests are run on. Raises ApiError."""
+    text = (call.body or {}).get("config")
+    if text is not None and call.transaction_id:
+        raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
+    return await beside(call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id)
+
+
 async def _cases(call: Call) -> list[Case]:
     body = call.body or {}
     if "cases" in body:
@@ -64,3 +74,22 @@ async def _cases(call: Call) -> list[Case]:
             raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
         return await beside(cases_of, body["cases"])
     return await asyncio.to_thread(call.services.tests.files.cases, body.get("tests"))
+
+
+async def _check_test(call: Call) -> bool:
+    """Whether a test may be stored, or deleted."""
+    files, name = call.services.tests.files, call.get("name")
+    if call.operation.method == "DELETE":
+        await asyncio.to_thread(files.get, name)
+    is_there = await asyncio.to_thread(files.is_there, name)
+    verb = DELETE if call.operation.method == "DELETE" else CHANGE if is_there else CREATE
+    permit_touches(Touch(spelled(KIND, name), verb, frozenset((ANY,))))
+    return False
+
+
+async def _check_run(call: Call) -> bool:
+    await call.services.engine.permit_evaluation(await _candidate(call))
+    return False
+
+
+CHECKS = {"replace": _check_test, "delete": _check_test, "run": _check_run}

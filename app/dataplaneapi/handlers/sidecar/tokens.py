@@ -13,7 +13,6 @@ from haproxy_native.access.narrowed import has
 from haproxy_native.access.rights import READ, Rights, rights_of
 from haproxy_native.errors import Forbidden, NotFound
 from haproxy_native.planning.touches import DELETE
-from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 
 LONGEST_SECONDS = 366 * 86400.0
@@ -31,6 +30,15 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: JsonCall) -> Response:
+    names, networks, seconds = _asked_for(call)
+    caller, note = call.caller, call.body.get("note", "")
+    token, secret = await call.services.bearers.tokens.create(names, caller.group, caller.name, seconds, networks, note)
+    asked.name(f"token/{token.id}")
+    return json_response(201, _shown(call, token) | {"secret": secret})
+
+
+def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
+    """The roles, the networks and the seconds of a new token. Raises ApiError and Forbidden."""
     caller, body = call.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
@@ -38,15 +46,11 @@ async def create(call: JsonCall) -> Response:
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
-    would_change(reloads=False)
-    token, secret = await call.services.bearers.tokens.create(names, caller.group, caller.name, seconds, networks, body.get("note", ""))
-    asked.name(f"token/{token.id}")
-    return json_response(201, _shown(call, token) | {"secret": secret})
+    return names, networks, seconds
 
 
 async def revoke(call: JsonCall) -> Response:
     token = _token(call, DELETE)
-    would_change(reloads=False)
     try:
         await call.services.bearers.tokens.revoke(token, author.get().name)
     finally:
@@ -120,3 +124,16 @@ def _shown(call: Call, token: Token) -> dict[str, Any]:
             "state": rights.why if (rights := call.services.bearers.of(token).rights(call.services.roles)) else None,
         }
     )
+
+
+async def _check_new(call: Call) -> bool:
+    _asked_for(call)
+    return False
+
+
+async def _check_revocation(call: Call) -> bool:
+    _token(call, DELETE)
+    return False
+
+
+CHECKS = {"create": _check_new, "revoke": _check_revocation}

@@ -1,9 +1,12 @@
 """SPOE files as a whole: list, upload, show, delete; and the version of one."""
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
 from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.permission import permit_touches
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.planning.touches import ANY, CHANGE, Touch
 
 
 async def list_all(call: ReadCall) -> Response:
@@ -32,3 +35,20 @@ async def version(call: ReadCall) -> Response:
 def scheduled(outcome: Outcome) -> list[Header]:
     """The reload that will make it live; the status of these paths does not tell."""
     return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+
+
+def permit(name: str) -> None:
+    """Raise Forbidden unless the present author may change a SPOE file, whether it is there or not."""
+    permit_touches(Touch(spelled("spoe", name), CHANGE, frozenset((ANY,))))
+
+
+async def _check_new(call: Call) -> None:
+    permit(call.body.name.rpartition("/")[2])
+
+
+async def _check(call: Call) -> None:
+    permit(call.get("name"))
+    call.services.spoe.file(call.get("name"))
+
+
+CHECKS = {"create": _check_new, "delete": _check}

@@ -1,15 +1,16 @@
 """Agents, groups and messages in a scope of a SPOE file. Their status never tells of a reload; a header does."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
-from dataplaneapi.handlers.spoe.files import scheduled
+from dataplaneapi.handlers.spoe.files import permit, scheduled
 from haproxy_native.changes.operations import Edit
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Refused
+from haproxy_native.spoe.file import SpoeFile
 from haproxy_native.spoe.operations import CreateInScope, DeleteInScope, ReplaceInScope
 
 
@@ -33,8 +34,7 @@ async def read_one(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     editor, scope, kind = call.services.scope_editor, call.get("scope_name"), resource(call)
-    new = CreateInScope(editor, scope, kind, call.body)
-    return await change(call, new, 201, lambda document: editor.get_object(document, scope, kind, call.body["name"]))
+    return await change(call, _new(call), 201, lambda document: editor.get_object(document, scope, kind, call.body["name"]))
 
 
 async def replace(call: JsonCall) -> Response:
@@ -43,7 +43,7 @@ async def replace(call: JsonCall) -> Response:
     to = call.body.get("name") or name
     stored = None if kind.silent else lambda document: editor.get_object(document, scope, kind, to)
     try:
-        return await change(call, ReplaceInScope(editor, scope, kind, name, call.body), 200, stored)
+        return await change(call, _other(call), 200, stored)
     except Refused as error:
         if to == name:
             raise
@@ -52,20 +52,49 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    gone = DeleteInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name"))
-    return await change(call, gone, 204)
+    return await change(call, _gone(call), 204)
+
+
+def _check_version(call: Call, file: SpoeFile) -> None:
+    asked = f"/v3/services/haproxy/spoe/{call.get('parent_name')}/version"
+    check_version_or_transaction(call, call.transaction_id, call.get("version", 0), file.version(), asked)
+
+
+def _new(call: Call) -> Edit:
+    return CreateInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.body)
+
+
+def _other(call: Call) -> Edit:
+    return ReplaceInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name"), call.body)
+
+
+def _gone(call: Call) -> Edit:
+    return DeleteInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name"))
 
 
 async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
     """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
     file = call.services.spoe.file(call.get("parent_name"))
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
-    asked = f"/v3/services/haproxy/spoe/{call.get('parent_name')}/version"
-    check_version_or_transaction(call, transaction_id, version, file.version(), asked)
+    _check_version(call, file)
     outcome = await file.write([edit], version=version or None, transaction_id=transaction_id)
     if stored is None:
         return empty(done, scheduled(outcome))
     return json_response(done, stored(file.read(transaction_id)), scheduled(outcome))
 
 
+def checked(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
+    """Return the check of the edit that `build` returns."""
+
+    async def check(call: Call) -> None:
+        file, transaction_id, version = call.services.spoe.file(call.get("parent_name")), call.transaction_id, call.get("version", 0)
+        _check_version(call, file)
+        if not transaction_id:
+            permit(call.get("parent_name"))
+        file.check_edit([build(call)], version=version or None, transaction_id=transaction_id)
+
+    return check
+
+
+CHECKS = {"create": checked(_new), "replace": checked(_other), "delete": checked(_gone)}
 ACTIONS = {"list": list_all, "get": read_one, "create": create, "replace": replace, "delete": delete}

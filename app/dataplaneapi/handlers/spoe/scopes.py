@@ -1,8 +1,9 @@
 """The scopes of a SPOE file, identified by their names in brackets."""
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.handlers.spoe.objects import change
+from dataplaneapi.handlers.spoe.objects import change, checked
+from haproxy_native.changes.operations import Edit
 from haproxy_native.spoe.editor import check_scope, scopes
 from haproxy_native.spoe.operations import CreateScope, DeleteScope
 
@@ -17,8 +18,19 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: JsonCall) -> Response:
-    return await change(call, CreateScope(call.services.scope_editor, call.body), 201, lambda document: call.body)
+    return await change(call, _new(call), 201, lambda document: call.body)
 
 
 async def delete(call: JsonCall) -> Response:
-    return await change(call, DeleteScope(call.services.scope_editor, call.get("name")), 204)
+    return await change(call, _gone(call), 204)
+
+
+def _new(call: Call) -> Edit:
+    return CreateScope(call.services.scope_editor, call.body)
+
+
+def _gone(call: Call) -> Edit:
+    return DeleteScope(call.services.scope_editor, call.get("name"))
+
+
+CHECKS = {"create": checked(_new), "delete": checked(_gone)}

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.handlers.spoe.files import scheduled
+from dataplaneapi.handlers.spoe.files import permit, scheduled
 from haproxy_native.spoe.file import SpoeFile
 
 
@@ -33,3 +33,21 @@ async def commit(call: JsonCall) -> Response:
 async def delete(call: JsonCall) -> Response:
     file(call).delete_transaction(call.get("id"))
     return empty(204)
+
+
+async def _check_start(call: Call) -> bool:
+    file(call).check_edit([], version=call.get("version"))
+    return False
+
+
+async def _check_commit(call: Call) -> None:
+    file(call).check_transaction(call.get("id"), commit=True)
+    permit(call.get("parent_name"))
+
+
+async def _check_deletion(call: Call) -> bool:
+    file(call).check_transaction(call.get("id"), commit=False)
+    return False
+
+
+CHECKS = {"start": _check_start, "commit": _check_commit, "delete": _check_deletion}

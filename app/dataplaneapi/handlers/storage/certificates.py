@@ -8,7 +8,17 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Header, Response, json_response
 from dataplaneapi.api.upload import UploadCall
-from dataplaneapi.handlers.storage.files import answered, described, outcome_response, received, reloading, store_of
+from dataplaneapi.handlers.storage.files import (
+    answered,
+    check_deletion,
+    check_new,
+    check_other,
+    described,
+    outcome_response,
+    received,
+    reloading,
+    store_of,
+)
 from haproxy_native.errors import Missing
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
@@ -72,3 +82,11 @@ async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile
 
 def _described(store: CertificateStore, content: CertificateFile, path: Path, size: int) -> dict[str, Any]:
     return described(path, store.description, size) | content.described()
+
+
+async def _check_new(call: Call) -> None:
+    """Whether it reloads depends on its content."""
+    await check_new(call)
+
+
+CHECKS = {"create": _check_new, "replace": check_other, "delete": check_deletion}

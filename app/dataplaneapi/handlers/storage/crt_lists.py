@@ -4,7 +4,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
-from dataplaneapi.handlers.storage.files import answered, described, outcome_response, received, reloading, store_of
+from dataplaneapi.handlers.storage.files import answered, check_new, check_other, described, outcome_response, received, reloading, store_of
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.upload import Upload
@@ -59,3 +59,11 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
     outcome = await received(call, upload, **reloading(call))
     description = described(upload.path, lists_of(call).description, upload.size)
     return answered(outcome, json_response(done, description), json_response(202, description))
+
+
+async def _check_new(call: Call) -> None:
+    """Whether it reloads depends on its content."""
+    await check_new(call)
+
+
+CHECKS = {"create": _check_new, "replace": check_other}

@@ -25,6 +25,8 @@ def store_of(call: Call) -> Store:
     if given := next((flag for flag in ("skip_reload", "force_reload") if call.get(flag)), None):
         within = "a transaction" if call.transaction_id else "a batch"
         raise ApiError(400, f"{given} is for a file that changes by itself: in {within} it changes with the commit")
+    if call.transaction_id and call.operation.writes:
+        call.services.engine.context.transactions.to_edit(call.transaction_id)
     return call.within(stores[name])
 
 
@@ -93,3 +95,21 @@ def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
         return done
     scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
     return scheduled
+
+
+async def check_new(call: Call) -> bool:
+    """Whether a file of that name may be stored; that reloads nothing."""
+    store_of(call).new(call.body.name).discard()
+    return False
+
+
+async def check_other(call: Call) -> None:
+    """Whether something of the file may be changed; its content may be more than that."""
+    store_of(call).other(call.get("name")).discard()
+
+
+async def check_deletion(call: Call) -> None:
+    store_of(call).check_deletion(call.get("name"))
+
+
+CHECKS = {"create": check_new, "replace": check_other, "delete": check_deletion}
