@@ -179,7 +179,7 @@ class Engine:
             permission.permit(change.author, Texts(before, after))
             return after
 
-        texts = await self.context.transactions.change(transaction_id, permitted, change.claimed)
+        texts = await self.context.transactions.change(transaction_id, permitted, change.operations)
         return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
     async def amend(self, operations: Sequence[Edit]) -> Outcome:

@@ -52,10 +52,10 @@ class Version(Expect):
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
         """Raises Stale for another text of this version."""
-        if self.result is not None and document is self.base:
-            return self.result
-        if self.base is None or same_text(document, self.base):
+        if self.base is None:
             return applied(operations, document)
+        if same_text(document, self.base):
+            return self.result or applied(operations, document)
         if self.transaction:
             text = f"the configuration of version {self.number} is not the one that the transaction started from"
             raise StaleTransaction(text, current=self.number, transaction=self.transaction)
@@ -64,19 +64,23 @@ class Version(Expect):
 
 @dataclass(frozen=True)
 class Rebase(Expect):
-    """An old version, whose text is `base`. Changes made since then stay; one of what the operations change is a conflict."""
+    """An old version. Changes made since then stay; one of what the operations change is a conflict.
+
+    `base` and `result` as in `Version`.
+    """
 
     number: int
     base: Document | None = field(default=None, repr=False)
+    result: Document | None = field(default=None, repr=False)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
         """Raises Collided."""
         base = self.base
         assert base is not None
         if same_text(document, base):
-            return applied(operations, document)
+            return self.result or applied(operations, document)
         try:
-            return rebased(operations, base, document)
+            return rebased(operations, base, document, self.result)
         except Collided as error:
             error.version = self.number
             raise

@@ -35,6 +35,11 @@ def applied(operations: Iterable[Edit], document: Document) -> Document:
     return reduce(lambda now, operation: operation.apply(now), operations, document)
 
 
+def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
+    """Return the servers that the process is to run as the document says, even if no line of theirs changes: those that a PUT states."""
+    return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
+
+
 def editor_of(place: Place, editor: Editor | None = None) -> Editor | Sites:
     """Return the editor of the objects at a place: sites are made of several sections."""
     editor = editor or standard_editor()
@@ -146,6 +151,19 @@ class PutText:
     def banner(self) -> bool | None:
         """Whether the file is to begin with our header, as the text does; None for another file than the main one."""
         return header.has_banner(self.text) if self.name == parts.MAIN else None
+
+
+@dataclass(frozen=True)
+class ChangeText:
+    """Does to a text what another operation has done to it, such as that of a split in a transaction. `claimed` as that of `Replace`."""
+
+    patch: patches.Patch
+    claimed: Claimed = frozenset()
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        """Raises ValueError for a text that is not the one that the other operation was made on, where that can be seen."""
+        return patches.apply(document, [self.patch])
 
 
 def text_as_sent(body: bytes, *, versions: bool = True) -> Document:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any
 
-from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll
+from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, Replace, ReplaceAll
 from haproxy_native.editing.editor import Editor, Object, standard_editor
 from haproxy_native.editing.header import under_head_of
 from haproxy_native.editing.places import Place, name_of
@@ -44,13 +44,21 @@ from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
 _FRAME = Place(Resource(RAW, "section", RAW, RAW), None, "")
 
 
-def rebased(operations: Iterable[Edit], base: Document, newer: Document) -> Document:
+def rebased(operations: Iterable[Edit], base: Document, newer: Document, known: Document | None = None) -> Document:
     """Return a newer document after operations that were made on `base`.
 
+    `known`: what they made of it, if that is known. Operations of a former process may make something else by now; then the texts count.
     Raises Collided for what both sides have changed, and what the operations raise.
     """
     operations, editor = list(operations), standard_editor()
-    states = list(accumulate(operations, lambda now, operation: operation.apply(now), initial=base))
+    try:
+        states = list(accumulate(operations, lambda now, operation: operation.apply(now), initial=base))
+    except (NativeError, ValueError):
+        if known is None:
+            raise
+        states = [base]
+    if known is not None and states[-1].text != known.text:
+        operations, states = [PutDocument(known)], [base, known]
     merge = _Merge(base, newer, states[-1], [])
     theirs = newer
     for operation, mine, after in zip(operations, states, states[1:], strict=False):

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect
-from haproxy_native.changes.operations import Edit, PutDocument, PutText, Replace
+from haproxy_native.changes.operations import Edit, PutDocument, PutText, claimed_by_all
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import Effect, effects
@@ -141,13 +141,12 @@ class Change:
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the process is to run as the document says, even where their lines do not change: those that a PUT states.
+        """The servers that the process is to run as the document says, even if no line of theirs changes: those that a PUT states.
 
         None where the author's rights are limited: what others have set in the process would change as well.
         """
-        if self.author.rights is not None and not self.author.rights.are_all:
-            return frozenset()
-        return frozenset().union(*(edit.claimed for edit in self.operations if isinstance(edit, Replace | PutDocument)))
+        is_limited = self.author.rights is not None and not self.author.rights.are_all
+        return frozenset() if is_limited else claimed_by_all(self.operations)
 
 
 class Same(Exception):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -24,12 +25,8 @@ from haproxy_native.errors import (
     Unreadable,
 )
 from haproxy_native.planning.effects import effects
-from haproxy_native.planning.observed import Claimed
-from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged, digest
 from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction
-
-_BASE_GONE = "what transaction {} started from is not known any more, so that nothing can be merged"
 
 
 async def committed(
@@ -69,13 +66,10 @@ async def commit_of(
     merges: bool = False,
 ) -> Change:
     """Return the change that the commit of a transaction makes. Raises TextGone, NoTransaction and Missing."""
-    id_ = transaction.id
-    base, document = await _sides(context, id_)
-    if merges and base is None:
-        raise TextGone(_BASE_GONE.format(id_))
-    expect = (Rebase if merges else Version)(transaction.version, base, transaction=id_)
-    reload, files = Reload.NOW if force_reload else Reload.AUTO, edits_of(context.transactions.staged(id_), stores)
-    return Change([_put(document, await beside(context.transactions.claimed, id_))], expect, reload, files=files)
+    change = await change_of(context, transaction.id, merges=merges)
+    files = edits_of(context.transactions.staged(transaction.id), stores)
+    reload = Reload.NOW if force_reload else Reload.AUTO
+    return replace(change, expect=replace(change.expect, transaction=transaction.id), reload=reload, files=files)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
@@ -84,22 +78,30 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
     return status == OUTDATED or (status == IN_PROGRESS and not context.transactions.started_from(id_, context.current.document))
 
 
-async def change_of(context: CommitContext, id_: str) -> Change:
-    """Return what a transaction in progress changes, without its stored files. Raises NoTransaction."""
-    return Change([_put(await beside(context.transactions.read, id_), await beside(context.transactions.claimed, id_))])
+async def change_of(context: CommitContext, id_: str, *, merges: bool = False) -> Change:
+    """Return what a transaction of any status changes, without its stored files, on the version that it started from.
+
+    `merges`: what came between stays. Raises NoTransaction, and TextGone where that needs a text which is not known any more.
+    """
+    base, document = await beside(context.transactions.sides, id_)
+    transaction = context.transactions.get(id_)
+    if base is not None:
+        expect = Rebase if merges else Version
+        return Change(list(transaction.operations), expect(transaction.version, base, document))
+    if merges:
+        raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
+    # Of several files it may have only some.
+    return Change([PutDocument(document)], Version(transaction.version))
 
 
 async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:
     """What it would do now, rebased; of one that collides what it was to do, with what it collides with."""
-    base, document = await _sides(context, id_)
-    if base is None:
-        raise TextGone(_BASE_GONE.format(id_))
-    put = _put(document, await beside(context.transactions.claimed, id_))
-    change = Change([put], Rebase(context.transactions.get(id_).version, base))
+    change = await change_of(context, id_, merges=True)
     try:
         return await preview(context, change, check, files=context.transactions.staged(id_).contents)
     except Conflict as error:
-        return await preview_of_former(context, base, document, check, error)
+        base, document = await beside(context.transactions.sides, id_)
+        return await preview_of_former(context, base or document, document, check, error)
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
@@ -111,16 +113,6 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
         if base is None
         else list(dict.fromkeys([*[effect.object for effect in await beside(effects, standard_editor(), base, document)], *files]))
     )
-
-
-async def _sides(context: CommitContext, id_: str) -> tuple[Document | None, Document]:
-    """What a transaction started from, None where that is not known any more, and what it has become. Raises NoTransaction."""
-    return await beside(context.transactions.sides, id_)
-
-
-def _put(document: Document, claimed: Claimed) -> PutDocument:
-    """What a transaction does: of several files it may have only some."""
-    return PutDocument(document, claimed=claimed)
 
 
 def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> FileEdits | None:

@@ -3,14 +3,16 @@
 import asyncio
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from haproxy_native.changes.operations import Edit
+from haproxy_native.changes.stored import as_operation, as_row
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import version_of
-from haproxy_native.planning.observed import Claim, Claimed
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
 
@@ -25,7 +27,7 @@ class Transaction:
 
     `started` and `used`, the last edit or read, are Unix times; 0 where they are not known. Reads of a former process do not count.
     While it is being committed it is `closed`: a change would come too late and be lost. `staged`: its stored files, once they are
-    asked for. `claimed`: the servers that its commit brings about in the process as well; of a former process once its document
+    asked for. `operations`: what was done in it, in order, and `document` what they have made; of a former process both are there once it
     is read.
     """
 
@@ -39,7 +41,7 @@ class Transaction:
     started: float = 0.0
     used: float = 0.0
     staged: Staged | None = field(default=None, repr=False)
-    claimed: Claimed = frozenset()
+    operations: list[Edit] = field(default_factory=list, repr=False)
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
@@ -71,21 +73,28 @@ def found(id_: str, status: str, path: Path) -> Transaction:
     return Transaction(id_, status, version_of(Document.parse(path.read_bytes())), used=path.stat().st_mtime)
 
 
-def patches_of(data: bytes, path: Path) -> tuple[list[patches.Patch], Claimed]:
-    """The changes and what they claim, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
+def change_line(patch: patches.Patch, operations: Sequence[Edit]) -> bytes:
+    """Return what stands in the file of a transaction for one change: what it does to the text, and the operations that do it."""
+    return line((*patch, [as_row(operation) for operation in operations]))
+
+
+def changes_of(data: bytes, path: Path) -> tuple[list[patches.Patch], list[Edit]]:
+    """Return the changes up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
     changes: list[patches.Patch] = []
-    claimed: set[Claim] = set()
+    operations: list[Edit] = []
     head, *lines, _ = data.split(b"\n")
     size = len(head) + 1
     for line in lines:
         try:
-            start, gone, put, claims = json.loads(line)
-        except (ValueError, TypeError):
+            start, gone, put, rows = json.loads(line)
+            patch = int(start), int(gone), str(put)
+            made = [as_operation(row, patch) for row in rows]
+        except (ValueError, TypeError, KeyError, AttributeError):
             break
         size += len(line) + 1
-        changes.append((int(start), int(gone), str(put)))
-        claimed.update(Claim(*claim) for claim in claims)
+        changes.append(patch)
+        operations += made
     if size < len(data):
         with suppress(OSError):
             os.truncate(path, size)
-    return changes, frozenset(claimed)
+    return changes, operations

@@ -4,19 +4,19 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from haproxy_native.changes.operations import Edit
 from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
-from haproxy_native.planning.observed import Claimed
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.bases import Bases
 from haproxy_native.transactions.staged import Staged, keep_only
-from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction, found, line, patches_of
+from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction, change_line, changes_of, found, line
 
 # In the order in which the API lists them.
 DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
@@ -72,7 +72,7 @@ class TransactionFiles:
         if transaction.base is None:
             document = Document.parse(data, outline=self._outline)
         else:
-            changes, transaction.claimed = patches_of(data, self._path(transaction))
+            changes, transaction.operations = changes_of(data, self._path(transaction))
             document = patches.apply(self._bases.load(transaction.base), changes, self._outline)
         if transaction.status == IN_PROGRESS:
             transaction.document = document
@@ -88,7 +88,7 @@ class TransactionFiles:
             write_atomically(self._path(transaction), line(head), like=self._file, durable=False)
         transaction.base = base
 
-    def append(self, transaction: Transaction, patch: patches.Patch, claimed: Claimed = frozenset()) -> None:
+    def append(self, transaction: Transaction, patch: patches.Patch, operations: Sequence[Edit]) -> None:
         if transaction.base is None:
             self.store(transaction)
         try:
@@ -96,7 +96,7 @@ class TransactionFiles:
         except OSError as error:
             raise self._place.unusable(error) from error
         size = os.fstat(handle).st_size
-        data = line((*patch, list(claimed)))
+        data = change_line(patch, operations)
         try:
             if os.write(handle, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -6,17 +6,18 @@ All survive a restart, and none is cleaned up but on request, or where the setti
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from haproxy_native import shares
 from haproxy_native.beside import beside
+from haproxy_native.changes.operations import Edit, claimed_by_all
+from haproxy_native.changes.stored import storable
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, with_header
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
-from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.touches import CHANGE, DELETE
 from haproxy_native.request_context import author
 from haproxy_native.text.document import CONFIGURATION, Document
@@ -166,13 +167,6 @@ class Transactions:
         self._wake(id_, document)
         return document
 
-    def claimed(self, id_: str) -> Claimed:
-        """Return the servers that one of any status claims. Blocks. Raises NoTransaction."""
-        transaction = self.get(id_)
-        with suppress(FileNotFoundError):
-            self._files.document(transaction)
-        return transaction.claimed
-
     def started_from(self, id_: str, document: Document) -> bool:
         """Whether it is about this text; a version alone may stand for two, since not every edit by others counts."""
         base = self.in_progress(id_).base
@@ -186,20 +180,21 @@ class Transactions:
         except FileNotFoundError:
             raise NoTransaction(f"transaction file {id_} does not exist") from None
 
-    async def change(self, id_: str, edit: Callable[[Document], Document], claimed: Claimed = frozenset()) -> tuple[Document, Document]:
-        """Return the state before an edit and after it; from then on the transaction also claims these servers. Edits wait for each other.
+    async def change(self, id_: str, edit: Callable[[Document], Document], operations: Sequence[Edit] = ()) -> tuple[Document, Document]:
+        """Return the state before an edit and after it. Edits wait for each other.
 
-        Raises NoTransaction, Forbidden and Unusable.
+        `operations`: what the edit does; without any, what it has done to the text is kept. Raises NoTransaction, Forbidden and Unusable.
         """
         transaction = self.in_progress(id_)
         permit(CHANGE, id_, transaction.author)
         async with transaction.lock:
             transaction = self._open(id_)
             before, after, patch = await beside(self._edited, transaction, edit)
-            if patch or claimed - transaction.claimed:
-                self._files.append(self._open(id_), patch or patches.NONE, claimed)
-                transaction.claimed |= claimed
-            if patch:
+            if patch or claimed_by_all(operations) - claimed_by_all(transaction.operations):
+                patch = patch or patches.NONE
+                made = storable(operations, patch)
+                self._files.append(self._open(id_), patch, made)
+                transaction.operations += made
                 transaction.document = after
                 self._wake(id_, after)
             return before, after

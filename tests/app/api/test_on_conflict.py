@@ -85,6 +85,26 @@ def test_an_outdated_transaction_is_merged(client: Client) -> None:
     assert client.get(TRANSACTIONS).json == []
 
 
+def test_two_writers_who_each_add_a_rule_are_both_served(client: Client) -> None:
+    rules = f"{CONFIG}/backends/app/http_request_rules"
+
+    def rule(number: int) -> dict[str, str]:
+        return {"type": "set-header", "hdr_name": "X-By", "hdr_format": str(number)}
+
+    id_ = str(client.post(f"{TRANSACTIONS}?version=1").json["id"])
+    assert client.post(f"{rules}/0?transaction_id={id_}", rule(1)).status == 202
+    assert client.post(f"{rules}/1?transaction_id={id_}", rule(2)).status == 202
+    assert client.post(f"{rules}/0?version=1", rule(3)).status == 202
+    assert client.post(f"{rules}/0?version=1&on_conflict=merge", rule(4)).status == 202
+    assert client.put(f"{TRANSACTIONS}/{id_}?on_conflict=merge").status == 202
+    assert client.get(rules).json == [rule(number) for number in (3, 4, 1, 2)]
+    refused = client.put(f"{rules}?version=1&on_conflict=merge", [rule(5)])
+    assert (refused.status, [(each["object"], each["member"]) for each in refused.json["conflicts"]]) == (
+        409,
+        [("backend/app", "http_request_rule_list")],
+    )
+
+
 def test_a_transaction_that_collides_stays_as_it_was(client: Client) -> None:
     id_ = started(client, 7)
     assert weigh(client, 9, "version=1").status == 202

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
+from haproxy_native.changes.operations import Create
 from haproxy_native.commit.change import Edit
+from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.places import Place
+from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Collided, Outdated, TextGone
 from haproxy_native.text.section import Section
@@ -36,6 +40,31 @@ def test_an_outdated_one_is_merged_after_a_restart(tmp_path: Path) -> None:
             transaction, outcome = await engine.commit_transaction(other.id, merges=True)
             assert (transaction.status, outcome.version, engine.transactions()) == ("success", 3, [])
             assert backends(engine) == ["b1", "b2"]
+
+    run(work())
+
+
+def test_operations_are_rebased_after_a_restart(tmp_path: Path) -> None:
+    """Those on objects as such, those of features by what they have done to the text."""
+    table = resources()
+    place = Place(table["http_request_rules"], (table["defaults"], "base"), "")
+
+    def rule(number: int) -> dict[str, str]:
+        return {"type": "set-header", "hdr_name": "X-By", "hdr_format": str(number)}
+
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n  mode http\n")
+        async with running_engine(tmp_path) as engine:
+            one = engine.start_transaction(1)
+            await engine.write([ByFunction(adding("b1"))], transaction_id=one.id)
+            await engine.write([Create(place, rule(1))], transaction_id=one.id)
+            await engine.write([ByFunction(adding("b2"))], transaction_id=one.id)
+            await engine.write([Create(place, rule(2)), ByFunction(adding("b3"))], Version(1))
+        async with running_engine(tmp_path) as engine:
+            await engine.commit_transaction(one.id, merges=True)
+            assert backends(engine) == ["b1", "b2", "b3"]
+            rules = standard_editor().list_objects(engine.document, place.resource, place.parent)
+            assert rules == [rule(2), rule(1)]
 
     run(work())
 

@@ -28,7 +28,7 @@ def test_an_open_one_is_its_base_and_its_changes(place: Path) -> None:
     files, one = opened(place), Transaction(IDS[0], IN_PROGRESS, 7, document=BEFORE)
     patch = patches.patch(BEFORE, AFTER)
     assert patch
-    files.append(one, patch)
+    files.append(one, patch, [])
     [again] = opened(place).all()
     assert (again.id, again.status, again.version, again.base) == (IDS[0], IN_PROGRESS, 7, one.base)
     assert opened(place).document(again).text == AFTER.text
