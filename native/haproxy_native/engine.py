@@ -17,7 +17,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
-from haproxy_native.commit import aftermath, file_set, permission
+from haproxy_native.commit import aftermath, permission, publication
 from haproxy_native.commit.bases import on_its_base, text_of
 from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
@@ -85,7 +85,7 @@ class Engine:
         await asyncio.to_thread(self.stores.recover)
         await self.context.running.recall()
         if writes:
-            await file_set.resume(self.context, self.stores)
+            await publication.resume(self.context, self.stores)
             await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
         if self.context.transactions.ttl:

@@ -21,21 +21,20 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed, Forced
 from haproxy_native.commit.file_change import FileChange, change_locked, discard, notice
-from haproxy_native.commit.file_set import Publication
-from haproxy_native.commit.gate import Passed, pass_files
+from haproxy_native.commit.gate import pass_files
 from haproxy_native.commit.preparation import Prepared, prepare
+from haproxy_native.commit.publication import Publication, by_reload, reasons_of
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
-from haproxy_native.planning.outcome import Plan, Reason
+from haproxy_native.planning.outcome import Plan
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.records import IN_PROGRESS
 from haproxy_native.request_context import Author
 from haproxy_native.text import parts
 
 log = logging.getLogger(__name__)
-PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
 Result = TypeVar("Result")
 # After so many attempts that were overtaken, changes of stored files wait for this one.
 ATTEMPTS = 3
@@ -204,7 +203,7 @@ async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
             passed = await pass_files(context, change)
             async with context.publishing_files():
                 admit(context, change)
-                outcome = scheduled(context, await _file_locked(context, change, passed), change.author, force_reload=change.force_reload)
+                outcome = scheduled(context, await change_locked(context, change, passed), change.author, force_reload=change.force_reload)
                 return await _entered(context, change, outcome)
 
 
@@ -278,15 +277,18 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     await _refuse_overtaken(context, change, prepared)
     await files.compare()
     plans = await files.planned()
-    reasons = [reason for plan in plans.values() if not plan.steps for reason in plan.reasons]
+    reasons = reasons_of(plans.values())
     if prepared.has_text:
         reasons = [*await process.why_not_live(context, change, stamped, before), *reasons]
     if reasons and not prepared.may_reload:
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {reasons[0]}")
+    if skipped := change.reload is Reload.NONE:
+        plans = {path: by_reload(plan, forced=False) for path, plan in plans.items()}
+        reasons = [*reasons, *reasons_of(plans.values())]
     contents = await context.foreseen(await asyncio.to_thread(files.contents), change.author) if files else ()
-    publication = Publication(files, plans, reasons, skip=change.reload is Reload.NONE)
+    publication = Publication(context, files.stores, plans, reasons, may_reload=not skipped)
     if files:
-        await publication.begin(context.current.fingerprint if prepared.has_text else "")
+        await publication.begin(files.drafts, context.current.fingerprint if prepared.has_text else "")
     applied = process.Applied()
     if prepared.has_text:
         try:
@@ -297,21 +299,13 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
         if not publication.reasons:
             applied = await process.apply(context, change, stamped, before, prepared.new)
             publication.reasons += applied.reasons
-    if files:
-        await publication.end()
-    if not (reasons := publication.reasons) and context.pending and any(plan.awaited for plan in plans.values()):
-        reasons = [PENDING]
-    shown = () if change.reload is Reload.NONE else tuple(reasons)
-    commands = () if reasons else (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.texts))
+        await publication.finish()
+    await publication.settle()
+    reasons = [*publication.to_reload]
+    is_live = not (publication.reasons or reasons)
+    commands = (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.texts)) if is_live else ()
     version = stamped.version if prepared.has_text else prepared.base
-    return Outcome(version, reasons=shown, live=not reasons, contents=contents, commands=commands, members=applied.members)
-
-
-async def _file_locked(context: CommitContext, change: FileChange, passed: Passed | None) -> Outcome:
-    """The configuration keeps its version. A file that a configuration refers to which waits for its reload waits with it."""
-    applied = await change_locked(context, change, passed)
-    reasons = applied.reasons or ([PENDING] if applied.awaited and context.pending and change.may_reload else ())
-    return Outcome(context.current.version, reasons=tuple(reasons), live=not reasons, contents=applied.contents)
+    return Outcome(version, reasons=tuple(reasons), live=is_live, contents=contents, commands=commands, members=applied.members)
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> None:

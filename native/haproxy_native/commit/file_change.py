@@ -1,54 +1,28 @@
-"""A change of a stored file as part of a commit: entered into the ledger, written, then applied to the worker.
-
-The file's store plans how it is applied. A change that HAProxy refuses leaves file and process as they were.
-"""
+"""A change of one stored file as part of a commit: composed, permitted and published under the locks, without a check by HAProxy."""
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from haproxy_native.commit.change import Content
+from haproxy_native.commit.change import Content, FileStore, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
-from haproxy_native.commit.ledger import SKIPPED, WAITING
-from haproxy_native.disk import ownership
-from haproxy_native.disk.atomic import sync_directory
+from haproxy_native.commit.publication import Publication, by_reload, reasons_of
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import Forbidden, NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
-from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.errors import Forbidden
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author, Rights, author
-from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
 
 log = logging.getLogger(__name__)
-ASKED = Reason("", 0, "", "a reload was asked for")
 # Bytes of a file whose contents are remembered.
 LARGEST = 1 << 26
-
-
-class StoredFiles(Protocol):
-    """What the commit needs of a store (native/haproxy_native/storage/store.py)."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str:
-        """The kind of its files as objects, as in `map/hosts.map`."""
-
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
-
-    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +36,7 @@ class FileChange:
     in the file, where it is not the whole.
     """
 
-    store: StoredFiles
+    store: FileStore
     path: Path
     draft: Draft | None = None
     check: Callable[[], None] = lambda: None
@@ -77,24 +51,10 @@ class FileChange:
     author: Author = field(default_factory=author.get)
 
     @property
-    def paths(self) -> Sequence[Path]:
-        return [*self.along, self.path]
-
-    @property
     def drafts(self) -> Iterator[Draft]:
         yield from self.along.values()
         if self.draft:
             yield self.draft
-
-
-@dataclass(frozen=True)
-class FileOutcome:
-    """`reasons` for a reload, empty where the worker has the file. `awaited` as in the plan, and only where the worker has not taken the
-    file live."""
-
-    reasons: Sequence[Reason] = ()
-    awaited: bool = False
-    contents: Sequence[Content] = ()
 
 
 class Comparison(Protocol):
@@ -104,8 +64,8 @@ class Comparison(Protocol):
         """Raises Overtaken."""
 
 
-async def change_locked(context: CommitContext, change: FileChange, passed: Comparison | None = None) -> FileOutcome:
-    """Commits without reloading. The caller holds the lock; `reasons` say whether a reload is needed.
+async def change_locked(context: CommitContext, change: FileChange, passed: Comparison | None = None) -> Outcome:
+    """Commits without reloading; `reasons` say whether a reload is needed. The configuration keeps its version. The caller holds the locks.
 
     Raises what the check raises, WriteFailed and NotTaken, with nothing changed, and Overtaken where the change is not what has `passed`.
     """
@@ -116,7 +76,17 @@ async def change_locked(context: CommitContext, change: FileChange, passed: Comp
             await passed.compare(context, change)
         may_reload = await permitted_to_reload(change)
         contents = await context.foreseen(await asyncio.to_thread(_contents, change), change.author) if context.observers.are_any else ()
-        return replace(await _apply(context, change, may_reload=may_reload), contents=contents)
+        plan = await planned(context, change)
+        _refuse_reload(plan, may_reload=may_reload)
+        stores = dict.fromkeys(drafts_of(change), change.store)
+        # What is read along with the file is applied with it.
+        plans = dict.fromkeys(change.along, FilePlan()) | {change.path: plan}
+        reloads = change.may_reload or change.force_reload
+        publication = Publication(context, stores, plans, reasons_of([plan]), may_reload=reloads, partial=change.partial)
+        await publication.begin(drafts_of(change))
+        await publication.settle()
+        reasons = publication.to_reload
+        return Outcome(context.current.version, reasons=reasons, live=not reasons, contents=contents)
     except Overtaken:
         # The drafts that it was given are of use when it begins again.
         change = replace(change, draft=None, along={}) if change is given else change
@@ -175,7 +145,7 @@ def _touches(change: FileChange) -> Sequence[Touch]:
     return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts_of(change).items()]
 
 
-def touches_of_file(rights: Rights | None, store: StoredFiles, path: Path, coming: Path | None) -> Sequence[Touch]:
+def touches_of_file(rights: Rights | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
     """What a change does to a file that is to hold what `coming` holds, or is deleted without it; as `touches_of`. Blocks."""
     if coming and path.exists() and max(file.stat().st_size for file in (path, coming)) <= LARGEST:
         return touches_of(rights, store, path, path.read_bytes(), coming.read_bytes())
@@ -188,7 +158,7 @@ def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 
 
-def touches_of(rights: Rights | None, store: StoredFiles, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
+def touches_of(rights: Rights | None, store: FileStore, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
     """What a change does to a file as a whole; to what stands in it, for an author who has no right to the whole. Blocks."""
     whole = [touch(store.kind, path, is_there=before is not None, stays=after is not None)]
     if rights is None or before is None or after is None:
@@ -198,29 +168,6 @@ def touches_of(rights: Rights | None, store: StoredFiles, path: Path, before: by
     except Forbidden:
         return store.touches(path, before, after) or whole
     return whole
-
-
-async def _apply(context: CommitContext, change: FileChange, *, may_reload: bool) -> FileOutcome:
-    plan = await planned(context, change)
-    _refuse_reload(plan, may_reload=may_reload)
-    if not plan.used and not plan.steps:
-        await asyncio.to_thread(_install, change)
-        _note_published(context, change)
-        return FileOutcome([ASKED] if change.force_reload else [], plan.awaited)
-    try:
-        await asyncio.to_thread(_begin, context, change)
-        await asyncio.to_thread(_install, change)
-    except NativeError:
-        with suppress(WriteFailed):
-            await asyncio.to_thread(_undo, context, change)
-        raise
-    _note_published(context, change)
-    return await _apply_live(context, change, plan)
-
-
-def _note_published(context: CommitContext, change: FileChange) -> None:
-    for path in change.paths:
-        context.note_published(path)
 
 
 async def notice(context: CommitContext) -> None:
@@ -234,65 +181,5 @@ async def notice(context: CommitContext) -> None:
 async def planned(context: CommitContext, change: FileChange) -> FilePlan:
     plan = await change.store.plan(context, change.path, change.draft.path if change.draft else None)
     if change.force_reload or not change.live:
-        seen = () if change.force_reload else plan.seen
-        return FilePlan(seen, plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
+        return by_reload(plan, forced=change.force_reload)
     return plan if change.steps is None else replace(plan, steps=change.steps, reasons=())
-
-
-async def _apply_live(context: CommitContext, change: FileChange, plan: FilePlan) -> FileOutcome:
-    reasons, may_reload = plan.reasons, change.may_reload or change.force_reload
-    if plan.steps:
-        try:
-            await commands.carry_out(context.runtime, plan.steps)
-            reasons = ()
-        except RuntimeRefused as error:
-            await asyncio.to_thread(_undo, context, change)
-            raise NotTaken(error.answer) from error
-        except NotLive as error:
-            reasons = [Reason("", 0, "", error.detail)]
-        except RuntimeFailure as error:
-            reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
-    if not reasons:
-        waiting = context.ledger.entries[str(change.path)].state if change.partial else ""
-        _settle(context, change, waiting)
-        return FileOutcome((), plan.awaited and bool(waiting))
-    _settle(context, change, WAITING if may_reload or context.pending else SKIPPED)
-    return FileOutcome(reasons if may_reload else (), plan.awaited)
-
-
-def _settle(context: CommitContext, change: FileChange, state: str) -> None:
-    if state:
-        context.ledger.owe(change.paths, state)
-    else:
-        context.ledger.in_step(*change.paths)
-
-
-def _begin(context: CommitContext, change: FileChange) -> None:
-    context.ledger.begin(dict.fromkeys(change.paths, change.store.name))
-
-
-def _undo(context: CommitContext, change: FileChange) -> None:
-    entries = context.ledger.entries
-    context.ledger.undo(*(path for path in change.paths if (owed := entries.get(str(path))) and owed.before is not None))
-
-
-def _install(change: FileChange) -> None:
-    for draft in change.drafts:
-        draft.install()
-    if not change.draft:
-        delete(change.path)
-
-
-def delete(path: Path) -> None:
-    """Raises WriteFailed."""
-    try:
-        path.unlink()
-    except OSError as error:
-        raise WriteFailed(ownership.failed(f"cannot delete {path}", error, path.parent)) from error
-    sync_directory(os, path.parent)
-
-
-async def finish(context: CommitContext, store: StoredFiles, path: Path) -> None:
-    """Applies what an interrupted change has left of a file to the worker, or leaves it to a reload. Raises NotTaken with it undone."""
-    there = await asyncio.to_thread(path.exists)
-    await _apply_live(context, FileChange(store, path), await store.plan(context, path, path if there else None))

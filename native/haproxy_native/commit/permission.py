@@ -14,7 +14,8 @@ from haproxy_native.beside import beside
 from haproxy_native.commit import decision
 from haproxy_native.commit.change import Candidate, Change, FileStore, Reload, Texts
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import ASKED, touches_of_file
+from haproxy_native.commit.file_change import touches_of_file
+from haproxy_native.commit.publication import ASKED
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from haproxy_native.commit.change import Candidate, Outcome
+from haproxy_native.commit.change import Candidate, FileStore, Outcome
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange, StoredFiles, notice
+from haproxy_native.commit.file_change import FileChange, notice
 from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.disk.file import Draft
@@ -27,7 +27,7 @@ class Upload:
 
     def __init__(
         self,
-        store: StoredFiles,
+        store: FileStore,
         path: Path,
         draft: Callable[[], Draft],
         check: Callable[[], None],

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.commit import file_change
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
-from haproxy_native.commit.file_set import resume
+from haproxy_native.commit.publication import resume
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
@@ -167,11 +166,10 @@ def test_files_that_are_read_together_are_changed_together(tmp_path: Path, reach
         key = tmp_path / "one.txt.key"
         key.write_bytes(b"old")
         drafts = {each: ConfigFile(each, tmp_path).draft(b"new", UNKNOWN) for each in (key, path)}
-        begun = FileChange(OneFile(process), path, drafts[path], along={key: drafts[key]})
-        file_change._begin(engine.context, begun)
-        for draft in list(begun.drafts)[:reached]:
+        engine.context.ledger.begin(dict.fromkeys(drafts, "one"))
+        for draft in list(drafts.values())[:reached]:
             draft.install()
-        for draft in begun.drafts:
+        for draft in drafts.values():
             draft.discard()
         engine.context.ledger.open()
         await resume(engine.context, {"one": OneFile(process)})

@@ -12,7 +12,7 @@ import pytest
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit import file_change
+from haproxy_native.commit import publication
 from haproxy_native.commit.change import Change, Contents, FileEdits
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.preview import would_reload
@@ -366,7 +366,7 @@ def _kill_at(step: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         left[0] -= 1
 
-    put, delete, send = DraftFile.put_in_place, file_change.delete, Runtime.send
+    put, delete, send = DraftFile.put_in_place, publication.delete, Runtime.send
 
     def put_(self: DraftFile, target: Path, **how: Any) -> None:
         count()
@@ -383,6 +383,4 @@ def _kill_at(step: int) -> None:
 
     DraftFile.put_in_place = put_  # type: ignore[method-assign]
     Runtime.send = send_  # type: ignore[method-assign, assignment]
-    from haproxy_native.commit import file_set
-
-    file_set.delete = delete_
+    publication.delete = delete_
