@@ -209,7 +209,9 @@ class _Sides:
             if isinstance(operation, Patch)
             else [name for name in {**before, **made} if before.get(name) != made.get(name)]
         )
-        old, new = (self._object(document, place) or {} for document in (self.merge.base, self.merge.newer))
+        old, new, goal = (self._object(document, place) or {} for document in (self.merge.base, self.merge.newer, self.merge.goal))
+        if new == goal:
+            return self.theirs
         wanted = dict(now)
         for name in names:
             if new.get(name) == old.get(name):
