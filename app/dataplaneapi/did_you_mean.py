@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, quote
 # Comparing spellings takes time that grows with their length.
 LONGEST_WORD = 100
 BASE, OLD_BASES = "v3", ("v1", "v2", "v3")
+# Below these a name can hold slashes: that of a file, or `peers/table`.
+NAMED_BY_FILE = {"runtime", "storage"}
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -63,10 +65,12 @@ class Guide:
         if target is None:
             return []
         parent = _parent(query)
-        names = [text for text, word in zip(segments, known, strict=True) if not word]
-        names = [parent[1], *names] if parent[1] else names
-        ranked = sorted((_rank(path, known, parent[0], len(names)), path) for path in self._paths if _leads_to(path, target))
-        return [_spell(path, names) for rank, path in ranked if rank == ranked[0][0]][:3]
+        place = len(known) - known[::-1].index(target)
+        above = [text for text, word in zip(segments[:place], known, strict=False) if not word]
+        above = [parent[1], *above] if parent[1] else above
+        below = segments[place:]
+        ranked = sorted((_rank(path, known, parent[0], len(above), len(below)), path) for path in self._paths if _leads_to(path, target))
+        return [_spell(path, above, below) for rank, path in ranked if rank == ranked[0][0]][:3]
 
     def _known(self, segments: Sequence[str]) -> list[str | None]:
         """The words that are meant, None for names: what stands behind a collection is one, whatever it resembles."""
@@ -86,22 +90,36 @@ def _parent(query: dict[str, str]) -> tuple[str, str | None]:
 
 
 def _leads_to(path: tuple[str, ...], target: str) -> bool:
-    """Whether the target is the last fixed segment of the path."""
-    return _end(path) == target
+    """Whether the target, in the singular or the plural, is the last fixed segment of the path."""
+    end = _end(path)
+    return end is not None and _singular(end) == _singular(target)
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s")
 
 
 def _end(path: tuple[str, ...]) -> str | None:
     return next((word for word in reversed(path) if not word.startswith("{")), None)
 
 
-def _rank(path: tuple[str, ...], known: list[str | None], kind: str, names: int) -> tuple[int, ...]:
-    """The smaller the better: the parent that was asked for, as many names as were given, most segments in common."""
+def _rank(path: tuple[str, ...], known: list[str | None], kind: str, above: int, below: int) -> tuple[int, ...]:
+    """The smaller the better: the parent that was asked for, most segments in common, names at the end of both or neither."""
     holes = sum(word.startswith("{") for word in path)
-    foreign = len(set(path) - set(known)) - holes
+    fixed = {_singular(word) for word in path if not word.startswith("{")}
+    wanted = {_singular(word) for word in known if word}
     wrong_parent = bool(kind) and not any(word.startswith(kind) for word in path)
-    return int(wrong_parent), len(set(known) - set(path)), max(0, names - holes), foreign, max(0, holes - names)
+    wrong_end = path[-1].startswith("{") != (below > 0)
+    names = above + below
+    return int(wrong_parent), len(wanted - fixed), int(wrong_end), max(0, names - holes), len(fixed - wanted), max(0, holes - names)
 
 
-def _spell(path: tuple[str, ...], names: list[str]) -> str:
-    left = iter(names)
-    return "/".join(["", BASE, *(quote(next(left, word), safe="{}") if word.startswith("{") else word for word in path)])
+def _spell(path: tuple[str, ...], above: list[str], below: list[str]) -> str:
+    """The path with the names that were given above and below its last fixed segment; what is not given keeps its braces."""
+    place = max(at for at, word in enumerate(path) if not word.startswith("{"))
+    left, absent = iter(below), sum(word.startswith("{") for word in path[:place]) - len(above)
+    names = iter([*[""] * absent, *above[max(0, -absent) :]])
+    if NAMED_BY_FILE & set(path[:place]):
+        left = iter(["/".join(below)] if below else [])
+    given = [next(names if at < place else left, "") if word.startswith("{") else "" for at, word in enumerate(path)]
+    return "/".join(["", BASE, *(quote(name, safe="") or word for name, word in zip(given, path, strict=True))])
