@@ -16,6 +16,8 @@ _DATUM = re.compile(r" (?P<name>[a-z_0-9]+)(?:\(\d+\))?=(?P<value>-?\d+)(?= |$)"
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"e": b"\x1b"}
 MOST = 2**32 - 1
+# The types of tables to which HAProxy's commands can name a key.
+KEYED = ("ip", "ipv6", "integer", "string")
 _MAPPED = bytes(10) + b"\xff\xff"
 
 
@@ -57,8 +59,11 @@ def unescaped(text: str) -> str:
 def held_key(kind: str, key: str) -> str:
     """The key as that type of table holds it: IPv4 clients are IPv4-mapped addresses in one of IPv6, as HAProxy makes of them.
 
-    Raises BadValue for what is no key: some versions take any word for 0.0.0.0, or 0.
+    Raises BadValue for what is no key: some versions take any word for 0.0.0.0, or 0. Also raises it for a type whose keys no command
+    can name: HAProxy refuses such a command and makes the entry all the same.
     """
+    if kind not in KEYED:
+        raise BadValue(f"the key of an entry can be sent to tables of type {', '.join(KEYED)} only, and this one is of type {kind}")
     if kind in ("ip", "ipv6"):
         return _held_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):

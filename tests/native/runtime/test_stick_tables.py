@@ -50,6 +50,7 @@ def test_a_key_as_it_was(shown: str, key: str) -> None:
         ("ipv6", {"::1": "::1", "::0:1": "::1", "1.2.3.4": "::ffff:1.2.3.4"}, ["1.2.3", "fe80::1%lo", "zz"]),
         ("integer", {"0": "0", "4294967295": "4294967295"}, ["-1", "4294967296", "banana", "٣", "1.5"]),
         ("string", {"anything at all": "anything at all"}, []),
+        ("binary", {}, ["0a0b0c0d", "ab"]),
     ],
 )
 def test_keys_of_a_type(kind: str, good: dict[str, str], bad: list[str]) -> None:
