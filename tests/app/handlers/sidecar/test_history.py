@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from dataplaneapi.settings.roles import read_roles
-from tests.app.client import CONFIG, Client
+from tests.app.client import CONFIG, Client, serving
 from tests.app.handlers.storage.test_files import upload as stored
 from tests.app.spoe import FILES, upload
 from tests.tls.pems import made
@@ -34,7 +35,13 @@ def recorded_client(client: Client) -> Iterator[Client]:
         yield client
 
 
-def test_an_entry(client: Client) -> None:
+def test_an_entry(tmp_path: Path) -> None:
+    """While its reload is due."""
+    with serving(tmp_path, reload_delay=3600) as client, entered(client):
+        _shows_an_entry(client)
+
+
+def _shows_an_entry(client: Client) -> None:
     assert client.get(HISTORY).json == []
     server = f"{CONFIG}/backends/app/servers/app1?version=1"
     body, message = {"name": "app1", "address": "127.0.0.1", "port": 8081, "weight": 7}, {"X-Change-Message": " lighter\ttoday "}
