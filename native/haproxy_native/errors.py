@@ -23,7 +23,7 @@ NativeError
 │   │   └── StaleRenaming     a renaming, which is not merged
 │   ├── Touched          an edit by another process at the last moment
 │   ├── Collided         both have changed the same
-│   ├── Diverged         what a change left is not as it left it any more
+│   │   └── Diverged         what a change left is not as it left it any more
 │   ├── NotRevertible    a change of the process alone
 │   ├── TextGone         a version whose text is not kept any more
 │   ├── NotCommittable   a failed transaction
@@ -191,8 +191,8 @@ class Collided(Conflict):
         self.clashes, self.version = tuple(clashes), version
 
 
-class Diverged(Conflict):
-    """What a change left is not there any more as it left it."""
+class Diverged(Collided):
+    """What a change left is not there any more as it left it. Its detail is the whole text."""
 
     label = ""
 

@@ -11,7 +11,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH, Handler
 from dataplaneapi.api.responses import Response
 from haproxy_native.beside import beside
-from haproxy_native.errors import Clash, Collided, Unusable
+from haproxy_native.errors import Clash, Collided, Diverged, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.journal import Journal
 
@@ -43,6 +43,10 @@ def explained(handler: Handler) -> Handler:
 
 async def _shown(call: Call, error: Collided) -> ApiError:
     conflicts = await conflicts_of(call, error)
+    if isinstance(error, Diverged):
+        entry = next((each for each in conflicts if "entry" in each), None)
+        by = f"; changed last by {entry['author']}, in entry {entry['entry']}" if entry else ""
+        return ApiError(409, f"{error}{by}", conflicts=conflicts)
     by = f", by {conflicts[0]['author']}" if "author" in conflicts[0] else ""
     current = call.services.engine.version()
     return ApiError(

@@ -10,8 +10,7 @@ one, with the operations so far. Each operation finds in `theirs` what it was ma
   end;
 - a list that is replaced as a whole has to be the same in both;
 - a text is taken apart: a section that is the same in both is replaced as it is, any other by its objects and members, and comments are
-  merged by lines. What no object expresses, such as conditions and lines that the API does not know, needs a section that is the same in
-  both.
+  merged by lines, and so are lines that the API does not know. Conditions need a section that is the same in both.
 
 What `theirs` already has as the operation makes it is left out. Parents, defaults and objects that are referred to are not compared: the
 check judges what becomes of them. Everything contested is collected, and raised at the end.
@@ -19,6 +18,7 @@ check judges what becomes of them. Everything contested is collected, and raised
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,11 +26,13 @@ from itertools import accumulate, groupby
 from typing import Any
 
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, Replace, ReplaceAll
+from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor, Object, standard_editor
 from haproxy_native.editing.header import under_head_of
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Clash, Collided, NativeError
+from haproxy_native.editing.secrets import masked_member
+from haproxy_native.errors import Clash, Collided, Diverged, NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects
 from haproxy_native.planning.section_order import Key
 from haproxy_native.planning.touches import RAW
@@ -71,6 +73,38 @@ def rebased(operations: Iterable[Edit], base: Document, newer: Document, known: 
     if contested := list(dict.fromkeys(merge.contested)):
         raise Collided(_text(contested), clashes=[each.clash(editor, merge) for each in contested])
     return theirs
+
+
+def reverted(now: Document, before: Document, after: Document) -> Document:
+    """Return a configuration without the change that made `after` of `before`: the inverse, made on what stands there now.
+
+    Raises Diverged for what has changed since.
+    """
+    after = patches.sharing(after, now)
+    before = patches.sharing(under_head_of(before, now), after)
+    try:
+        return rebased([PutDocument(before)], after, now)
+    except Collided as error:
+        first, *others = error.clashes
+        more = f", and {len(others)} more" if others else ""
+        # As everything that the history shows.
+        raise Diverged(f"{_since(first)}{more}", clashes=[_masked(clash) for clash in error.clashes]) from None
+
+
+def _masked(clash: Clash) -> Clash:
+    theirs, mine = (masked_member(value, clash.object, clash.member) for value in (clash.theirs, clash.mine))
+    return Clash(clash.object, clash.member, theirs, mine)
+
+
+def _since(clash: Clash) -> str:
+    if clash.member and not isinstance(clash.theirs or clash.before, list):
+        there, expected = (json.dumps(masked_member(value, clash.object, clash.member)) for value in (clash.theirs, clash.before))
+        return f"{clash.member} of {clash.object} is {there} by now, not {expected}"
+    if clash.member or (clash.theirs is not None and clash.before is not None):
+        return (
+            f"{f'{clash.member} of ' if clash.member else ''}{clash.object} {'have' if clash.member == LINES else 'has'} been changed since"
+        )
+    return f"{clash.object} is {'not there any more' if clash.theirs is None else 'there by now'}"
 
 
 @dataclass(frozen=True)
@@ -336,6 +370,8 @@ class _Sides:
 
     def _with_parts(self, theirs: Document, key: Key, old: Section, new: Section) -> Document:
         """Return `theirs` with what differs between two sections done to the third, which is another than both."""
+        if any(effect.member == LINES for effect in self._effects(old, new)):
+            return self._with_lines(theirs, key, old, new)
         before = self.mine.replace(_sections(self.mine, key)[0], old)
         now, mine = before, before.replace(old, new.with_lead(old.lead))
         for operation in _operations(self.editor, before, mine):
@@ -358,6 +394,22 @@ class _Sides:
             return self._left_out(theirs, _place_of(self.editor, key), LINES)
         return theirs.replace(there, merged_section.with_lead(lead))
 
+    def _with_lines(self, theirs: Document, key: Key, old: Section, new: Section) -> Document:
+        """Return `theirs` with lines that the API does not know merged as lines, if that does to the third section what it does to one."""
+        there = theirs.find(*key)
+        assert there is not None
+        lead, text = _merged(old.lead, there.lead, new.lead), _merged(old.text, there.text, new.text)
+        if lead is not None and text is not None and _conditions(old) == _conditions(new):
+            made = there.with_text(text)
+            if self._changes(there, made) == self._changes(old, new):
+                return theirs.replace(there, made.with_lead(lead))
+        return self._left_out(theirs, _place_of(self.editor, key), LINES)
+
+    def _changes(self, one: Section, other: Section) -> Counter[str]:
+        """Return the effects of a change, whatever positions rows have."""
+        found = ({**effect.as_dict(), "object": effect.place.resource.name} for effect in self._effects(one, other))
+        return Counter(json.dumps(each, sort_keys=True) for each in found)
+
     def _is_same(self, one: Sequence[Section], other: Sequence[Section]) -> bool:
         """Return whether sections differ in nothing but comments, and in how values are written."""
         if len(one) != len(other):
@@ -373,7 +425,7 @@ class _Sides:
     def _frame(self, section: Section) -> object:
         """Return what no member says: all lines if conditions stand between them, else the order of names."""
         lines = _written(section.text)
-        if section.snippets or any(line.startswith(CONDITIONALS) for line in lines):
+        if section.snippets or _conditions(section):
             return [line for line in lines if not line.startswith("#")]
         resource = _place_of(self.editor, (section.kind, section.name)).resource
         named = [child for _, child in self.editor.lines.kinds(resource.name, section) if child.kind == "named"]
@@ -516,6 +568,10 @@ def _written(text: str) -> list[str]:
     return [line.strip() for line in split_lines(text) if line.strip()]
 
 
+def _conditions(section: Section) -> list[str]:
+    return [line for line in _written(section.text) if line.startswith(CONDITIONALS)]
+
+
 def _comments(section: Section) -> list[str]:
     return [line.text.strip() for line in section.lines if line.is_comment]
 
@@ -538,4 +594,5 @@ def _inserted(document: Document, source: Document, section: Section) -> Documen
         )
     else:
         place = document.place(below)
-    return document.insert_at(section, place)
+    above = source.sections[at - 1].text if at else source.preamble
+    return document.insert_at(section, place, apart=above.endswith("\n\n"), closed=section.text.endswith("\n\n"))

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
+from haproxy_native.changes.rebasing import reverted
 from haproxy_native.check.messages import Places, messages
 from haproxy_native.commit.change import Published
-from haproxy_native.editing.editor import standard_editor
-from haproxy_native.planning.merging import without
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -45,7 +44,7 @@ def guilty(changes: Sequence[Published], lines: set[Place]) -> list[Published]:
 def without_all(now: Document, changes: Sequence[Published]) -> Document:
     """The configuration without these changes. Raises Conflict where a later one has changed the same."""
     for change in reversed(changes):
-        now = without(standard_editor(), now, change.before, change.after)
+        now = reverted(now, change.before, change.after)
     return now
 
 

@@ -10,22 +10,25 @@ from typing import Any, ClassVar, Protocol
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import Edit
+from haproxy_native.changes.rebasing import reverted
 from haproxy_native.commit.change import Change, Content, Contents, FileEdits, Member, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.file_change import touch
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.secrets import masked_lines
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, NotRevertible
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.planning.merging import content_without, without
 from haproxy_native.request_context import author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
+from haproxy_native.text.merge import Collision, Lines, merged
+from haproxy_native.text.pieces import decoded, encoded, split_lines
 
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # From what a file holds to what it is to hold; None is no file.
@@ -50,14 +53,13 @@ class Returned:
 class Undo:
     """Takes a change of the configuration back among later ones."""
 
-    editor: Editor
     before: Document
     after: Document
     is_whole: ClassVar[bool] = True
 
     def apply(self, document: Document) -> Document:
-        """Raises Conflict with both sides."""
-        return without(self.editor, document, self.before, self.after)
+        """Raises Diverged."""
+        return reverted(document, self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Returning:
 
     async def _without(self, main: Content) -> Edit | None:
         """Returns what takes the change back; None if the configuration does not have it."""
-        undo = Undo(self.editor, *await beside(lambda: [_document(data) for data in (main.before, main.after)]))
+        undo = Undo(*await beside(lambda: [_document(data) for data in (main.before, main.after)]))
         return None if header.same_text(await beside(undo.apply, self.engine.document), self.engine.document) else undo
 
     async def roll_back(self, id_: int, cause: str) -> Returned:
@@ -211,7 +213,29 @@ def _content_without(content: Content, now: bytes | None) -> bytes | None:
     if not content.is_kept:
         raise Diverged(f"{content.path} was too large to be kept")
     is_key = any(is_secret(data) for data in (now, content.before, content.after) if data)
-    return content_without(content.path, now, content.before, content.after, is_shown=not is_key)
+    return reverted_content(content.path, now, content.before, content.after, is_shown=not is_key)
+
+
+def reverted_content(name: str, now: bytes | None, before: bytes | None, after: bytes | None, *, is_shown: bool = True) -> bytes | None:
+    """Return a file without a change of it, None for no file; the error shows lines of it if `is_shown`. Raises Diverged."""
+    if now in (before, after):
+        return before
+    if now is None or before is None or after is None:
+        raise Diverged(f"{name} has been {'deleted' if now is None else 'changed'} since")
+    try:
+        return encoded("".join(merged(*(split_lines(decoded(text)) for text in (after, now, before)))))
+    except Collision as collision:
+        raise Diverged(f"{name} has been changed since" + (f"; {_lines(collision)}" if is_shown else "")) from None
+
+
+def _lines(collision: Collision) -> str:
+    mine, theirs = (_quoted([masked_lines(line.strip()) for line in lines]) for lines in (collision.mine, collision.theirs))
+    return f"now: {mine}; to come back: {theirs}"
+
+
+def _quoted(lines: Lines) -> str:
+    text = " | ".join(lines[:3]) + (" | ..." if len(lines) > 3 else "")
+    return f"'{text[:200]}'" if lines else "nothing"
 
 
 def _as_it_was(content: Content, now: bytes | None) -> bytes | None:

@@ -1,8 +1,10 @@
+"""A change is taken back among later ones, of a configuration and of a file of its own."""
+
 import pytest
 
-from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import Conflict
-from haproxy_native.planning.merging import content_without, without
+from haproxy_native.changes.rebasing import reverted
+from haproxy_native.errors import Conflict, Diverged
+from haproxy_native.history.returning import reverted_content
 from haproxy_native.text.document import Document
 
 HEAD = "# _version=%d\n"
@@ -18,7 +20,7 @@ backend other
 
 def taken_back(before: str, after: str, now: str) -> str:
     documents = (Document.parse(HEAD % number + text) for number, text in enumerate((now, before, after), 3))
-    return without(Editor(), *documents).text.partition("\n")[2]
+    return reverted(*documents).text.partition("\n")[2]
 
 
 def test_byte_for_byte_where_nothing_came_later() -> None:
@@ -70,28 +72,28 @@ def test_what_was_taken_back_already() -> None:
 
 def test_a_collision_names_both_sides() -> None:
     after, now = TEXT.replace("weight 10", "weight 20"), TEXT.replace("weight 10", "weight 30")
-    with pytest.raises(Conflict) as raised:
+    with pytest.raises(Diverged) as raised:
         taken_back(TEXT, after, now)
     assert "weight of backend/shop/server/a is 30 by now, not 20" in raised.value.detail
-    assert "weight 30" in raised.value.detail and "to come back: 'server a 127.0.0.1:1 weight 10'" in raised.value.detail
+    assert [(each.theirs, each.mine) for each in raised.value.clashes] == [(30, 10)]
 
 
 def test_files() -> None:
-    assert content_without("m", b"a\nb\nc\n", b"a\n", b"a\nb\n") == b"a\nc\n"
-    assert content_without("m", b"new", None, b"new") is None and content_without("m", None, b"old\xff", None) == b"old\xff"
-    assert content_without("m", None, None, b"new") is None
+    assert reverted_content("m", b"a\nb\nc\n", b"a\n", b"a\nb\n") == b"a\nc\n"
+    assert reverted_content("m", b"new", None, b"new") is None and reverted_content("m", None, b"old\xff", None) == b"old\xff"
+    assert reverted_content("m", None, None, b"new") is None
     for now in (None, b"else\n"):
         with pytest.raises(Conflict, match="m has been"):
-            content_without("m", now, b"old\n", b"new\n")
+            reverted_content("m", now, b"old\n", b"new\n")
 
 
 def test_a_collision_shows_no_secret() -> None:
-    """Neither the members nor the lines; of a file that is one as a whole, nothing."""
+    """Nor do lines; of a file that is one as a whole, nothing."""
     before, after, now = (f"userlist u\n  user a insecure-password hunter{number}\n" for number in range(3))
     with pytest.raises(Conflict) as raised:
         taken_back(before, after, now)
-    assert "hunter" not in raised.value.detail and raised.value.detail.count("<masked>") == 4
+    assert "hunter" not in raised.value.detail and raised.value.detail.count("<masked>") == 2
     for is_shown in (True, False):
         with pytest.raises(Conflict) as raised:
-            content_without("m", b"stats auth a:hunter2\n", b"stats auth a:hunter0\n", b"stats auth a:hunter1\n", is_shown=is_shown)
+            reverted_content("m", b"stats auth a:hunter2\n", b"stats auth a:hunter0\n", b"stats auth a:hunter1\n", is_shown=is_shown)
         assert "hunter" not in raised.value.detail and ("<masked>" in raised.value.detail) == is_shown
