@@ -47,7 +47,7 @@ class Guide:
         self._words = {word for path in self._paths for word in path if not word.startswith("{")}
         self._ends = {word for path in self._paths if (word := _end(path))}
         self._collections = {word for path in self._paths for word, behind in pairwise(path) if behind.startswith("{")}
-        self._nearest = lru_cache(256)(lambda word: nearest(word, self._words))
+        self._nearest = lru_cache(256)(lambda word: _section(word, self._words) or nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
         """A question that names what was meant, or nothing."""
@@ -59,7 +59,7 @@ class Guide:
         segments = segments[1:] if segments and segments[0] in OLD_BASES else segments
         known = self._known(segments)
         target = next((word for word in reversed(known) if word), None)
-        if target and target not in self._ends and (other := nearest(target, self._ends)):
+        if target and target not in self._ends and (other := _section(target, self._ends) or nearest(target, self._ends)):
             known = [other if word == target else word for word in known]
             target = other
         if target is None:
@@ -93,6 +93,12 @@ def _leads_to(path: tuple[str, ...], target: str) -> bool:
     """Whether the target, in the singular or the plural, is the last fixed segment of the path."""
     end = _end(path)
     return end is not None and _singular(end) == _singular(target)
+
+
+def _section(word: str, known: Iterable[str]) -> str | None:
+    """The collection whose name says that it is one of sections: `mailers_section` is meant by `mailers`."""
+    stem = _singular(word.lower().replace("-", "_"))
+    return next((each for each in sorted(known) if _singular(each) in (f"{stem}_section", f"{stem}s_section")), None)
 
 
 def _singular(word: str) -> str:

@@ -24,6 +24,8 @@ PATHS = [
     f"{CONFIGURATION}/backends/{{parent_name}}/acls/{{index}}",
     f"{CONFIGURATION}/healthchecks",
     f"{CONFIGURATION}/nameservers/{{name}}",
+    f"{CONFIGURATION}/mailers_section/{{name}}",
+    f"{CONFIGURATION}/backends/{{parent_name}}/filters/{{index}}",
     f"{CONFIGURATION}/peers/{{parent_name}}/servers/{{name}}",
     f"{CONFIGURATION}/peers/{{parent_name}}/servers",
 ]
@@ -56,6 +58,7 @@ GUIDE = Guide(PATHS)
             {},
             [f"/v3{CONFIGURATION}/backends/{{parent_name}}/servers/s1", f"/v3{CONFIGURATION}/peers/{{parent_name}}/servers/s1"],
         ),
+        (f"/v3{CONFIGURATION}/mailers/m", {}, [f"/v3{CONFIGURATION}/mailers_section/m"]),
         (f"/v3{CONFIGURATION}/resolvers/r/nameservers/a", {}, [f"/v3{CONFIGURATION}/nameservers/a"]),
         (f"/v3{CONFIGURATION}/backends/a/b", {}, [f"/v3{CONFIGURATION}/backends/a"]),
         (f"/v3{CONFIGURATION}/health_check", {}, [f"/v3{CONFIGURATION}/healthchecks"]),
