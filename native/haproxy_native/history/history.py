@@ -73,8 +73,11 @@ class History(Observer):
     def __init__(self, context: CommitContext, editor: Editor, directory: Path, limits: Limits | None = None) -> None:
         self.context, self._editor, self._directory = context, editor, directory
         self._limits = limits or Limits()
+        self._thread = ThreadPoolExecutor(1, "history")
         self._journal: Journal | None = None
-        self._was_opened = self._is_open = False
+        # Whether changes are entered, and whether it can still be read.
+        self._is_open, self._is_closed = False, False
+        self._was_opened = False
         self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
         self._adding, self._starting, self._is_started = asyncio.Lock(), asyncio.Lock(), False
         # What is done behind the answers, in this order.
@@ -88,7 +91,9 @@ class History(Observer):
         context.events.listen(self._heard)
 
     async def __aenter__(self) -> Self:
-        self._thread, self._is_open = ThreadPoolExecutor(1, "history"), True
+        if self._is_closed:
+            self._thread = ThreadPoolExecutor(1, "history")
+        self._is_open, self._is_closed = True, False
         self.context.observers.add(self)
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
@@ -99,7 +104,7 @@ class History(Observer):
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)
-        self._is_open, self._journal = False, None
+        self._is_open, self._is_closed, self._journal = False, True, None
         self._thread.shutdown()
 
     # -- entering
@@ -363,7 +368,7 @@ class History(Observer):
         return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
 
     async def _asked(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
-        if not self._is_open:
+        if self._is_closed:
             raise Unusable("the history is closed")
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: self._worked(partial(work, **named), *given))
 

@@ -15,7 +15,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
-from haproxy_native.request_context import at_once
+from haproxy_native.request_context import Author, author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -47,7 +47,7 @@ class File:
     running: bytes = b""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     known: bool = True
-    is_at_once: bool | None = None
+    is_urgent: bool | None = None
 
     def write(self, text: str) -> None:
         self.path.write_text(text)
@@ -70,7 +70,7 @@ class File:
     async def refused(self, record: Record) -> Record:
         assert self.lock.locked()
         self.events.append(f"refused while {record.status}")
-        self.is_at_once = at_once.get()
+        self.is_urgent = author.get().is_urgent
         self.write(self.running.decode())
         return replace(record, restored_version=self.version)
 
@@ -167,9 +167,9 @@ def test_what_is_put_back_is_loaded_when_it_is_due(haproxy: HAProxy) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         file.running = file.path.read_bytes()
         file.write("broken\n")
-        at_once.set(True)
+        author.set(Author(is_urgent=True))
         await outcome(agent, agent.schedule([Why()]))
-        seen.append(file.is_at_once)
+        seen.append(file.is_urgent)
 
     with_agent(haproxy, work)
     assert seen == [False]
