@@ -71,10 +71,21 @@ class RouteIndex:
         node, names = place
         operation = node.operations.get(method)
         if operation is None:
-            allowed = ", ".join(method.upper() for method in METHODS if method.upper() in node.operations)
-            text = f"method {method} is not allowed for path {unquote(text)}"
-            raise ApiError(405, text, headers=[(ALLOW, allowed.encode())])
+            raise self._not_allowed(method, text, node)
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
+
+    def _not_allowed(self, method: str, raw_path: str, node: Node) -> ApiError:
+        """The error for a method that a path does not have: the methods it has, and the path beside it that has this one."""
+        allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
+        path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
+        text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"
+        if node.named and (operation := node.named.operations.get(method)):
+            text += f"; did you mean {method} {path}/{segments_of(operation.path)[-1]}?"
+        elif next(iter(node.operations.values())).path.endswith("}"):
+            collection = path.rpartition("/")[0]
+            if (place := self.walk(collection)) and method in place[0].operations:
+                text += f"; did you mean {method} {collection}?"
+        return ApiError(405, text, headers=[(ALLOW, ", ".join(allowed).encode())])
 
     def _not_found(self, path: str, query: bytes) -> ApiError:
         if path in (BASE, BASE + "/"):

@@ -21,10 +21,11 @@ INDEX = RouteIndex(
         "GET /services",
         "GET POST /c/backends",
         "GET PUT DELETE /c/backends/{name}",
-        "GET /c/backends/{parent_name}/servers",
-        "GET /c/backends/{parent_name}/servers/{name}",
+        "GET POST /c/backends/{parent_name}/servers",
+        "GET PUT /c/backends/{parent_name}/servers/{name}",
         "GET /c/stores/{store}/loads/{certificate}",
-        "GET /c/global/log_targets/{index}",
+        "GET PUT /c/global/log_targets",
+        "GET POST PUT /c/global/log_targets/{index}",
     ),
     lambda path, query: "try another" if path.endswith("wrong") else "",
 )
@@ -77,17 +78,23 @@ def test_help_stands_behind_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "allow"),
+    ("method", "path", "allow", "has", "meant"),
     [
-        ("PATCH", "/v3/c/backends/a", b"GET, PUT, DELETE"),
-        ("HEAD", "/v3/services", b"GET"),
-        ("OPTIONS", "/v3/services", b"GET"),
-        ("PUT", "/v3/c/backends", b"GET, POST"),
+        ("PATCH", "/v3/c/backends/a", b"GET, PUT, DELETE", "GET, PUT and DELETE", ""),
+        ("HEAD", "/v3/services", b"GET", "GET", ""),
+        ("OPTIONS", "/v3/services", b"GET", "GET", ""),
+        ("PUT", "/v3/c/backends", b"GET, POST", "GET and POST", "PUT /v3/c/backends/{name}"),
+        ("POST", "/v3/c/backends/a", b"GET, PUT, DELETE", "GET, PUT and DELETE", "POST /v3/c/backends"),
+        ("PUT", "/v3/c/backends/a%2Fb/servers", b"GET, POST", "GET and POST", "PUT /v3/c/backends/a%2Fb/servers/{name}"),
+        ("POST", "/v3/c/backends/a%2Fb/servers/x", b"GET, PUT", "GET and PUT", "POST /v3/c/backends/a%2Fb/servers"),
+        ("POST", "/v3/c/global/log_targets", b"GET, PUT", "GET and PUT", "POST /v3/c/global/log_targets/{index}"),
+        ("POST", "/v3/c/global/log_targets/", b"GET, PUT", "GET and PUT", "POST /v3/c/global/log_targets/{index}"),
     ],
 )
-def test_wrong_method(method: str, path: str, allow: bytes) -> None:
+def test_wrong_method(method: str, path: str, allow: bytes, has: str, meant: str) -> None:
     with pytest.raises(ApiError) as error:
         find(path, method)
+    question = f"; did you mean {meant}?" if meant else ""
     assert error.value.status == 405
-    assert error.value.message == f"method {method} is not allowed for path {path}"
+    assert error.value.message == f"method {method} is not allowed for path {unquote(path)}, which has {has}{question}"
     assert [value for _, value in error.value.headers] == [allow]
