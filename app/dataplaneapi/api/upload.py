@@ -149,11 +149,18 @@ class Form(Parts):
 
     async def begin(self) -> None:
         """Up to the file, whose name is then known. Raises 400 where the form has none."""
+        advice = other = ""
         async for event in self._rest:
-            if isinstance(event, Part) and event.name == PART and event.file is not None:
-                self.name = event.file
-                return
-        raise ApiError(400, "http: no such file")
+            if isinstance(event, Part):
+                if event.name == PART and event.file is not None:
+                    self.name = event.file
+                    return
+                if event.name == PART:
+                    advice = f"the field {PART} has no filename"
+                elif event.file is not None:
+                    other = other or f", not in {event.name[:100]!r}"
+        advice = advice or f"send it in the field {PART}{other}"
+        raise ApiError(400, f"http: no such file; {advice}")
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The content; the form is read to its end, so that one that is cut short is not taken for whole."""

@@ -43,9 +43,13 @@ def test_however_it_arrives(size: int) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (part("other", b"x", "a") + b"--edge--\r\n", "http: no such file"),
-        (part("file_upload", b"x") + b"--edge--\r\n", "http: no such file"),
-        (b"", "http: no such file"),
+        (
+            part("id", b"1") + part("file", b"x", "a") + b"--edge--\r\n",
+            "^http: no such file; send it in the field file_upload, not in 'file'$",
+        ),
+        (part("file_upload", b"x") + b"--edge--\r\n", "^http: no such file; the field file_upload has no filename$"),
+        (part("file", b"x") + b"--edge--\r\n", "^http: no such file; send it in the field file_upload$"),
+        (b"", "^http: no such file; send it in the field file_upload$"),
         (BODY[:-20], "the form ends before its closing boundary"),
         (b"no form at all", "the form cannot be read: "),
     ],

@@ -46,7 +46,7 @@ def test_uploads_that_are_none(client: Client, part: str, name: str, said: str) 
 
 def test_an_upload_without_a_body(client: Client) -> None:
     got = client.post(FILES, headers={"content-type": "multipart/form-data; boundary=x"})
-    assert (got.status, got.message) == (400, "http: no such file")
+    assert (got.status, got.message) == (400, "http: no such file; send it in the field file_upload")
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
