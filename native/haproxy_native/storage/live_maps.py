@@ -62,8 +62,10 @@ class LiveMap(LiveFile[MapEntry]):
         return await maps.entry(self.context.runtime, self.name, key)
 
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
-        """Raises Exists for a key that is there."""
+        """Raises Exists for a key that is there, and BadValue for an empty value: only the file can have a key without one."""
         check_key(key)
+        if not value:
+            raise BadValue(f"the value of the map entry {key[:80]!r} must not be empty: the Runtime API cannot set an empty value")
 
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [*before, MapEntry(key, value)]
@@ -184,6 +186,8 @@ def _lines(entries: Sequence[MapEntry]) -> list[str]:
 
 
 def check_key(key: str) -> None:
-    """Raises BadValue: HAProxy takes blanks in a key and shows them as if the value began there."""
+    """Raises BadValue if the key is empty or has blanks, which HAProxy accepts and then shows as if the value began there."""
+    if not key:
+        raise BadValue("the key of a map entry must not be empty")
     if any(sign in key for sign in " \t\r\n\0"):
         raise BadValue(f"the key of a map has no blanks: {key!r}")

@@ -5,7 +5,7 @@ import pytest
 from haproxy_native.commit.change import AnyChange, Member, Outcome
 from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Add, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
@@ -80,7 +80,7 @@ def test_or_neither(maps: Beside) -> None:
         for change in (live.add("#hash", "x", sync=True), live.add("x", "line\nbreak", sync=True), live.fill([MapEntry("a", "")])):
             with pytest.raises(BadValue):
                 await change
-        with pytest.raises(RuntimeRefused, match="expects three parameters"):
+        with pytest.raises(BadValue, match="the value of the map entry 'x' must not be empty"):
             await live.add("x", "")
         assert (maps.file.read_text(), maps.shown()) == (OWN, ["one 1", "two two words"])
 
