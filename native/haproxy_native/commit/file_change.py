@@ -86,7 +86,8 @@ async def change_locked(context: CommitContext, change: FileChange, passed: Comp
         await publication.begin(drafts_of(change))
         await publication.settle()
         reasons = publication.to_reload
-        return Outcome(context.current.version, reasons=reasons, live=not reasons, contents=contents)
+        is_live = not reasons and (change.live or not publication.reasons)
+        return Outcome(context.current.version, reasons=reasons, live=is_live, contents=contents)
     except Overtaken:
         # The drafts that it was given are of use when it begins again.
         change = replace(change, draft=None, along={}) if change is given else change

@@ -242,15 +242,6 @@ def is_expressible(effect: Effect) -> bool:
     return LINES not in (effect.old or effect.new or ()) and (not _is_section(effect) or bool(effect.place.key))
 
 
-def is_there(editor: Editor, document: Document, effect: Effect) -> bool:
-    """Whether a document is so already; never of rules, which have no names."""
-    if isinstance(effect.place.key, int):
-        return False
-    place = effect.place
-    now = _now(editor, document, place) if place.parent or effect.member else _whole_section(editor, document, place)
-    return bool(now == effect.new if now is None or not effect.member else now.get(effect.member) == effect.new)
-
-
 def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
     """The document with what the effects do, where all that they change is as it was. Raises Conflict, which names what is not."""
     ordered = list(wanted)

@@ -132,7 +132,7 @@ def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
 def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         outcome = await commit(engine.context, change(path, process, b"new", may_reload=False, live=False))
-        assert (outcome.live, process.published, content_of(path)) == (True, [], b"new")
+        assert (outcome.live, process.published, content_of(path)) == (False, [], b"new")
         await commit(engine.context, change(path, process, b"newer"))
         assert (process.has, engine.context.ledger.entries) == (b"newer", {})
 

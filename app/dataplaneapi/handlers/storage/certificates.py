@@ -52,7 +52,7 @@ async def delete(call: JsonCall) -> Response:
     store, site = store_of(call), call.services.engine.context
     path = store.find(call.get("name"))
     outcome = await store.delete(site, call.get("name"), **reloading(call))
-    if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
+    if isinstance(store, CertificateStore) and outcome.live:
         await store.offer(site, path)
     return outcome_response(outcome, 204)
 
@@ -60,7 +60,7 @@ async def delete(call: JsonCall) -> Response:
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
     outcome = await received(call, upload, **reloading(call))
-    if outcome.live and not call.get("skip_reload"):
+    if outcome.live:
         await store.offer(call.services.engine.context, upload.path)
     content, path, size = await _content(store, upload.path)
     headers: list[Header] = []
