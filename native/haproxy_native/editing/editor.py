@@ -25,7 +25,7 @@ from haproxy_native.editing.lookup_errors import (
     word_of,
 )
 from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
-from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, usual_indent
+from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, place_behind_kin, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
 from haproxy_native.errors import Exists, IndexOutOfRange, NativeError, OtherName, Place
 from haproxy_native.grammar.line_shape import opaque_words
@@ -197,7 +197,7 @@ class Editor:
 
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
         newline = document.sections[0].newline if document.sections else "\n"
-        section = self.shape(resource).new(body, usual_indent(document, resource.section), newline)
+        section = self.shape(resource).new(body, usual_indent(document, place_behind_kin(document, resource.section)), newline)
         return with_acls_above(self._with_embedded(section, resource, body), None) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:

@@ -1,6 +1,7 @@
 """Places new lines and sections: beside their kind, and never where they would change the meaning of others."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from haproxy_native.editing.bindings import DEFAULTS, PROXIES, all_implicit, named_defaults
 from haproxy_native.text.document import Document
@@ -14,17 +15,28 @@ def line_place(section: Section, earlier: Sequence[int]) -> int:
     return section.outside_blocks(max(earlier, default=0))
 
 
-def usual_indent(document: Document, kind: str) -> str:
-    """The indent of the neighbours: that of the last section of the kind which has lines, else of any, else two blanks."""
-    near = [section for section in reversed(document.sections) if section.kind == kind]
-    return next((section_.own_indent for section_ in (*near, *document.sections) if section_.own_indent is not None), "  ")
+def usual_indent(document: Document, place: int) -> str:
+    """Return the indent of the nearest section before a place that has lines, else of the nearest behind it, else two blanks."""
+    near = chain(range(place - 1, -1, -1), range(place, len(document.sections)))
+    sections = (document.sections[each] for each in near)
+    return next((other.own_indent for other in sections if other.kind != BOUNDARY and other.own_indent is not None), "  ")
+
+
+def place_behind_kin(document: Document, kind: str) -> int:
+    """Return the place behind the last section of a kind; if there is none, where `insert_section` puts the first one in one file."""
+    if places := document.places_of(kind):
+        return places[-1] + 1
+    if kind in FIRST_KINDS:
+        return 0
+    first_proxy = (place for place, other in enumerate(document.sections) if kind not in PROXIES and other.kind in PROXIES)
+    return next(first_proxy, len(document.sections))
 
 
 def at_home(document: Document, section: Section) -> Section:
-    """The section itself; one that has no line yet learns the indent of its neighbours."""
+    """Return the section itself; one that has no line yet learns the indent of its neighbours."""
     if section.own_indent is not None:
         return section
-    return section.with_usual_indent(usual_indent(document, section.kind))
+    return section.with_usual_indent(usual_indent(document, document.place(section)))
 
 
 def insert_section(document: Document, section: Section) -> Document:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 
 from haproxy_native.editing.bindings import DEFAULTS, all_sources
-from haproxy_native.editing.placement import insert_section, line_place
+from haproxy_native.editing.placement import at_home, insert_section, line_place
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
@@ -75,9 +75,9 @@ def with_lines(document: Document) -> Document:
     for place, (section, source) in enumerate(zip(document.sections, all_sources(document), strict=True)):
         is_own = section.kind in _PROXIES and (source is None or any(line.words[:1] == ("log",) for line in section.lines))
         if section.kind == DEFAULTS or is_own:
-            sections[place] = _with_line(section, _PROXY)
+            sections[place] = _with_line(at_home(document, section), _PROXY)
         elif place == last_global:
-            sections[place] = _with_line(section, _GLOBAL)
+            sections[place] = _with_line(at_home(document, section), _GLOBAL)
     added = Document(document.preamble, sections, document.leads)
     if last_global is None:
         added = insert_section(added, Section(_INHERITED, "", f"{_INHERITED}\n{_GLOBAL}"))

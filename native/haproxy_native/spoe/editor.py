@@ -87,7 +87,8 @@ class ScopeEditor:
             raise taken_section(resource, str(body["name"]))
         inside = list(_of(document, scope))
         kin = [section for section in inside if section.kind == resource.section]
-        new = self.shape(resource).new(body, usual_indent(document, resource.section), inside[-1].newline)
+        indent = usual_indent(document, document.place((kin or inside)[-1]) + 1)
+        new = self.shape(resource).new(body, indent, inside[-1].newline)
         return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
