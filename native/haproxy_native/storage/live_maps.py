@@ -130,6 +130,7 @@ class LiveMap(LiveFile[MapEntry]):
         check = partial(self._refuse_taken, key if touched and touched.verb == CREATE else "")
         if sync:
             self._check_ours()
+            map_file.check_value(value or "")
             await self.change(step, edit, whole=touched is None, check=check, touched=[touched] if touched else ())
             return
 

@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from haproxy_native.errors import BadValue
+from haproxy_native.errors import BadValue, Place
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
 
@@ -69,6 +69,13 @@ def with_entries(text: str, entries: Sequence[MapEntry]) -> str:
     for entry, block in zip(wanted, matched, strict=True):
         lines += [*block.above, _changed(block, entry)] if block else [_new(entry)]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
+
+
+def check_value(value: str) -> None:
+    """Raise BadValue for a value that HAProxy would read from a line of the file as another one."""
+    if value != value.strip(_BLANKS):
+        detail = f"value in body: {value!r} begins or ends with a blank, and HAProxy reads a map file without these; send it without them"
+        raise BadValue(detail, place=Place(member="value"))
 
 
 def changed_keys(before: str, after: str) -> dict[str, str] | None:

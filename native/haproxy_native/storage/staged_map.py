@@ -39,10 +39,12 @@ class StagedMap:
     async def add(self, key: str, value: str, *, sync: bool = True) -> None:
         """Raises Exists for a key that is there."""
         check_key(key)
+        map_file.check_value(value)
         await self._change(lambda before: [*_without(before, key), MapEntry(key, value)])
 
     async def set(self, key: str, value: str, *, sync: bool = True) -> None:
         """Raises NotFound."""
+        map_file.check_value(value)
         await self._change(lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in _with(before, key)])
 
     async def delete(self, key: str, *, sync: bool = True) -> None:

@@ -87,6 +87,19 @@ def test_or_neither(maps: Beside) -> None:
     maps.with_engine(work)
 
 
+@pytest.mark.parametrize("value", [" lead", "trail ", "\tlead", "trail\t", " ", "trail\r"])
+def test_the_file_holds_no_value_that_is_read_as_another(maps: Beside, value: str) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        for change in (live.add("/three", value, sync=True), live.set("one", value, sync=True)):
+            with pytest.raises(BadValue, match="value in body"):
+                await change
+        assert (maps.file.read_text(), maps.shown()) == (OWN, ["one 1", "two two words"])
+        await live.set("one", " lead")
+        assert (maps.file.read_text(), maps.shown()[0]) == (OWN, "one  lead")
+
+    maps.with_engine(work)
+
+
 def test_what_waits_to_be_read_is_not_written_over(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         await put(engine, "# pushed\nother 1\n", may_reload=False, live=False)

@@ -37,6 +37,9 @@ def test_entries_change_at_the_commit(haproxy: HAProxy) -> None:
             await entries.existing("b")
         with pytest.raises(BadValue):
             await entries.add("a b", "4")
+        for change in (entries.add("b", " lead"), entries.set("a", "trail ")):
+            with pytest.raises(BadValue, match="value in body"):
+                await change
         with pytest.raises(Missing):
             await opened(engine, id_, "none.map").clear()
         await engine.commit_transaction(id_, force_reload=False)
