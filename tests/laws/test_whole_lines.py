@@ -1,5 +1,6 @@
 """Lines that HAProxy loads are read whole: as an object without unknown words, whose unchanged PUT changes nothing."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -84,6 +85,41 @@ def test_an_edit_keeps_how_a_match_is_negated() -> None:
     (found,) = editor().list_objects(document, checks, parent)
     assert editor().replace(document, checks, parent, 0, {**found, "pattern": "501"}).text == text.replace("500", "501")
     assert editor().replace(document, checks, parent, 0, {**found, "exclamation_mark": False}).text == text.replace("!", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "without"),
+    [
+        ("server s 192.0.2.1:80 source 0.0.0.0 usesrc clientip", "server s 192.0.2.1:80"),
+        ("server s 192.0.2.1:80 source 0.0.0.0 interface eth0 weight 1", "server s 192.0.2.1:80 weight 1"),
+        ('server s 192.0.2.1:80 source 0.0.0.0 "usesrc" hdr_ip(x,-1) interface eth0 zork', "server s 192.0.2.1:80 zork"),
+        ("server s 192.0.2.1:80 source 0.0.0.0 zork usesrc weight 1", "server s 192.0.2.1:80 zork usesrc weight 1"),
+        ("server s 192.0.2.1:80 source 0.0.0.0 interface backup", "server s 192.0.2.1:80 backup"),
+        ("server-template s 3 example.org:80 source 0.0.0.0 usesrc client check", "server-template s 3 example.org:80 check"),
+        ("default-server source 0.0.0.0 usesrc client", "default-server"),
+        ("default-server source 0.0.0.0 usesrc client weight 1", "default-server weight 1"),
+        ("source 0.0.0.0 usesrc clientip interface eth0", ""),
+    ],
+)
+def test_words_that_no_member_has_go_with_the_option_that_they_belong_to(line: str, without: str) -> None:
+    backends = editor().resources["backends"]
+    document = Document.parse(f"backend b\n  {line}\n".encode())
+
+    def put(source: str | None) -> str:
+        body = deepcopy(editor().get_object(document, backends, None, "b", full=True))
+        children = (body.get(name, {}).get("s") for name in ("servers", "server_templates"))
+        holder = next(filter(None, (*children, body.get("default_server"), body)))
+        if source is None:
+            holder.pop("source")
+        elif isinstance(holder["source"], dict):
+            holder["source"] |= {"address": source}
+        else:
+            holder["source"] = source
+        return editor().replace(document, backends, None, "b", body, full=True).text
+
+    assert put("0.0.0.0") == document.text
+    assert put("192.0.2.9") == document.text.replace("0.0.0.0", "192.0.2.9")
+    assert put(None) == "backend b\n" + (f"  {without}\n" if without else "")
 
 
 def test_times_of_a_cookie_are_read_in_any_unit() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from haproxy_native.errors import BadValue
-from haproxy_native.grammar.synopsis import Chain, NoValue, Options, Part, Values, group_of
+from haproxy_native.grammar.synopsis import Chain, Group, NoValue, Options, Part, Values, group_of
 from haproxy_native.text.line_diff import changes
-from haproxy_native.text.words import Split, split, words_of
+from haproxy_native.text.words import Split, split, unquoted, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
 Pair = tuple[str, str]
@@ -24,12 +24,15 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if part.key is not None:
             key = identity(part, chain)
             last[key], said[key] = part, said.get(key, {}) | part.values
-    pairs, pieces = pairs_of(old), list[Piece]()
+    pairs, pieces, gone = pairs_of(old), list[Piece](), 0
     for part in parts:
+        if part.start < gone:
+            continue
         own = pairs[part.start : part.end]
         key = identity(part, chain)
         if part.key is not None and not (part.hidden and key not in new):
             if key not in new and (last[key] is part or not _stays(key, chain)):
+                gone = _behind_followers(old.words, part.end, group_of(key, chain.nodes[key[0]]))
                 continue
             if key in new and last[key] is part and new[key][1] != said[key]:
                 own = edited(own, part, *new[key])
@@ -39,6 +42,13 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if key not in present:
             pieces.insert(_place(key, [piece for piece, _ in pieces]), (key, regapped([], words)))
     return pieces
+
+
+def _behind_followers(words: Sequence[str], at: int, group: Group | None) -> int:
+    """Return the index behind the words that follow an option, at `at`, and belong to it."""
+    while group and at < len(words) and unquoted(words[at]) in group.followers:
+        at += 1 + group.followers[unquoted(words[at])]
+    return at
 
 
 def _stays(key: tuple[int, ...], chain: Chain) -> bool:

@@ -112,7 +112,8 @@ class Compiler:
             element = self.schemas.resolve(schema["items"])
             return Group([self.argument(name, element, note)], rows=name, repeated=True)
         join = join_of(note)
-        return Group([self.argument(name, schema, note)], rows=name if join else "", repeated=join is not None, join=join)
+        rows, followers = name if join else "", note.get("followers", {})
+        return Group([self.argument(name, schema, note)], rows, repeated=join is not None, join=join, followers=followers)
 
     def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
         """`keyword` and what its codec reads."""

@@ -357,6 +357,7 @@ class Group:
     """One group: alternatives of it, tried in order, of which the first is written. `required` tells that a line lacks no such group.
 
     `rows` is the member that repeated ones fill, a list unless they `join`; with `keep` the last is shown, and the others stay.
+    `followers`: the words that HAProxy takes behind it as its own, which no member has, and how many arguments each of them has.
     """
 
     alternatives: Sequence[Chain]
@@ -365,6 +366,7 @@ class Group:
     join: Join | None = None
     required: bool = False
     keep: bool = False
+    followers: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def members(self) -> tuple[str, ...]:
