@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.editing.lookup_errors import absent_section, taken_section
-from haproxy_native.editing.placement import at_home, usual_indent
+from haproxy_native.editing.placement import at_home, place_behind_kin, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
 from haproxy_native.errors import BadValue, Exists, Missing, Place
 from haproxy_native.grammar.load import Grammar, grammar
@@ -87,7 +87,7 @@ class ScopeEditor:
             raise taken_section(resource, str(body["name"]))
         inside = list(_of(document, scope))
         kin = [section for section in inside if section.kind == resource.section]
-        indent = usual_indent(document, document.place((kin or inside)[-1]) + 1)
+        indent = usual_indent(document, place_behind_kin(document, resource.section))
         new = self.shape(resource).new(body, indent, inside[-1].newline)
         return _insert(document, new, kin or inside, kin or inside)
 
