@@ -95,6 +95,9 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.runner.run(self.app.services.explain.shadows.close())
+        if self.app.services.history._journal:
+            # Somebody has asked it, though nobody has entered it.
+            self.runner.run(self.app.services.history.__aexit__(None, None, None))
         self.runner.run(self._engine.__aexit__(kind, error, trace))
         self.runner.close()
 

@@ -180,7 +180,7 @@ def test_a_call_that_was_cut_off_is_not_made_again(tmp_path: Path, monkeypatch: 
         raise KeyError("something")
 
     with Client(settings(tmp_path)) as client, monkeypatch.context() as patched:
-        patched.setattr(client.engine, "write", broken)
+        patched.setattr(client.engine, "commit", broken)
         assert post(client, f"{SERVERS}?version=1", NEW).status == 500
     with Client(settings(tmp_path)) as client:
         got = post(client, f"{SERVERS}?version=1", NEW)
