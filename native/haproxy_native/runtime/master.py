@@ -52,7 +52,13 @@ class Master:
         return ReloadAnswer(await self.outcome(before, self._timeout), answer)
 
     async def processes(self) -> Processes:
-        return answers.processes(await self._socket.send("show proc"))
+        return await self._processes(self._socket)
+
+    async def _processes(self, socket: Socket) -> Processes:
+        """Raises RuntimeAbsent for a master that closes the connection because it executes itself."""
+        if not (answer := await socket.send("show proc")):
+            raise RuntimeAbsent(f"{self.path}: closed without an answer")
+        return answers.processes(answer)
 
     def process(self, pid: int) -> Socket:
         """The socket of one worker, also of one that has been replaced."""
@@ -80,7 +86,7 @@ class Master:
         """A master that is executing itself again is away for a moment; what it was asked just before may get no answer."""
         socket = Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True)
         try:
-            return answers.processes(await socket.send("show proc"))
+            return await self._processes(socket)
         except RuntimeAbsent:
             return None
 

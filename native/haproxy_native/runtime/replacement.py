@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from haproxy_native.errors import RuntimeFailure
+from haproxy_native.errors import RuntimeAbsent, RuntimeConflict, RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.refusals import refused
 
+# Of a version that this worker has not prepared.
+UNKNOWN_VERSION = "Version number in the future"
 _VERSION = re.compile(r"New version created: (\d+)")
 
 
@@ -38,14 +40,17 @@ MAP = Commands("prepare map", "add map", "commit map", "clear map")
 async def replace(runtime: Runtime, kind: Commands, name: str, fill: Callable[[str], Awaitable[None]]) -> None:
     """`fill` gets the beginning of the commands that add to the new version, `add map @2 NAME`.
 
-    When it raises, the list stays as it was and the new version is discarded. Raises RuntimeRefused and what `fill` raises.
+    When it raises, the list stays as it was and the new version is discarded. Raises RuntimeRefused, what `fill` raises, and RuntimeAbsent
+    if the worker was replaced meanwhile.
     """
     async with runtime.versions:
         version = await _prepare(runtime, f"{kind.prepare} {name}")
         try:
             await fill(f"{kind.add} @{version} {name}")
             await runtime.ask(f"{kind.commit} @{version} {name}")
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, RuntimeConflict) and UNKNOWN_VERSION in error.answer:
+                raise RuntimeAbsent(f"{runtime.worker_place}: the worker was replaced before the new content was complete") from error
             with suppress(RuntimeFailure):
                 await runtime.send(f"{kind.clear} @{version} {name}")
             raise

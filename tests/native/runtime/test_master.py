@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.reload.strategies import MasterSocket
 from haproxy_native.runtime import master as master_module
 from haproxy_native.runtime.master import Master, judge
 from haproxy_native.runtime.responses import Process, Processes
@@ -102,6 +103,26 @@ def test_a_master_that_refuses_a_process_goes_on_to_answer(haproxy: HAProxy) -> 
         assert haproxy.worker_pid() in (await master.processes()).pids
 
     asyncio.run(work())
+
+
+def test_a_master_that_closes_without_an_answer_is_asked_again(tmp_path: Path) -> None:
+    """It executes itself for another client: what runs before the reload is not known then, and no reload could be told by it."""
+    rows = "1 master {} 0d00h00m01s 2.6\n# workers\n{} worker 0 0d00h00m01s 2.6\n"
+    replies = {"show proc": ["", rows.format(0, 10), rows.format(1, 11)], "reload": [""]}
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        command = (await reader.readline()).decode().partition(";")[0].strip()
+        writer.write(replies[command].pop(0).encode())
+        writer.close()
+
+    async def serves() -> bool:
+        return True
+
+    async def work() -> bool | None:
+        async with await asyncio.start_unix_server(serve, tmp_path / "m.sock"):
+            return (await MasterSocket(Master(str(tmp_path / "m.sock"), timeout=60), serves).run()).ok
+
+    assert asyncio.run(work()) is True and replies == {"show proc": [], "reload": []}
 
 
 def test_an_answer_that_never_comes_does_not_use_up_the_patience(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

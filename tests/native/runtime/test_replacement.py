@@ -1,13 +1,15 @@
 """Whole lists of a real HAProxy: replaced at once, or left as they were."""
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from haproxy_native.errors import BadValue, RuntimeRefused
-from haproxy_native.runtime import acls, maps
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime import acls, maps, replacement
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Fill, MapEntry
 from tests.haproxy import binaries
@@ -88,6 +90,26 @@ def test_a_list_that_is_refused_in_the_middle_is_left_as_it_was(loaded: HAProxy)
         await acls.Replace(nets, ["192.0.2.1"]).carry_out(runtime)
         assert await patterns(runtime, nets) == ["192.0.2.1"]
         await acls.Replace(nets, ["192.0.2.0/24"]).carry_out(runtime)
+
+    doing(loaded, work)
+
+
+def test_a_worker_that_is_replaced_meanwhile(loaded: HAProxy) -> None:
+    """The new one knows nothing of the version that its predecessor has prepared."""
+
+    async def work(runtime: Runtime) -> None:
+        name, before = file(loaded, "nets.acl"), loaded.worker_pid()
+
+        async def fill(begin: str) -> None:
+            os.kill(loaded.pid, signal.SIGUSR2)
+            async with asyncio.timeout(60):
+                while await runtime.worker_pid() == before:
+                    await asyncio.sleep(0.02)
+            await runtime.ask(f"{begin} 192.0.2.1")
+
+        with pytest.raises(RuntimeAbsent, match="the worker was replaced before the new content was complete"):
+            await replacement.replace(runtime, replacement.ACL, name, fill)
+        assert await patterns(runtime, name) == ["192.0.2.0/24"]
 
     doing(loaded, work)
 
