@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.changes.operations import PutDocument
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
@@ -31,7 +30,7 @@ from tests.acceptance.random_sections import ADDRESSES, BINDS, LOOPBACK, PLAIN, 
 from tests.acceptance.witness import Witness
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import push, reload, run, running_engine
+from tests.native.engines import Stating, push, reload, run, running_engine
 from tests.until import until
 
 VERSIONS = (*binaries.EACH[:-1], pytest.param("3.2", marks=pytest.mark.soak), "3.4")
@@ -123,7 +122,7 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
 
 async def set_back(engine: Engine, backend: str, server: str) -> None:
     """As a PUT of the server with the file's values does."""
-    stated = PutDocument(engine.document, claimed=frozenset({Claim(backend, server)}))
+    stated = Stating(engine.document, claimed=frozenset({Claim(backend, server)}))
     outcome = await engine.write([stated], Version(engine.version()))
     assert outcome.live or (await reload(engine)).status == "succeeded"
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from haproxy_native.changes.expect import ANY, Version
+from haproxy_native.changes.operations import PutDocument
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Outcome as Changed
 from haproxy_native.editing import header
 from haproxy_native.engine import Engine
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import ReloadFailed
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import MasterSocket, Outcome
@@ -97,6 +99,13 @@ async def reload(engine: Engine) -> Record:
     with suppress(ReloadFailed):
         await engine.reloads.force(())
     return engine.reloads.records.get(identity)
+
+
+@dataclass(frozen=True)
+class Stating(PutDocument):
+    """What a PUT of some servers states, without changing a line of theirs."""
+
+    claimed: Claimed = frozenset()
 
 
 @dataclass(frozen=True)

@@ -177,12 +177,11 @@ def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
 class PutDocument:
     """Replaces the configuration by a document; where that has the main file alone, the other files stay.
 
-    `banner` as that of `PutText`, `claimed` as that of `Replace`.
+    `banner` as that of `PutText`.
     """
 
     document: Document = field(repr=False)
     banner: bool | None = None
-    claimed: Claimed = frozenset()
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:

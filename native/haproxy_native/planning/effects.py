@@ -1,4 +1,4 @@
-"""The effects of a change: the objects and members in which two documents differ, their inverse, and applying them to a third document.
+"""The effects of a change: the objects and members in which two documents differ, and applying them to a third document.
 
 Pure. Comments above lines and the places of sections have no effect; what no object can express is given as `lines`.
 """
@@ -47,15 +47,6 @@ class Effect:
 
     def as_dict(self) -> dict[str, Any]:
         return {"object": self.object, "member": self.member, "old": self.old, "new": self.new}
-
-    @property
-    def inverse(self) -> "Effect":
-        return replace(self, old=self.new, new=self.old)
-
-
-def inverse(effects: Sequence[Effect]) -> tuple[Effect, ...]:
-    """What takes them back."""
-    return tuple(effect.inverse for effect in reversed(effects))
 
 
 def differing(old: Section, new: Section) -> Pair:

@@ -7,7 +7,6 @@ import pytest
 
 from haproxy_native.access.rights import VERBS, Rights, Rule
 from haproxy_native.changes.expect import Version
-from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
@@ -22,7 +21,7 @@ from haproxy_native.runtime.server_state import IN_PROGRESS
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import ByFunction, push, reload, run, running_engine, substituting
+from tests.native.engines import ByFunction, Stating, push, reload, run, running_engine, substituting
 
 CONFIG = """\
 global
@@ -116,8 +115,8 @@ OTHERS: dict[str, tuple[str, Claim, str, list[str] | None]] = {
 }
 
 
-def stating(document: Document, claims: frozenset[Claim]) -> PutDocument:
-    return PutDocument(document, claimed=claims)
+def stating(document: Document, claims: frozenset[Claim]) -> Stating:
+    return Stating(document, claimed=claims)
 
 
 async def put_back(engine: Engine, way: str) -> Outcome:

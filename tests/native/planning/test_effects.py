@@ -1,6 +1,8 @@
 """What a change does to which objects, and that it can be taken back."""
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,14 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Conflict
-from haproxy_native.planning.effects import effects, inverse, is_expressible, with_effects
+from haproxy_native.planning.effects import Effect, effects, is_expressible, with_effects
 from haproxy_native.text.document import Document
+
+
+def inverse(found: Sequence[Effect]) -> list[Effect]:
+    """What takes them back."""
+    return [replace(effect, old=effect.new, new=effect.old) for effect in reversed(found)]
+
 
 TEXT = """\
 global
@@ -85,7 +93,7 @@ def test_a_section_that_comes_or_goes_is_one_effect() -> None:
     (effect,) = effects(EDITOR, document(TEXT), more)
     assert (effect.object, effect.member, effect.old) == ("backend/more", "", None)
     assert effect.new["servers"]["m1"]["port"] == 9
-    assert effects_of(with_effects(EDITOR, more, [effect.inverse]), document(TEXT)) == []
+    assert effects_of(with_effects(EDITOR, more, inverse([effect])), document(TEXT)) == []
     assert effects_of(with_effects(EDITOR, document(TEXT), [effect]), more) == []
 
 
