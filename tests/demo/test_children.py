@@ -25,7 +25,7 @@ DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', fl
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended after the file was opened
         return False
 
 
