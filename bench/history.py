@@ -33,7 +33,7 @@ async def measured(changes: int, servers: int) -> tuple[list[float], list[float]
     """Seconds of each change of a weight, without and with the history."""
     async with AsyncExitStack() as stack:
         engines = [await _engine(stack, servers) for _ in range(2)]
-        history = History(engines[1].context, Editor(), engines[1].context.current.path.parent / "history")
+        history = History(engines[1].context, Editor(), engines[1].database)
         await stack.enter_async_context(history)
         took: tuple[list[float], list[float]] = ([], [])
         for number in range(changes):

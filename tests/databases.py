@@ -1,22 +1,30 @@
-"""Databases that a test has opened are closed when it ends: those of parts whose end the test leaves out."""
+"""Databases in tests: one is damaged, and those that a test leaves open are closed when it ends."""
 
-import sqlite3
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
+
+from haproxy_native.disk.database import STATE, Connection, Database
+
+
+async def damage(database: Database) -> None:
+    """Puts something else in the place of state.db, which is opened for the next work."""
+    await database.run(lambda state: state.close())
+    database._state = None
+    (database.directory / STATE).write_bytes(b"no database" * 1000)
 
 
 @pytest.fixture(autouse=True)
 def closed_databases(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """For the conftest.py of a directory."""
-    opened, connect = list[sqlite3.Connection](), sqlite3.connect
+    opened, begin = list[Connection](), Connection.__init__
 
-    def remembering(*given: Any, **named: Any) -> sqlite3.Connection:
-        opened.append(connect(*given, **named))
-        return opened[-1]
+    def remembering(connection: Connection, path: Path) -> None:
+        begin(connection, path)
+        opened.append(connection)
 
-    monkeypatch.setattr(sqlite3, "connect", remembering)
+    monkeypatch.setattr(Connection, "__init__", remembering)
     yield
-    for database in opened:
-        database.close()
+    for connection in opened:
+        connection.close()

@@ -116,7 +116,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     editor, workers = Editor(language), Workers(engine)
     overrides = Overrides(engine, editor)
     drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
-    history = History(engine.context, editor, own_directory(settings) / "history", _limits(settings))
+    history = History(engine.context, editor, engine.database, _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
     returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.set_back)

@@ -30,6 +30,7 @@ from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.soundness import Soundness
 from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.disk.database import Database
 from haproxy_native.editing.header import same_text
 from haproxy_native.engine_context import context_of
 from haproxy_native.engine_settings import EngineSettings
@@ -65,6 +66,7 @@ class Engine:
         self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
     ) -> None:
         self.settings, self.runtime, self.stores = settings, runtime, Stores(settings.directories, settings.storage)
+        self.database = Database(settings.storage / "state")
         self.reloads = reloads(self)
         self.context = context_of(settings, runtime, self.reloads, self.stores, plan)
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
@@ -101,6 +103,7 @@ class Engine:
             await asyncio.wait(self.context.works)
         await self.reloads.close()
         await self._watching.stop()
+        await asyncio.to_thread(self.database.close)
 
     # -- reading
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from haproxy_native.errors import Unusable
 
-_NAME = re.compile(r"haproxy-(?:check|set|shadow)-[a-z0-9_]{8}")
+_NAME = re.compile(r"haproxy-(?:check|set|shadow|state)-[a-z0-9_]{8}")
 
 
 class Scratch:

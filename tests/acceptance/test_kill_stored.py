@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from haproxy_native.disk import database
 from haproxy_native.history.journal import Journal, Limits
 from haproxy_native.storage import map_file
 from tests.acceptance.killer import Killer, wait_for_what_is_owed
@@ -102,7 +103,8 @@ class Changes:
 
     def is_entered(self) -> bool:
         """Whether the history has all that was answered, and of each file what it holds."""
-        with closing(Journal(self.sidecar.directory / "dataplane" / "engine" / "history", Limits())) as journal:
+        with closing(database.State(self.sidecar.directory / "dataplane/engine/state")) as state:
+            journal = Journal(state, Limits())
             last = journal.last or 0
             known = [(path, journal.at(last, str(path))) for path in self.files]
             return last >= self.answered and all(content is None or content.after == path.read_bytes() for path, content in known)

@@ -37,13 +37,6 @@ SELECT coalesce(after, before) FROM held WHERE path = ? AND coalesce(after, befo
 Known = tuple[int | None, bytes]
 
 
-def close(database: sqlite3.Connection) -> None:
-    """Closes the database and forgets what is cached of it. Raises sqlite3.Error."""
-    for known in [recent for recent in _recent if recent[0] is database]:
-        del _recent[known]
-    database.close()
-
-
 def hold(database: sqlite3.Connection, entry: int, path: str, before: bytes | None, after: bytes | None) -> None:
     """Keeps what a file held before and after an entry."""
     known, ids = _newest(database, path), list[int | None]()

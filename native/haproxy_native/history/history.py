@@ -1,6 +1,6 @@
 """`History`: enters every change into the journal before it is answered, and reads it back.
 
-The journal works in one thread of its own. A client's change of the configuration or of a file is refused if the disk has no room for
+A client's change of the configuration or of a file is refused if the disk has no room for
 its entry, or if earlier entries could not be written. Nothing is reserved: if writing an entry fails nevertheless, the change stays, the
 failure is logged, and the entry waits in memory until the next one is written. Changes of the process alone, and those that the server
 makes by itself, are never refused.
@@ -8,17 +8,15 @@ makes by itself, are never refused.
 
 import asyncio
 import logging
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
@@ -27,8 +25,8 @@ from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.commit.ports import Observer
-from haproxy_native.disk import room
-from haproxy_native.disk.ownership import REMEDIES, failed, owner_of
+from haproxy_native.disk.database import Database, State
+from haproxy_native.disk.ownership import owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object
@@ -36,7 +34,7 @@ from haproxy_native.errors import Missing, Unrecorded, Unusable
 from haproxy_native.history import entries, file_summaries, versions
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
-from haproxy_native.history.journal import FIRST, Journal, Limits
+from haproxy_native.history.journal import FIRST, PIECE, TABLES, Journal, Limits
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
@@ -49,11 +47,8 @@ LONGEST_REASON = 1_000
 ENTRY_BYTES = 1 << 18
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
-_NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_REMEDY = "make room on its disk, or move the directory aside if it is damaged"
 # What the journal may raise, for the disk or for what is not kept any more.
-UNREADABLE = (sqlite3.Error, OSError, Unusable, Missing)
-Given = ParamSpec("Given")
+UNREADABLE = (Unusable, Missing)
 Result = TypeVar("Result")
 Key = TypeVar("Key")
 
@@ -68,16 +63,14 @@ class Waiting:
 
 
 class History(Observer):
-    """Within `async with` every change of the context is entered. `directory` is for this process's user alone."""
+    """Within `async with` every change of the context is entered."""
 
-    def __init__(self, context: CommitContext, editor: Editor, directory: Path, limits: Limits | None = None) -> None:
-        self.context, self._editor, self._directory = context, editor, directory
+    def __init__(self, context: CommitContext, editor: Editor, database: Database, limits: Limits | None = None) -> None:
+        self.context, self._editor, self._database = context, editor, database
         self._limits = limits or Limits()
-        self._thread = ThreadPoolExecutor(1, "history")
-        self._journal: Journal | None = None
-        # Whether changes are entered, and whether it can still be read.
-        self._is_open, self._is_closed = False, False
-        self._was_opened = False
+        database.declare(*TABLES)
+        # Whether changes are entered, and whether the journal was read once.
+        self._is_open, self._was_read = False, False
         self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
         self._adding, self._starting, self._is_started = asyncio.Lock(), asyncio.Lock(), False
         # What is done behind the answers, in this order.
@@ -91,9 +84,7 @@ class History(Observer):
         context.events.listen(self._heard)
 
     async def __aenter__(self) -> Self:
-        if self._is_closed:
-            self._thread = ThreadPoolExecutor(1, "history")
-        self._is_open, self._is_closed = True, False
+        self._is_open = True
         self.context.observers.add(self)
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
@@ -102,10 +93,7 @@ class History(Observer):
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.context.observers.remove(self)
         await self._works.stop()
-        with suppress(*UNREADABLE):
-            await self._asked(Journal.close)
-        self._is_open, self._is_closed, self._journal = False, True, None
-        self._thread.shutdown()
+        self._is_open = False
 
     # -- entering
 
@@ -114,7 +102,7 @@ class History(Observer):
         try:
             await self._take_up()
             for content in contents:
-                await self._asked(Journal.know, content)
+                await self.ask(Journal.know, content)
         except UNREADABLE as error:
             log.error("the history does not take what files hold: %s", error)
 
@@ -122,11 +110,7 @@ class History(Observer):
         """Raises Unrecorded if the journal is damaged, earlier entries wait, or the disk has no room for this many bytes of content."""
         try:
             await self.catch_up()
-            await self._asked(lambda journal: room.check(self._directory, ENTRY_BYTES + size))
-        except OSError as error:
-            raise Unrecorded(failed(f"no room for an entry of the history in {self._directory}", error, self._directory)) from error
-        except sqlite3.Error as error:
-            raise Unrecorded(self._unreadable(error).detail) from error
+            await self._database.require_room(ENTRY_BYTES + size)
         except Unusable as error:
             raise Unrecorded(error.detail) from error
 
@@ -163,7 +147,7 @@ class History(Observer):
         """Adds the first entry of those that wait. Raises what UNREADABLE lists, and keeps the entry."""
         first = self._waiting[0]
         try:
-            entry, kind = await self._asked(_add, first.record)
+            entry, kind = await self.ask(_add, first.record)
         except UNREADABLE:
             raise
         except Exception:
@@ -175,10 +159,7 @@ class History(Observer):
 
     async def catch_up(self) -> None:
         """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
-        try:
-            await self._take_up()
-        except (sqlite3.Error, OSError) as error:
-            raise self._unreadable(error) from error
+        await self._take_up()
         await self._add()
         if self.trouble:
             raise Unusable(self.trouble)
@@ -188,7 +169,7 @@ class History(Observer):
         """Why configuration changes are refused: entries that could not be written. Empty if there are none."""
         if not self._waiting:
             return ""
-        return f"{len(self._waiting)} changes wait in memory for the history in {self._directory}: make room on that disk"
+        return f"{len(self._waiting)} changes wait in memory for the history in {self._database.directory}: make room on that disk"
 
     def _heard(self, event: Event) -> None:
         if not self._is_open:
@@ -237,41 +218,42 @@ class History(Observer):
         """Enters what was changed while this server did not run; again is harmless. Raises what UNREADABLE is."""
         async with self._starting:
             if not self._is_started:
-                await self._asked(lambda journal: journal.last)
+                await self.ask(lambda journal: journal.last)
                 with suppress(Missing):
                     await self._enter_unseen()
                 self._is_started, self.author_of_unseen = True, Author(OUTSIDE)
 
     async def _enter_unseen(self) -> None:
         await self._add_other(self._known, str(self.context.current.path), self._first)
-        await self._asked(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
-        for path in await self._asked(Journal.paths):
+        await self.ask(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
+        for path in await self.ask(Journal.paths):
             if path != str(self.context.current.path):
                 await self._add_unseen(path, await asyncio.to_thread(on_disk, Path(path)))
         await self._recall_unloaded()
         await self._enter_outcomes()
-        for id_, kind in await self._asked(Journal.without_effects):
+        for id_, kind in await self.ask(Journal.without_effects):
             self._behind.put_nowait(partial(self._compare, id_, kind))
 
     async def _enter_outcomes(self) -> None:
         """Enters the outcomes of ended reloads, as far as they are remembered."""
         try:
-            for reload_id in await self._asked(Journal.without_outcome):
+            for reload_id in await self.ask(Journal.without_outcome):
                 with suppress(Missing):
                     if outcome := entries.outcome_of(self.context.reloads.records.get(reload_id)):
-                        await self._asked(Journal.add_outcome, outcome)
+                        await self.ask(Journal.add_outcome, outcome)
         except UNREADABLE as error:
             log.error("the history cannot be written: %s", error)
 
     async def _entered(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
         if kind in (CONFIGURATION, FILE):
             await self._compare(id_, kind, of)
-        await self._try(Journal.tidy, time.time())
+        if id_ % PIECE == 0:
+            await self._try(Journal.prune, time.time())
 
     async def _add_unseen(self, path: str, now: bytes | None) -> None:
         """Enters a change of a file that is held otherwise than the history has it: by others, or cut off before it was entered."""
         try:
-            known = await self._asked(lambda journal: journal.at(journal.last or FIRST, path))
+            known = await self.ask(lambda journal: journal.at(journal.last or FIRST, path))
         except UNREADABLE as error:
             log.warning("whether others have changed %s is not known: %s", path, error)
             return
@@ -292,7 +274,7 @@ class History(Observer):
         """What is found in the journal; None where it cannot be read."""
         async with self._adding:
             with suppress(*UNREADABLE):
-                return await self._asked(work, key)
+                return await self.ask(work, key)
         return None
 
     async def _recall_unloaded(self) -> None:
@@ -303,7 +285,7 @@ class History(Observer):
             return
         known = {change.version for change in context.unloaded}
         known = known.union(*(record.taken_back for record in context.reloads.records.all()))
-        for entry in await self._asked(versions.since, header.version_of(good)):
+        for entry in await self.ask(versions.since, header.version_of(good)):
             (texts, with_files), is_live = await self._kept(entry.id), entry.outcome == "live"
             if header.same_text(texts[1], good):
                 return
@@ -313,10 +295,10 @@ class History(Observer):
     async def _compare(self, id_: int, kind: str, of: Outcome | Edited | None = None) -> None:
         try:
             touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
-            files = await beside(file_summaries.of_files, await self._asked(Journal.stored, id_))
+            files = await beside(file_summaries.of_files, await self.ask(Journal.stored, id_))
             effects_ = [touch.as_dict() for touch in touched]
             summary = await beside(lambda: entries.summary(masked_object(effects_, "effect"), files))
-            await self._asked(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
+            await self.ask(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
             log.warning("the effects of entry %d are not known: %s", id_, error)
 
@@ -327,15 +309,15 @@ class History(Observer):
 
     async def _kept(self, id_: int) -> tuple[tuple[Document, Document], bool]:
         """The configuration before and after an entry, and whether stored files were changed with it."""
-        content = await self._asked(Journal.configuration, id_)
+        content = await self.ask(Journal.configuration, id_)
         before = await beside(Document.parse, content.before or b"")
-        return (before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))), await self._asked(
+        return (before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))), await self.ask(
             Journal.has_files, id_
         )
 
     async def _try(self, work: Callable[..., None], *given: Any) -> None:
         try:
-            await self._asked(work, *given)
+            await self.ask(work, *given)
         except UNREADABLE as error:
             log.error("the history cannot be written: %s", error)
 
@@ -358,41 +340,15 @@ class History(Observer):
 
     async def ask(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
         """What a method of Journal returns. Raises Unusable and what it raises."""
-        try:
-            return await self._asked(work, *given, **named)
-        except (sqlite3.Error, OSError) as error:
-            raise self._unreadable(error) from error
+        return await self._database.run(lambda state: work(self._journal(state), *given, **named))
 
-    def _unreadable(self, error: Exception) -> Unusable:
-        remedy = REMEDIES.get(error.errno or 0) if isinstance(error, OSError) else _REMEDY
-        return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
-
-    async def _asked(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
-        if self._is_closed:
-            raise Unusable("the history is closed")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: self._worked(partial(work, **named), *given))
-
-    def _worked(self, work: Callable[..., Result], *given: Any) -> Result:
-        journal = self._opened()
-        try:
-            return work(journal, *given)
-        except sqlite3.DatabaseError as error:
-            # It was opened on a disk that was read-only or full then, or is damaged, and stays so.
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NEEDS_REOPENING:
-                self._journal = None
-                journal.close()
-            raise
-
-    def _opened(self) -> Journal:
-        if self._journal is None:
-            with ExitStack() as opened:
-                journal = opened.enter_context(closing(Journal(self._directory, self._limits)))
-                if not self._was_opened:
-                    with suppress(Missing):
-                        self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
-                opened.pop_all()
-            self._journal, self._was_opened = journal, True
-        return self._journal
+    def _journal(self, state: State) -> Journal:
+        journal = Journal(state, self._limits)
+        if not self._was_read:
+            with suppress(Missing):
+                self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
+            self._was_read = True
+        return journal
 
 
 def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:

@@ -1,19 +1,19 @@
-"""The database of the history. Every method blocks and raises sqlite3.Error; no two are called at once.
+"""The tables of the history. Every method blocks and raises sqlite3.Error.
 
 An entry is never rewritten: the outcome of its reload is a row of its own, by the reload's id, and its effects are added when they are
-computed. Private keys stand in a database of their own.
+computed. Private keys are in keys.db.
 """
 
 import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from haproxy_native.commit.change import Content, Member
+from haproxy_native.disk.database import State, Tables
 from haproxy_native.editing.object_names import beginning, covers
 from haproxy_native.errors import Missing, NoEntry, NotFound
 from haproxy_native.history import contents
@@ -22,7 +22,7 @@ from haproxy_native.reload.records import KEPT
 from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
 
-_TABLES = """\
+_STATEMENTS = """\
 CREATE TABLE IF NOT EXISTS entry (
     id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
     outcome TEXT NOT NULL, owner TEXT NOT NULL, reload TEXT, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
@@ -46,16 +46,15 @@ CREATE TABLE IF NOT EXISTS refusal (
     message TEXT NOT NULL, cause TEXT NOT NULL, confirmation TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL
 );
 """
+TABLES = (Tables("history", contents.TABLES + _STATEMENTS), Tables("history", contents.TABLES, are_keys=True))
 _BY = "name, address, request_id, message, cause, confirmation"
 _ENTRY = f"id, parent, time, version, kind, outcome, owner, reload, {_BY}"
 # Stands for the moment before all entries.
 FIRST = 0
 # Names of objects that begin as a pattern does, and match it.
 _NAMED = "SELECT DISTINCT object FROM touched WHERE object >= ? AND object < ? AND covers(?, object)"
-# Old entries are deleted when so many have been added.
-_PIECE = 100
-# After so many entries what was added goes from the log into the database, behind the answer; at the latest after so many pages, before it.
-_TURN, _PAGES = 50, 10_000
+# Entries are deleted beyond the limits once in so many, and by so many at least where they are too large.
+PIECE = 100
 
 
 @dataclass(frozen=True)
@@ -70,99 +69,88 @@ class Limits:
 
 
 class Journal:
-    """`keys`: the database of what is secret."""
+    """The history in a database, within the thread of that."""
 
-    def __init__(self, directory: Path, limits: Limits) -> None:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._limits, self._added, self._tidied = limits, 0, 0
-        with ExitStack() as opened:
-            self._main = opened.enter_context(closing(_opened(directory / "history.db", _TABLES)))
-            self.keys = _opened(directory / "keys.db")
-            opened.pop_all()
-
-    def close(self) -> None:
-        for database in (self._main, self.keys):
-            with suppress(sqlite3.Error):
-                contents.close(database)
+    def __init__(self, state: State, limits: Limits) -> None:
+        self._state, self._limits = state, limits
 
     # -- adding
 
     def add(self, record: Record) -> int:
         """The id of the new entry, which is on disk when this returns."""
         entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
-        with _transaction(self._main):
+        with self._state.transaction():
             members = _packed([asdict(member) for member in record.members])
             made = (self.last, entry.time, entry.version, entry.kind, entry.outcome, entry.owner, entry.reload_id)
             row = (*made, *_by(entry.author), members)
             statement = f"INSERT INTO entry (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
-            added = int(self._main.execute(statement, row).lastrowid or 0)
+            added = int(self._state.execute(statement, row).lastrowid or 0)
             for content in record.contents:
                 secret = content.path in secrets
                 row = (added, content.object, content.path, secret, content.is_kept)
-                self._main.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", row)
+                self._state.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", row)
                 if content.is_kept and not secret:
-                    contents.hold(self._main, added, content.path, content.before, content.after)
+                    contents.hold(self._state, added, content.path, content.before, content.after)
             self._touch(added, record.objects)
             # Before the entry is: an id that was used by none is used by the next.
             if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
                 self._hold_keys(added, secret_contents)
-        self._added += 1
         return added
 
     def _hold_keys(self, entry: int, secrets: Sequence[Content]) -> None:
-        with _transaction(self.keys):
-            self.keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
+        with self._state.keys.transaction():
+            self._state.keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
             for secret in secrets:
-                contents.hold(self.keys, entry, secret.path, secret.before, secret.after)
+                contents.hold(self._state.keys, entry, secret.path, secret.before, secret.after)
 
     def know(self, content: Content) -> None:
         """Keeps what a file holds before the first change that is entered; on disk when this returns."""
-        if not content.is_kept or self._main.execute("SELECT 1 FROM file WHERE path = ?", (content.path,)).fetchone():
+        if not content.is_kept or self._state.execute("SELECT 1 FROM file WHERE path = ?", (content.path,)).fetchone():
             return
         secret, first = _is_secret(content), replace(content, after=content.before)
-        with _transaction(self._main):
-            self._main.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", (FIRST, first.object, first.path, secret, True))
+        with self._state.transaction():
+            self._state.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", (FIRST, first.object, first.path, secret, True))
             if not secret:
-                contents.hold(self._main, FIRST, first.path, first.before, first.after)
+                contents.hold(self._state, FIRST, first.path, first.before, first.after)
             else:
-                with _transaction(self.keys):
-                    self.keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
-                    contents.hold(self.keys, FIRST, first.path, first.before, first.after)
+                with self._state.keys.transaction():
+                    self._state.keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
+                    contents.hold(self._state.keys, FIRST, first.path, first.before, first.after)
 
     def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str], files: Mapping[str, str], summary: str) -> None:
         """On disk with the next entry: they can be computed again."""
-        with _transaction(self._main, is_synced=False):
-            self._main.execute(
+        with self._state.transaction(is_synced=False):
+            self._state.execute(
                 "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)", (entry, _packed(effects), _packed([*files.items()]), summary)
             )
             self._touch(entry, objects)
 
     def _touch(self, entry: int, objects: Sequence[str]) -> None:
-        self._main.executemany("INSERT OR IGNORE INTO touched VALUES (?, ?)", [(name, entry) for name in objects])
+        self._state.executemany("INSERT OR IGNORE INTO touched VALUES (?, ?)", [(name, entry) for name in objects])
 
     def add_forced(self, entry: int, reload_id: str) -> None:
         """The reload of a change that was entered before its id was known."""
-        with _transaction(self._main, is_synced=False):
-            self._main.execute("INSERT OR IGNORE INTO forced VALUES (?, ?)", (entry, reload_id))
+        with self._state.transaction(is_synced=False):
+            self._state.execute("INSERT OR IGNORE INTO forced VALUES (?, ?)", (entry, reload_id))
 
     def add_outcome(self, outcome: ReloadOutcome) -> None:
         row = (outcome.id, outcome.time, outcome.status, json.dumps(outcome.changes), outcome.rest)
-        with _transaction(self._main):
-            self._main.execute(f"INSERT OR REPLACE INTO reload VALUES ({_marks(row)})", row)
+        with self._state.transaction():
+            self._state.execute(f"INSERT OR REPLACE INTO reload VALUES ({_marks(row)})", row)
 
     def add_refusal(self, refusal: Refusal) -> None:
         """On disk with the next entry: refused requests must not slow changes down."""
         row = (refusal.time, *_by(refusal.author), refusal.object, refusal.reason)
-        with _transaction(self._main, is_synced=False):
-            added = self._main.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
-            self._main.execute("DELETE FROM refusal WHERE id <= ?", (added - self._limits.refusals,))
+        with self._state.transaction(is_synced=False):
+            added = self._state.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
+            self._state.execute("DELETE FROM refusal WHERE id <= ?", (added - self._limits.refusals,))
 
     # -- reading
 
     @property
     def last(self) -> int | None:
         """The id of the newest entry."""
-        newest = self._main.execute("SELECT max(id) FROM entry").fetchone()[0]
+        newest = self._state.execute("SELECT max(id) FROM entry").fetchone()[0]
         return None if newest is None else int(newest)
 
     def get(self, id_: int) -> Entry:
@@ -181,61 +169,62 @@ class Journal:
                 conditions.append(condition)
                 values.append(value)
         if pattern:
+            self._state.create_function("covers", 2, covers, deterministic=True)
             start = beginning(pattern)
             conditions.append(f"id IN (SELECT entry FROM touched WHERE object IN ({_NAMED}))")
             values += [start, start + "\U0010ffff", pattern]
         return self._entries(f"WHERE {' AND '.join(conditions)} ORDER BY id DESC", values)
 
     def _entries(self, rest: str, values: Sequence[Any]) -> Iterator[Entry]:
-        for id_, parent, time, version, kind, outcome, owner, reload_id, *by in self._main.execute(
+        for id_, parent, time, version, kind, outcome, owner, reload_id, *by in self._state.execute(
             f"SELECT {_ENTRY} FROM entry {rest}", values
         ):
             yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
 
     def of_request(self, id_: str, since: float) -> int | None:
         """The id of the newest entry that a request has made; a client may choose the id of its requests, and use it again."""
-        row = self._main.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
+        row = self._state.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
         return None if row is None else row[0]
 
     def of_confirmation(self, id_: str) -> list[int]:
         """The ids of the entries that wait for a confirmation, the newest first."""
-        return [entry for (entry,) in self._main.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]
+        return [entry for (entry,) in self._state.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]
 
     def members(self, entry: int) -> list[Member]:
         """Returns the members of the running process that an entry changed. Raises NotFound."""
-        if (row := self._main.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
+        if (row := self._state.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
             raise NoEntry(entry)
         return [Member(**member) for member in _unpacked(row[0])]
 
     def effects(self, entry: int) -> list[Any] | None:
         """Returns an entry's effects; None if they have not been computed yet."""
-        row = self._main.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
+        row = self._state.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
         return _unpacked(row[0]) if row else None
 
     def summary(self, entry: int) -> str:
         """Return the summary of an entry; empty if its effects have not been computed yet, or if there are none."""
-        row = self._main.execute("SELECT summary FROM effects WHERE entry = ?", (entry,)).fetchone()
+        row = self._state.execute("SELECT summary FROM effects WHERE entry = ?", (entry,)).fetchone()
         return row[0] if row else ""
 
     def files(self, entry: int) -> dict[str, str]:
         """Return what became of the files of an entry, by their objects."""
-        row = self._main.execute("SELECT files FROM effects WHERE entry = ?", (entry,)).fetchone()
+        row = self._state.execute("SELECT files FROM effects WHERE entry = ?", (entry,)).fetchone()
         return dict(_unpacked(row[0])) if row else {}
 
     def without_effects(self) -> list[tuple[int, str]]:
         """Return the ids and kinds of the entries whose effects are still to be computed."""
-        return self._main.execute(
+        return self._state.execute(
             "SELECT id, kind FROM entry WHERE kind IN (?, ?) AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (CONFIGURATION, FILE)
         ).fetchall()
 
     def contents(self, entry: int) -> list[Content]:
         """Returns the contents of the files that an entry changed. Raises NotFound for a key that is no longer kept."""
-        rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
+        rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
         return [self._content(entry, *row) for row in rows]
 
     def stored(self, entry: int) -> list[Content]:
         """Return the contents of the files beside the configuration that an entry changed, but for keys that are no longer kept."""
-        rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object != ''", (entry,)).fetchall()
+        rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object != ''", (entry,)).fetchall()
         found = list[Content]()
         for row in rows:
             with suppress(NotFound):
@@ -244,24 +233,24 @@ class Journal:
 
     def configuration(self, entry: int) -> Content:
         """Returns the configuration of an entry that changed it, whether or not other files of the entry are kept."""
-        row = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
+        row = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
         return self._content(entry, *row)
 
     def has_files(self, entry: int) -> bool:
         """Whether it changed files beside the configuration."""
-        return self._main.execute("SELECT 1 FROM file WHERE entry = ? AND object != ''", (entry,)).fetchone() is not None
+        return self._state.execute("SELECT 1 FROM file WHERE entry = ? AND object != ''", (entry,)).fetchone() is not None
 
     def _content(self, entry: int, object_: str, path: str, secret: int, is_kept: int) -> Content:
         before, after = None, None
         if is_kept:
             try:
-                before, after = contents.held(self.keys if secret else self._main, entry, path)
+                before, after = contents.held(self._state.keys if secret else self._state, entry, path)
             except Missing:
                 raise NotFound(f"what {path} held at entry {entry} is not kept any more") from None
         return Content(object_, path, before, after, bool(is_kept))
 
     def paths(self) -> list[str]:
-        return [path for (path,) in self._main.execute("SELECT DISTINCT path FROM file ORDER BY path")]
+        return [path for (path,) in self._state.execute("SELECT DISTINCT path FROM file ORDER BY path")]
 
     def at(self, entry: int, path: str, *, before: bool = False) -> Content | None:
         """What a file held after an entry, or `before` it; None where nothing is known of it. Raises NotFound."""
@@ -269,7 +258,7 @@ class Journal:
             statement = (
                 f"SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND {condition} ORDER BY entry {order} LIMIT 1"
             )
-            if row := self._main.execute(statement, (path, entry)).fetchone():
+            if row := self._state.execute(statement, (path, entry)).fetchone():
                 content = self._content(*row)
                 if row[0] == entry or (order == "DESC" and not before):
                     return content
@@ -279,15 +268,15 @@ class Journal:
 
     def objects(self, entry: int) -> list[str]:
         """The names of those that it touched."""
-        return [name for (name,) in self._main.execute("SELECT object FROM touched WHERE entry = ? ORDER BY object", (entry,))]
+        return [name for (name,) in self._state.execute("SELECT object FROM touched WHERE entry = ? ORDER BY object", (entry,))]
 
     def without_outcome(self) -> list[str]:
         """The ids of reloads that have not ended, as far as is known."""
-        rows = self._main.execute("SELECT DISTINCT reload FROM load WHERE reload NOT IN (SELECT id FROM reload)")
+        rows = self._state.execute("SELECT DISTINCT reload FROM load WHERE reload NOT IN (SELECT id FROM reload)")
         return [reload_id for (reload_id,) in rows]
 
     def outcome(self, reload_id: str) -> ReloadOutcome | None:
-        row = self._main.execute("SELECT * FROM reload WHERE id = ?", (reload_id,)).fetchone()
+        row = self._state.execute("SELECT * FROM reload WHERE id = ?", (reload_id,)).fetchone()
         if row is None:
             return None
         id_, time, status, changes, rest = row
@@ -295,7 +284,7 @@ class Journal:
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
         """What has become of a change that needed a reload: the outcome of that which loads what a failed one has kept of it."""
-        found = self._main.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
+        found = self._state.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
         outcome = self.outcome(found[0]) if found else None
         while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
             outcome = self.outcome(outcome.rest)
@@ -303,18 +292,10 @@ class Journal:
 
     def refusals(self) -> Iterator[Refusal]:
         """The newest first."""
-        for id_, time, *by, object_, reason in self._main.execute(f"SELECT id, time, {_BY}, object, reason FROM refusal ORDER BY id DESC"):
+        for id_, time, *by, object_, reason in self._state.execute(f"SELECT id, time, {_BY}, object, reason FROM refusal ORDER BY id DESC"):
             yield Refusal(time, Author(*by), object_, reason, id_)
 
     # -- limits
-
-    def tidy(self, now: float) -> None:
-        """What is due once in so many entries, behind their answers: old ones are deleted, and the log of the database is emptied."""
-        if self._added // _PIECE > self._tidied // _PIECE:
-            self.prune(now)
-        if self._added // _TURN > self._tidied // _TURN:
-            self._main.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        self._tidied = self._added
 
     def prune(self, now: float) -> None:
         """Deletes the oldest entries beyond the limits; the newest stays."""
@@ -322,77 +303,29 @@ class Journal:
             return
         below = last - self._limits.entries + 1
         if self._limits.seconds:
-            oldest = self._main.execute("SELECT min(id) FROM entry WHERE time >= ?", (now - self._limits.seconds,)).fetchone()[0]
+            oldest = self._state.execute("SELECT min(id) FROM entry WHERE time >= ?", (now - self._limits.seconds,)).fetchone()[0]
             below = max(below, last if oldest is None else oldest)
-        if _size(self._main) > self._limits.size:
-            first = int(self._main.execute("SELECT min(id) FROM entry").fetchone()[0])
-            below = max(below, first + max(_PIECE, (last - first) // 10))
+        if self._state.size > self._limits.size:
+            first = int(self._state.execute("SELECT min(id) FROM entry").fetchone()[0])
+            below = max(below, first + max(PIECE, (last - first) // 10))
         self._forget(min(below, last))
-        if _size(self.keys) > self._limits.size_of_keys:
-            with _transaction(self.keys):
-                rows = [entry for (entry,) in self.keys.execute("SELECT entry FROM held ORDER BY entry")]
-                contents.forget(self.keys, rows[len(rows) // 2])
+        if self._state.keys.size > self._limits.size_of_keys:
+            with self._state.keys.transaction():
+                rows = [entry for (entry,) in self._state.keys.execute("SELECT entry FROM held ORDER BY entry")]
+                contents.forget(self._state.keys, rows[len(rows) // 2])
 
     def _forget(self, below: int) -> None:
-        if not self._main.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
+        if not self._state.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
             return
-        with _transaction(self._main):
-            self._main.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
+        with self._state.transaction():
+            self._state.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
             for table, column in (("entry", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
-                self._main.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
-            contents.forget(self._main, below)
-        with _transaction(self.keys):
-            contents.forget(self.keys, below)
-        for database in (self._main, self.keys):
+                self._state.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
+            contents.forget(self._state, below)
+        with self._state.keys.transaction():
+            contents.forget(self._state.keys, below)
+        for database in (self._state, self._state.keys):
             database.execute("PRAGMA incremental_vacuum").fetchall()
-
-
-class _Database(sqlite3.Connection):
-    """SQLite takes texts in UTF-8 alone; a byte of a name that is none, as HAProxy allows it, is written as an escape."""
-
-    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
-        return super().execute(statement, [_in_utf_8(each) for each in values])
-
-    def executemany(self, statement: str, rows: Any, /) -> sqlite3.Cursor:
-        return super().executemany(statement, [[_in_utf_8(each) for each in row] for row in rows])
-
-
-def _in_utf_8(value: Any) -> Any:
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) and not value.isascii() else value
-
-
-def _opened(path: Path, tables: str = "") -> sqlite3.Connection:
-    """Opens the database, readable only by this process's user, also where a copy of it was put back."""
-    path.touch(mode=0o600)
-    path.chmod(0o600)
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Database)
-    with ExitStack() as opened:
-        opened.enter_context(closing(database))
-        for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", f"wal_autocheckpoint={_PAGES}"):
-            database.execute(f"PRAGMA {pragma}")
-        database.create_function("covers", 2, covers, deterministic=True)
-        database.executescript(contents.TABLES + tables)
-        opened.pop_all()
-    return database
-
-
-@contextmanager
-def _transaction(database: sqlite3.Connection, *, is_synced: bool = True) -> Iterator[None]:
-    """What is committed is on disk, if `is_synced`; else a loss of power may undo it."""
-    database.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        database.execute("ROLLBACK")
-        raise
-    database.execute("COMMIT")
-
-
-def _size(database: sqlite3.Connection) -> int:
-    """Bytes in use."""
-    pages, unused, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size"))
-    return int((pages - unused) * size)
 
 
 def _is_secret(content: Content) -> bool:

@@ -36,10 +36,10 @@ def read_only(tmp_path: Path) -> Iterator[Client]:
 
 
 def held(directory: Path) -> dict[str, object]:
-    """Each file and directory with its content and times; the history's own files come and go with its first question."""
+    """Each file and directory with its content and times; those of the database come and go with its first work."""
     found: dict[str, object] = {}
     for path in sorted(directory.rglob("*")):
-        if "history" not in path.parts[len(directory.parts) :] and path.name != "engine":
+        if "state" not in path.parts[len(directory.parts) :] and path.name != "engine":
             found[str(path)] = (path.stat().st_mtime_ns, path.stat().st_ino, path.read_bytes() if path.is_file() else b"")
     return found
 

@@ -70,7 +70,7 @@ def awaited(maps: Beside) -> Awaited:
 
     async def work(engine: Engine, live: LiveMap) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            async with History(engine.context, Editor(), maps.haproxy.directory / "history"), Overrides(engine, Editor()):
+            async with History(engine.context, Editor(), engine.database), Overrides(engine, Editor()):
                 with watched(engine, patch) as seen:
                     await every_change(engine, live)
         found.append(seen)

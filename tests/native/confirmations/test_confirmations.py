@@ -23,6 +23,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned, Returning
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
+from tests.databases import damage
 from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_returning import put, returning
 
@@ -179,15 +180,12 @@ def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
-            history = confirmations._history
-            await history.catch_up()
-            await history.__aexit__(None, None, None)
-            (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
-            async with history:
-                with pytest.raises(Unrecorded, match="move the directory aside"):
-                    async with confirmations.opened(60):
-                        await engine.amend([ByFunction(adding("b"))])
-                assert not confirmations.all() and not reported and "backend b" not in text(engine)
+            await confirmations._history.catch_up()
+            await damage(engine.database)
+            with pytest.raises(Unrecorded, match="move that aside"):
+                async with confirmations.opened(60):
+                    await engine.amend([ByFunction(adding("b"))])
+            assert not confirmations.all() and not reported and "backend b" not in text(engine)
 
     run(work())
 
@@ -453,6 +451,6 @@ def test_a_verdict_without_a_baseline_says_why(tmp_path: Path, monkeypatch: pyte
                 while (verdict := confirmations.get(made.id).verdict) is None:
                     await asyncio.sleep(0.02)
             reason = verdict["reasons"][0]
-            assert verdict["result"] == INCONCLUSIVE and "is unknown: the history in" in reason and "disk I/O error" in reason
+            assert verdict["result"] == INCONCLUSIVE and "is unknown: the database" in reason and "disk I/O error" in reason
 
     run(work())

@@ -86,11 +86,11 @@ def test_what_a_file_held_is_known_after_a_restart(tmp_path: Path) -> None:
         base.executescript(contents.TABLES)
         contents.hold(base, number, "haproxy.cfg", large(number), large(number + 1))
         contents.hold(base, number, "other.cfg", None, large(50 + number))
-        contents.close(base)
+        base.close()
     base = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
     assert contents.held(base, 2, "haproxy.cfg") == (large(2), large(3))
     assert base.execute("SELECT count(*) FROM content WHERE base IS NULL").fetchone() == (2,)
-    contents.close(base)
+    base.close()
 
 
 def test_what_was_rolled_back_is_not_taken_for_what_is_there() -> None:

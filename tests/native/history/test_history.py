@@ -17,6 +17,7 @@ from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import OUTSIDE, Author, author
+from tests.databases import damage
 from tests.native.engines import ByFunction, adding, run, running_engine
 
 TEXT = "global\n"
@@ -26,8 +27,14 @@ TEXT = "global\n"
 async def recorded(directory: Path, **changes):
     if not (directory / "haproxy.cfg").exists():
         (directory / "haproxy.cfg").write_text(TEXT)
-    async with running_engine(directory, **changes) as engine, History(engine.context, Editor(), directory / "history") as history:
+    async with running_engine(directory, **changes) as engine, History(engine.context, Editor(), engine.database) as history:
         yield engine, history
+
+
+def state(directory: Path) -> Path:
+    """Where the database is, which may stand there before the engine starts."""
+    (directory / "storage").mkdir(exist_ok=True)
+    return directory / "storage" / "state"
 
 
 async def entries(history: History) -> list[Entry]:
@@ -39,7 +46,7 @@ def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
         async with recorded(tmp_path) as (engine, history):
             author.set(Author("ann", "192.0.2.1", "r-1", "why"))
             await engine.write([ByFunction(adding("b"))], Version(1))
-            database = sqlite3.connect(tmp_path / "history" / "history.db")
+            database = sqlite3.connect(state(tmp_path) / "state.db")
             assert database.execute("SELECT name, message, version FROM entry").fetchall() == [("ann", "why", 2)]
             (entry,) = await entries(history)
             assert entry.kind == CONFIGURATION
@@ -91,7 +98,7 @@ def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> N
     async def work() -> None:
         async with recorded(tmp_path) as (engine, _):
             await engine.write([ByFunction(adding("b"))], Version(1))
-        database = sqlite3.connect(tmp_path / "history" / "history.db")
+        database = sqlite3.connect(state(tmp_path) / "state.db")
         database.executescript("DELETE FROM effects; DELETE FROM touched")
         database.close()
         async with recorded(tmp_path) as (_, history):
@@ -142,18 +149,18 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
         made.append(1)
 
     async def work() -> None:
-        (tmp_path / "history").write_text("no directory")
+        state(tmp_path).write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
-                with pytest.raises(Unrecorded, match="the history in .* cannot be read"):
+                with pytest.raises(Unrecorded, match="the database .* cannot be used"):
                     await engine.write([ByFunction(adding("b"))], Version(1))
-                with pytest.raises(Unrecorded, match="the history in .* cannot be read"):
+                with pytest.raises(Unrecorded, match="the database .* cannot be used"):
                     await commit(engine.context, ObjectChange("spoe/a.cfg", lambda: pytest.fail("it is made"), lasting=True))
                 assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
                 await change_process(engine.context, "backend/b/server/a", change)
                 assert made and history.trouble.startswith("1 changes wait in memory")
-                (tmp_path / "history").unlink()
+                state(tmp_path).unlink()
                 await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
@@ -168,7 +175,7 @@ def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatc
             monkeypatch.setattr("haproxy_native.history.history.ENTRY_BYTES", 1 << 62)
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
-                with pytest.raises(Unrecorded, match="no room for an entry of the history in .*make room on that disk"):
+                with pytest.raises(Unrecorded, match="the database .* cannot be used: No space left on device; make room on that disk"):
                     await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
@@ -179,13 +186,13 @@ def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatc
 
 def test_a_disk_that_takes_nothing_costs_no_change_that_no_client_asks_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def work() -> None:
-        (tmp_path / "history").write_text("no directory")
+        state(tmp_path).write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
             await engine.write([ByFunction(adding("b"))], Version(1))
             assert engine.version() == 2 and "writing the history failed" in caplog.text
-            with pytest.raises(Unusable, match="cannot be read"):
+            with pytest.raises(Unusable, match="cannot be used"):
                 await entries(history)
-            (tmp_path / "history").unlink()
+            state(tmp_path).unlink()
             await engine.write([ByFunction(adding("c"))], Version(2))
             assert [entry.version for entry in await entries(history)] == [3, 2]
 
@@ -205,12 +212,12 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
 
     async def work() -> None:
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]
-        async with recorded(tmp_path) as (_, history):
+        async with recorded(tmp_path) as (engine, history):
             await replaced(history, None, keys[0])
-            await history.ask(lambda journal: forget(journal.keys, 2))
+            await engine.database.run(lambda state: forget(state.keys, 2))
             await replaced(history, keys[0], keys[1])
             assert [entry.id for entry in await entries(history)] == [2, 1]
-            await history.ask(lambda journal: forget(journal.keys, 3))
+            await engine.database.run(lambda state: forget(state.keys, 3))
         (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
         key.write_bytes(keys[2])
         async with recorded(tmp_path) as (engine, history):
@@ -278,7 +285,7 @@ def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None
                 assert content.before == former.after
 
     run(work())
-    assert os.listdir(tmp_path / "history")
+    assert os.listdir(state(tmp_path))
 
 
 def test_it_goes_on_after_it_was_closed(tmp_path: Path) -> None:
@@ -298,14 +305,14 @@ def test_a_damaged_journal_is_moved_aside(tmp_path: Path) -> None:
     """Clients' changes are refused until then, with what to do, and a new one begins without a restart."""
 
     async def work() -> None:
-        (tmp_path / "history").mkdir()
-        (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
+        state(tmp_path).mkdir()
+        (state(tmp_path) / "state.db").write_bytes(b"no database" * 1000)
         async with recorded(tmp_path) as (engine, history):
             token = author.set(Author("ann", "192.0.2.1", "r-1"))
             try:
-                with pytest.raises(Unusable, match=r"file is not a database; .*move the directory aside"):
+                with pytest.raises(Unusable, match=r"file is not a database; .*move that aside"):
                     await engine.write([ByFunction(adding("b"))], Version(1))
-                (tmp_path / "history").rename(tmp_path / "damaged")
+                state(tmp_path).rename(tmp_path / "damaged")
                 await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
@@ -321,12 +328,10 @@ def test_a_journal_that_is_damaged_later(tmp_path: Path) -> None:
         async with recorded(tmp_path) as (engine, history):
             await engine.write([ByFunction(adding("b"))], Version(1))
             await history.catch_up()
-            await history.__aexit__(None, None, None)
-            (tmp_path / "history" / "history.db").write_bytes(b"no database" * 1000)
-            async with history:
-                author.set(Author("ann", "192.0.2.1", "r-1"))
-                with pytest.raises(Unrecorded, match=r"file is not a database; .*move the directory aside"):
-                    await engine.write([ByFunction(adding("c"))], Version(2))
+            await damage(engine.database)
+            author.set(Author("ann", "192.0.2.1", "r-1"))
+            with pytest.raises(Unrecorded, match=r"file is not a database; .*move that aside"):
+                await engine.write([ByFunction(adding("c"))], Version(2))
             assert engine.version() == 2
 
     run(work())

@@ -1,6 +1,5 @@
 import random
 import sqlite3
-from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -8,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.commit.change import Content, Member
+from haproxy_native.disk.database import State
 from haproxy_native.errors import NotFound
-from haproxy_native.history import contents
 from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, Entry, Record, Refusal, ReloadOutcome
-from haproxy_native.history.journal import Journal, Limits
+from haproxy_native.history.journal import TABLES, Journal, Limits
 from haproxy_native.reload.records import KEPT, TAKEN_BACK
 from haproxy_native.request_context import Author
 
@@ -19,19 +18,12 @@ KEY = b"-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\n"
 ANN, BOB = Author("ann", "192.0.2.1", "r-1", "why", "revert/3"), Author("bob")
 
 
-@pytest.fixture(autouse=True)
-def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test opens is closed after it."""
-    journals, begin = list[Journal](), Journal.__init__
-
-    def init(journal: Journal, directory: Path, limits: Limits) -> None:
-        begin(journal, directory, limits)
-        journals.append(journal)
-
-    monkeypatch.setattr(Journal, "__init__", init)
-    yield
-    for journal in journals:
-        journal.close()
+def opened(directory: Path, limits: Limits | None = None) -> Journal:
+    """The history in a database of its own."""
+    state = State(directory)
+    for tables in TABLES:
+        (state.keys if tables.are_keys else state).create(tables)
+    return Journal(state, limits or Limits())
 
 
 def of_configuration(number: int, author: Author = ANN, *, object_: str = "backend/shop", reload_id: str | None = None) -> Record:
@@ -45,7 +37,7 @@ def of_key(number: int) -> Record:
 
 
 def test_what_was_added_is_read(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "history", Limits())
+    journal = opened(tmp_path)
     assert journal.last is None
     first = journal.add(of_configuration(1))
     second = journal.add(
@@ -56,15 +48,15 @@ def test_what_was_added_is_read(tmp_path: Path) -> None:
     assert journal.get(second).parent == first == 1 and journal.last == second
     assert journal.members(second) == [Member("backend/shop/server/a", "weight", 1, 2)]
     assert journal.contents(first) == [Content("", "/etc/haproxy.cfg", b"version 1\n", b"version 2\n")]
-    journal.close()
-    again = Journal(tmp_path / "history", Limits())
+    journal._state.close()
+    again = opened(tmp_path)
     assert again.get(first) == entry and again.objects(first) == ["backend/shop"]
     with pytest.raises(NotFound, match="no entry 77"):
         again.get(77)
 
 
 def test_finding(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     for number, name in enumerate(("backend/shop", "backend/shop/server/a", "backend/shopping", "frontend/web", "backend/b%2Fc")):
         journal.add(of_configuration(number, ANN if number % 2 else BOB, object_=name))
     found = lambda *given: [entry.id for entry in journal.find(*given)]  # noqa: E731
@@ -78,34 +70,22 @@ def test_finding(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_in_utf_8(tmp_path: Path) -> None:
     """As a hand may write it into the configuration, and a client into a query."""
-    journal, name = Journal(tmp_path, Limits()), b"userlist/l/user/\xff\xc3\xa9".decode("utf-8", "surrogateescape")
+    journal, name = opened(tmp_path), b"userlist/l/user/\xff\xc3\xa9".decode("utf-8", "surrogateescape")
     added = journal.add(of_configuration(1, Author(name), object_=name))
     journal.add_effects(added, [{"object": name}], [f"{name}/x"], {}, "")
     assert [each.id for each in journal.find(name, name)] == [added] and not list(journal.find("\udcfe"))
     assert journal.objects(added)[0] == "userlist/l/user/\\udcff\u00e9"
 
 
-def test_the_log_of_the_database_stays_small(tmp_path: Path) -> None:
-    """Although the entries themselves, which are answered when they are on disk, do not wait for what empties it."""
-    journal = Journal(tmp_path, Limits())
-    sizes = []
-    for number in range(300):
-        journal.add_effects(journal.add(of_configuration(number)), [{"object": "backend/shop"}], ["backend/shop"], {}, "")
-        journal.tidy(0.0)
-        sizes.append((tmp_path / "history.db-wal").stat().st_size)
-    assert max(sizes[150:]) == max(sizes[:150]) < 1 << 23
-    journal.close()
-
-
 def test_a_damaged_database(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     for number in range(3):
         journal.add(of_configuration(number))
-    contents.close(journal._main)
-    with sqlite3.connect(tmp_path / "history.db") as database:
+    journal._state.close()
+    with sqlite3.connect(tmp_path / "state.db") as database:
         database.execute("UPDATE content SET data = substr(data, 3)")
         database.execute("UPDATE entry SET members = x'00'")
-    again = Journal(tmp_path, Limits())
+    again = opened(tmp_path)
     with pytest.raises(sqlite3.DatabaseError, match="is damaged"):
         again.contents(2)
     with pytest.raises(sqlite3.DatabaseError, match="is damaged"):
@@ -113,14 +93,14 @@ def test_a_damaged_database(tmp_path: Path) -> None:
 
 
 def test_more_objects_than_a_statement_takes_values(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     journal.add_effects(journal.add(of_configuration(1)), [], [f"backend/b{number:05}" for number in range(40_000)], {}, "")
     journal.add_effects(journal.add(of_configuration(2)), [], ["backend/z"], {}, "")
     assert [entry.id for entry in journal.find("backend/z*")] == [2] and [entry.id for entry in journal.find("backend/*")] == [2, 1]
 
 
 def test_a_file_at_a_moment(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     for number in (1, 2):
         journal.add(of_configuration(number))
     journal.add(of_key(3))
@@ -134,7 +114,7 @@ def test_a_file_at_a_moment(tmp_path: Path) -> None:
 
 
 def test_what_a_file_held_before_all_entries(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     for content in (Content("map/a", "/maps/a", b"first\n", b"second\n"), Content("map/a", "/maps/a", b"later\n", None)):
         journal.know(content)
     journal.know(Content("certificate/b.pem", "/certs/b.pem", KEY, None))
@@ -143,39 +123,39 @@ def test_what_a_file_held_before_all_entries(tmp_path: Path) -> None:
     added = journal.add(of_key(3))
     assert journal.at(0, "/maps/a").after == journal.at(added, "/maps/a").after == b"first\n"
     assert journal.at(added, "/certs/b.pem").after == KEY and journal.at(added, "/maps/none").after is None
-    journal.close()
-    assert b"PRIVATE" not in (tmp_path / "history.db").read_bytes()
+    journal._state.close()
+    assert b"PRIVATE" not in (tmp_path / "state.db").read_bytes()
 
 
 def test_keys_stand_apart_and_nobody_else_reads_them(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     entry = journal.add(of_key(1))
-    journal.close()
-    assert b"PRIVATE" not in (tmp_path / "history.db").read_bytes()
-    assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600} and tmp_path.stat().st_mode & 0o077 in (0, 0o55)
-    assert Journal(tmp_path, Limits()).contents(entry)[0].after == KEY + b"1"
+    journal._state.close()
+    assert b"PRIVATE" not in (tmp_path / "state.db").read_bytes()
+    assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600}
+    assert opened(tmp_path).contents(entry)[0].after == KEY + b"1"
 
 
 def test_a_copy_that_was_put_back_is_nobody_else_s_to_read(tmp_path: Path) -> None:
-    Journal(tmp_path, Limits()).close()
-    for name in ("history.db", "keys.db"):
+    opened(tmp_path)._state.close()
+    for name in ("state.db", "keys.db"):
         (tmp_path / name).chmod(0o644)
-    Journal(tmp_path, Limits()).close()
-    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("history.db", "keys.db")} == {0o600}
+    opened(tmp_path)._state.close()
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("state.db", "keys.db")} == {0o600}
 
 
 def test_a_key_that_is_not_kept_any_more(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits(size_of_keys=1))
+    journal = opened(tmp_path, Limits(size_of_keys=1))
     for number in range(100):
         journal.add(of_key(number))
-    journal.tidy(0.0)
+    journal.prune(0.0)
     with pytest.raises(NotFound, match=r"what /certs/a\.pem held at entry 1 is not kept"):
         journal.contents(1)
     assert journal.contents(100)[0].after == KEY + b"99"
 
 
 def test_an_entry_that_was_not_written_leaves_no_key_to_the_next(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     record = of_key(1)
     with pytest.raises(sqlite3.Error):
         journal.add(Record(record.entry, [*record.contents, *record.contents]))
@@ -184,7 +164,7 @@ def test_an_entry_that_was_not_written_leaves_no_key_to_the_next(tmp_path: Path)
 
 
 def test_outcomes_of_reloads(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits())
+    journal = opened(tmp_path)
     journal.add(of_configuration(1, reload_id="2026-1"))
     assert journal.outcome("2026-1") is None and journal.without_outcome() == ["2026-1"]
     failed = ReloadOutcome("2026-1", 9.0, "failed", {1: KEPT, 2: TAKEN_BACK}, "2026-2")
@@ -204,7 +184,7 @@ def test_outcomes_of_reloads(tmp_path: Path) -> None:
 
 
 def test_refusals_are_limited_by_number(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, Limits(refusals=3))
+    journal = opened(tmp_path, Limits(refusals=3))
     for number in range(5):
         journal.add_refusal(Refusal(float(number), BOB, "map/a", f"reason {number}"))
     assert [each.reason for each in journal.refusals()] == ["reason 4", "reason 3", "reason 2"]
@@ -213,11 +193,11 @@ def test_refusals_are_limited_by_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limits", [Limits(entries=50), Limits(seconds=49.5), Limits(size=1)])
 def test_old_entries_go(tmp_path: Path, limits: Limits) -> None:
-    journal = Journal(tmp_path, limits)
+    journal = opened(tmp_path, limits)
     for number in range(1, 101):
         journal.add(of_configuration(number, reload_id=f"r-{number}"))
         journal.add_outcome(ReloadOutcome(f"r-{number}", 1.0, "succeeded"))
-    journal.tidy(100.0)
+    journal.prune(100.0)
     left = [entry.id for entry in journal.find()]
     assert left == (list(range(100, 50, -1)) if limits.size > 1 else [100])
     assert journal.contents(100)[0].after == b"version 101\n" and journal.outcome("r-100") and not journal.outcome("r-1")
@@ -233,7 +213,7 @@ def test_ten_thousand_versions_of_a_megabyte(tmp_path: Path) -> None:
         f"backend b{number}\n" + "".join(f"  server s{each} 10.0.0.{each}:80 weight {chance.randrange(257)}\n" for each in range(5)) + "\n"
         for number in range(5500)
     ]
-    journal, digests = Journal(tmp_path, Limits(entries=20_000)), list[bytes]()
+    journal, digests = opened(tmp_path, Limits(entries=20_000)), list[bytes]()
     before = "".join(backends).encode()
     assert len(before) > 1_000_000
     for number in range(10_000):
@@ -254,7 +234,7 @@ def test_ten_thousand_versions_of_a_megabyte(tmp_path: Path) -> None:
     for number in chance.sample(range(10_000), 200):
         found = journal.contents(number + 1)[0].after
         assert found and sha256(found).digest() == digests[number]
-    journal.close()
+    journal._state.close()
     size = sum(each.stat().st_size for each in tmp_path.iterdir())
     print(f"{size / 1e6:.0f} MB")
     assert size < 100_000_000

@@ -167,7 +167,7 @@ def test_a_key_that_is_gone_is_named(tmp_path: Path) -> None:
             key = b"-----BEGIN PRIVATE KEY-----\n%d\n-----END PRIVATE KEY-----\n"
             for number in (1, 2):
                 await put(engine, "a.key", key % number)
-            await history.ask(lambda journal: journal.keys.execute("DELETE FROM held"))
+            await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
             with pytest.raises(NotFound, match=r"what .*a\.key held at entry 1 is not kept"):
                 await back.restore(1)
             assert (tmp_path / "general" / "a.key").read_bytes() == key % 2
@@ -222,7 +222,7 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
             assert (entry.id, entry.kind, entry.version) == (outcome.entry, "configuration", 2)
             assert {each.object for each in await history.ask(Journal.contents, entry.id)} == {"", "general/a.key", "general/a.http"}
             assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
-            await history.ask(lambda journal: journal.keys.execute("DELETE FROM held"))
+            await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
             assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
             assert (await history.ask(Journal.configuration, entry.id)).after == engine.document.data
             with pytest.raises(NotFound, match=r"a\.key held at entry 1 is not kept"):

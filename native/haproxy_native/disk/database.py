@@ -1,0 +1,300 @@
+"""state.db: the database of what this server remembers, and keys.db beside it for the private keys among it.
+
+A dozen parts remember something beyond a restart. They share one SQLite database in WAL mode, one thread, and one answer to a disk that is
+full, read-only or damaged (docs/operations.md, "The database").
+
+* One thread owns the connections. It does the work in the order in which that was submitted, so that what was posted before a change is
+  written when the entry of the change is.
+* A part declares its `Tables`. They are created when the database is opened; a database with another version of them is refused.
+* `run` returns what the work returns. `post` waits for nothing: what the disk does not take stays in memory, and is written before
+  anything else is as soon as the disk takes it.
+* A transaction that is synced is on disk when it ends, with all before it. One that is not survives a kill of this process, and no loss
+  of power.
+* After an error of the disk the connections are closed, and opened again for the next work: no restart is needed.
+* A database that cannot be opened where it is, since its disk is read-only or full, is read from a copy in the temporary directory.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from haproxy_native.disk import room
+from haproxy_native.disk.ownership import failed
+from haproxy_native.errors import Unusable
+from haproxy_native.scratch import Scratch
+
+log = logging.getLogger(__name__)
+STATE, KEYS = "state.db", "keys.db"
+# After so many transactions the log is copied into the database, behind the work; after so many pages within it.
+_TURN, _PAGES = 50, 10_000
+# Writes that wait in memory.
+_MOST_WAITING = 10_000
+_NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_REMEDY = "restore a backup of its directory, or move that aside to begin without what it holds"
+# Free bytes without which no database can be opened and written.
+_LEAST = 1 << 17
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a part: statements that create them."""
+
+    part: str
+    statements: str
+    # Another one for tables or rows of another form.
+    version: int = 1
+    # Whether they are in keys.db.
+    are_keys: bool = False
+
+
+class Connection(sqlite3.Connection):
+    """SQLite takes texts in UTF-8 alone; a byte of a name that is none, as HAProxy allows it, is written as an escape."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the database for this process's user alone, also where a copy of it was put back. Raises sqlite3.Error and OSError."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.chmod(0o600)
+        super().__init__(path, isolation_level=None, check_same_thread=False)
+        self.transactions = 0
+        with ExitStack() as opened:
+            opened.enter_context(closing(self))
+            for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", f"wal_autocheckpoint={_PAGES}"):
+                self.execute(f"PRAGMA {pragma}")
+            opened.pop_all()
+
+    def create(self, tables: Tables) -> None:
+        """Creates tables that do not exist. Raises sqlite3.Error if they exist with another version."""
+        self.execute("CREATE TABLE IF NOT EXISTS part (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
+        known = self.execute("SELECT version FROM part WHERE name = ?", (tables.part,)).fetchone()
+        if known is None:
+            self.executescript(f"BEGIN IMMEDIATE; {tables.statements}; INSERT INTO part VALUES ('{tables.part}', {tables.version}); COMMIT")
+        elif known[0] != tables.version:
+            raise sqlite3.DatabaseError(f"its tables of {tables.part} are of version {known[0]}; this program has version {tables.version}")
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
+        return super().execute(statement, [_in_utf_8(each) for each in values])
+
+    def executemany(self, statement: str, rows: Any, /) -> sqlite3.Cursor:
+        return super().executemany(statement, [[_in_utf_8(each) for each in row] for row in rows])
+
+    @contextmanager
+    def transaction(self, *, is_synced: bool = True) -> Iterator[None]:
+        """What is committed is on disk, if `is_synced`; else a loss of power may undo it."""
+        self.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            # A disk that is full has ended it already.
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+            raise
+        self.transactions += 1
+
+    @property
+    def size(self) -> int:
+        """Bytes in use."""
+        pages, unused, size = (self.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size"))
+        return int((pages - unused) * size)
+
+
+class State(Connection):
+    """state.db of a directory; `keys` is keys.db."""
+
+    def __init__(self, directory: Path) -> None:
+        self.keys = Connection(directory / KEYS)
+        with ExitStack() as opened:
+            opened.enter_context(closing(self.keys))
+            super().__init__(directory / STATE)
+            opened.pop_all()
+
+    def close(self) -> None:
+        with closing(self.keys):
+            super().close()
+
+
+Work = Callable[[State], Result]
+
+
+class Database:
+    """state.db and keys.db of a directory, opened with the first work. `close` at the end."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._thread = ThreadPoolExecutor(1, "state")
+        self._tables, self._created = list[Tables](), 0
+        # Those of the thread alone.
+        self._state: State | None = None
+        self._is_copy = False
+        self._waiting: deque[Work[object]] = deque(maxlen=_MOST_WAITING)
+
+    def declare(self, *tables: Tables) -> None:
+        """Adds the tables of a part, before its first work."""
+        self._tables += tables
+
+    async def run(self, work: Work[Result]) -> Result:
+        """Return what the work returns. Raises Unusable, and what the work raises but errors of SQLite and the disk."""
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))
+        except RuntimeError:
+            raise self._closed() from None
+        return await running
+
+    async def require_room(self, size: int) -> None:
+        """Raises Unusable if it cannot be opened, or its disk has no room for so many bytes."""
+        await self.run(lambda _: room.check(self.directory, size))
+
+    def read(self, work: Work[Result]) -> Result:
+        """As `run`, at the start: blocks."""
+        return self._submit(partial(self._work, work)).result()
+
+    def post(self, work: Work[object]) -> None:
+        """Has a write done before all that is submitted later. What the disk does not take is tried again before all other work."""
+        self._submit(partial(self._write, work))
+
+    def close(self) -> None:
+        """Blocks until all is done that was submitted. Again is harmless."""
+        with suppress(Unusable):
+            self._submit(self._close)
+        self._thread.shutdown()
+
+    def _submit(self, call: Callable[[], Result]) -> "Future[Result]":
+        try:
+            return self._thread.submit(call)
+        except RuntimeError:
+            raise self._closed() from None
+
+    def _closed(self) -> Unusable:
+        return Unusable(f"the database {self.directory / STATE} is closed")
+
+    # -- in the thread
+
+    def _work(self, work: Work[Result]) -> Result:
+        if self._waiting:
+            with suppress(Unusable):
+                self._carry_out(self._catch_up)
+        return self._carry_out(work)
+
+    def _write(self, work: Work[object]) -> None:
+        self._waiting.append(work)
+        try:
+            self._carry_out(self._catch_up)
+        except Unusable as error:
+            log.warning("%s; %d writes wait in memory", error, len(self._waiting))
+
+    def _catch_up(self, state: State) -> None:
+        while self._waiting:
+            try:
+                self._waiting[0](state)
+            except (sqlite3.Error, OSError):
+                raise
+            except Exception:
+                log.exception("%s lacks something", self.directory / STATE)
+            self._waiting.popleft()
+
+    def _carry_out(self, work: Work[Result]) -> Result:
+        try:
+            state = self._opened()
+            result = work(state)
+        except (sqlite3.Error, OSError) as error:
+            if _code(error) in _NEEDS_REOPENING:
+                self._close()
+            raise self._unusable(error) from error
+        if state.transactions >= _TURN:
+            state.transactions = 0
+            with suppress(Unusable):
+                self._submit(self._empty_log)
+        return result
+
+    def _opened(self) -> State:
+        if self._is_copy and self._takes_writes():
+            self._close()
+        if self._state is None:
+            self._created = 0
+            try:
+                self._state = State(self.directory)
+            except (sqlite3.Error, OSError) as error:
+                if _code(error) in _DAMAGED or (copy := self._copy()) is None:
+                    raise
+                self._state, self._is_copy = copy, True
+        while self._created < len(self._tables):
+            tables = self._tables[self._created]
+            (self._state.keys if tables.are_keys else self._state).create(tables)
+            self._created += 1
+        return self._state
+
+    def _takes_writes(self) -> bool:
+        try:
+            room.check(self.directory, _LEAST)
+        except OSError:
+            return False
+        return os.access(self.directory, os.W_OK)
+
+    def _copy(self) -> State | None:
+        """A copy that is only read, of which no file is left; None if there is nothing to copy, or no place for it."""
+        if not (self.directory / STATE).exists():
+            return None
+        try:
+            scratch = Scratch("state")
+        except Unusable:
+            return None
+        try:
+            for name in (STATE, KEYS):
+                for suffix in ("", "-wal"):
+                    if (path := self.directory / f"{name}{suffix}").exists():
+                        shutil.copyfile(path, scratch.path / path.name)
+            state = State(scratch.path)
+            for connection in (state, state.keys):
+                connection.execute("PRAGMA query_only=ON")
+        except (sqlite3.Error, OSError):
+            return None
+        finally:
+            scratch.remove()
+        log.warning("%s is read from a copy, since its disk takes no writes", self.directory / STATE)
+        return state
+
+    def _close(self) -> None:
+        state, self._state, self._is_copy = self._state, None, False
+        if state:
+            with suppress(sqlite3.Error):
+                state.close()
+
+    def _empty_log(self) -> None:
+        with suppress(sqlite3.Error):
+            for database in (self._state, self._state.keys) if self._state else ():
+                database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _unusable(self, error: Exception) -> Unusable:
+        """Returns the error with what to do."""
+        text, code = f"the database {self.directory / STATE} cannot be used: {error}", _code(error)
+        if isinstance(error, OSError):
+            return Unusable(failed(f"the database {self.directory / STATE} cannot be used", error, self.directory))
+        if code in _DAMAGED:
+            return Unusable(f"{text}; {_REMEDY}")
+        try:
+            room.check(self.directory, _LEAST)
+        except OSError as trouble:
+            return Unusable(failed(text, trouble, self.directory))
+        return Unusable(text)
+
+
+def _code(error: Exception) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _in_utf_8(value: Any) -> Any:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) and not value.isascii() else value
