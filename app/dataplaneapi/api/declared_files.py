@@ -11,8 +11,9 @@ from haproxy_native.apply.files import COLLECTIONS, MAP, entries_of
 from haproxy_native.apply.rules import DeclaredFile
 from haproxy_native.beside import LARGE
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import Exists, NativeError
+from haproxy_native.errors import BadValue, Exists, NativeError
 from haproxy_native.storage import names
+from haproxy_native.storage.map_file import check_value
 from haproxy_native.storage.store import Store
 from haproxy_native.storage.stores import KINDS
 
@@ -42,8 +43,11 @@ def _entries(rows: Any, about: str) -> dict[str, str]:
             raise ApiError(422, f"{about}: {str(row)[:64]} in entries is no entry: it has key and value, both texts")
         if row["key"] in values_by_key:
             raise ApiError(422, f"{about}: the key {row['key'][:64]!r} is declared twice")
-        # As it is read from a file.
-        values_by_key[row["key"]] = row["value"].strip(" \t")
+        try:
+            check_value(row["value"])
+        except BadValue as error:
+            raise ApiError(422, f"{about}: {error.detail}") from None
+        values_by_key[row["key"]] = row["value"]
     return values_by_key
 
 

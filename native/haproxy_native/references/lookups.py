@@ -10,7 +10,7 @@ from haproxy_native.editing.file_references import bases, placed
 from haproxy_native.references.kinds import lookups
 from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
 from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, called, up_to_condition, words_of
-from haproxy_native.storage.map_file import entry_of
+from haproxy_native.storage.map_file import content_of, entry_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
@@ -21,7 +21,6 @@ MAP, LIST, PREFIX = "map", "list", re.compile(r"(?:opt|virt|file)@")
 LUA = "lua."
 _EXPRESSION = re.compile(r"%\[((?:(?!%\[)[^\]\"']|\"[^\"]*\"|'[^']*')*)\]")
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
-_BLANKS = " \t\r\n"
 
 
 @dataclass(frozen=True)
@@ -255,6 +254,7 @@ def valued(path: str, text: str, value: str) -> Iterator[Entry]:
     for number, line in enumerate(text.split("\n"), 1):
         entry = entry_of(line) if value in line else None
         if entry and entry.value == value:
-            end = at + len(line.rstrip(_BLANKS))
-            yield Entry(path, number, line.strip(_BLANKS), end - len(value), end)
+            content = content_of(line)
+            end = at + len(content)
+            yield Entry(path, number, content.lstrip(" \t"), end - len(value), end)
         at += len(line) + 1

@@ -201,10 +201,12 @@ def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
 
 
 def payload_line(entry: MapEntry) -> str:
-    """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value, or more than HAProxy shows again."""
+    """Raises BadValue for what cannot be a line: blanks in a key or before a value, a line break, no value, or more than HAProxy shows."""
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
         text = "a key without blanks and a value without line breaks, neither of them empty"
         raise BadValue(f"an entry of a whole map has {text}; this one has {entry.key!r} and {entry.value!r}")
+    if entry.value[0] in " \t":
+        raise BadValue(f"the value {entry.value!r} begins with a blank, which HAProxy drops from a whole map; send it without that")
     line = f"{entry.key} {entry.value}"
     if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
         raise BadValue(f"an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}")

@@ -88,6 +88,8 @@ class LiveMap(LiveFile[MapEntry]):
         """Exactly these, in this order."""
         for entry in entries:
             maps.payload_line(entry)
+            if sync:
+                map_file.check_value(entry.value)
         await self._change(Fill(self.name, lambda: entries), lambda before: list(entries), sync)
 
     async def clear(self, *, sync: bool = False) -> None:

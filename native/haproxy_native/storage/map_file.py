@@ -12,7 +12,9 @@ from haproxy_native.errors import BadValue, Place
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
 
-_LINE = re.compile(r"([ \t]*)([^ \t]+)([ \t]*)(.*?)([ \t]*)$", re.DOTALL)
+_LINE = re.compile(r"([ \t]*)([^ \t\r\0]+)([ \t]*)(.*?)([ \t]*(?:[\r\0].*)?)$", re.DOTALL)
+# HAProxy reads a line up to the first of these.
+_ENDS = re.compile(r"[\r\n\0]")
 _AT_BLANK = re.compile(r"[ \t]")
 _BLANKS = " \t\r\n"
 
@@ -33,13 +35,21 @@ def read(text: str) -> list[MapEntry]:
 
 def entry_of(line: str) -> MapEntry | None:
     """Parses one line, with or without its line end; None for comments and blank lines."""
-    bare = line.strip(_BLANKS)
+    bare = content_of(line).lstrip(" \t")
     if not bare or line[0] == "#":
         return None
     key, _, value = bare.partition(" ")
     if "\t" in bare:
         key, value = _AT_BLANK.split(bare, maxsplit=1) if _AT_BLANK.search(bare) else (bare, "")
     return MapEntry(key, value.lstrip(" \t"))
+
+
+def content_of(line: str) -> str:
+    """Return what HAProxy reads of a line: no carriage return or NUL, nothing after one, and no blanks at the end."""
+    line = line.rstrip(_BLANKS)
+    if "\r" in line or "\0" in line:
+        line = _ENDS.split(line, maxsplit=1)[0].rstrip(" \t")
+    return line
 
 
 def trouble(lines: Iterable[bytes]) -> str:
@@ -148,7 +158,7 @@ def _pass_on(blocks: Sequence[_Block], gone: set[int], tail: list[str]) -> None:
 def _changed(block: _Block, entry: MapEntry) -> str:
     if block.entry == entry:
         return block.line
-    bare = block.line.rstrip("\r\n")
+    bare = block.line.rstrip("\n")
     match = _LINE.match(bare)
     assert match
     return f"{match[1]}{match[2]}{match[3] or ' '}{_value(entry)}{match[5]}{block.line[len(bare) :]}"

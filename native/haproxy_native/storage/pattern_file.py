@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from haproxy_native.errors import BadValue
 
+# HAProxy reads a line up to the first of these.
+_ENDS = re.compile(r"[\r\0]")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -18,7 +20,7 @@ def read(text: str) -> list[str]:
 
 def pattern_of(line: str) -> str:
     """Returns the pattern of one line; empty for comments and blank lines."""
-    return "" if line.startswith("#") else line.split("\r")[0].lstrip(" \t")
+    return "" if line.startswith("#") else _ENDS.split(line, maxsplit=1)[0].lstrip(" \t")
 
 
 def with_patterns(text: str, patterns: Sequence[str]) -> str:

@@ -55,6 +55,7 @@ class StagedMap:
         """Exactly these, in this order."""
         for entry in entries:
             maps.payload_line(entry)
+            map_file.check_value(entry.value)
         await self._change(lambda before: list(entries))
 
     async def clear(self, *, sync: bool = True) -> None:

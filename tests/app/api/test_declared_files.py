@@ -23,7 +23,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 def test_a_file_and_its_object(client: Client) -> None:
     stores = client.engine.stores
-    rows = [{"key": "x", "value": " 1 "}]
+    rows = [{"key": "x", "value": "1"}]
     assert declared_file(stores, "map", {"name": "hosts", "entries": rows}) == ("map/hosts.map", DeclaredFile(entries={"x": "1"}))
     assert declared_file(stores, "general", {"name": "a.http", "content": "é"}) == ("general/a.http", DeclaredFile("é".encode()))
     assert sent_file(stores, Part("maps", "a.map"), b"x 1\n") == ("map/a.map", DeclaredFile(b"x 1\n", {"x": "1"}))
@@ -44,6 +44,12 @@ def test_a_file_and_its_object(client: Client) -> None:
 def test_what_is_none(client: Client, body: Any, why: str) -> None:
     with pytest.raises(ApiError, match=why):
         declared_file(client.engine.stores, "general", body)
+
+
+@pytest.mark.parametrize("value", [" 1", "1\t"])
+def test_values_that_haproxy_reads_as_others(client: Client, value: str) -> None:
+    with pytest.raises(ApiError, match="maps, 'hosts': value in body: .* begins or ends with a blank"):
+        declared_file(client.engine.stores, "map", {"name": "hosts", "entries": [{"key": "x", "value": value}]})
 
 
 def test_a_store_without_a_directory() -> None:

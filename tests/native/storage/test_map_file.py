@@ -14,7 +14,7 @@ from tests.haproxy.process import SMALL, HAProxy
 
 ODD = (
     "# comment\n  #indented\n\n \t \na x\n  b   two words  \t\nc\tv\ttab\nd x\r\nonly\nonlyblank  \ne #v # c\n"
-    'f\vv w\ng v\v\na again\nh "q"\nü ü\nlast line'
+    'f\vv w\ng v\v\na again\nh "q"\nü ü\ni v\rrest\nj\rrest v\n \rk v\nl v\0rest\n\0m v\nn v \r \nlast line'
 )
 
 
@@ -53,6 +53,8 @@ OWN = "# head\n\none 1\n# of two\n two   2 \n\n# tail\n"
         ("a 1\na 2\n", [("a", "2")], "a 2\n"),
         ("a\n", [("a", "")], "a\n"),
         ("a\n", [("a", "b")], "a b\n"),
+        ("a 1\rrest\r\n", [("a", "2")], "a 2\rrest\r\n"),
+        ("a\rrest 1\n", [("a", "2")], "a 2\rrest 1\n"),
     ],
 )
 def test_it_gets_exactly_these_entries(before: str, entries: list[tuple[str, str]], after: str) -> None:

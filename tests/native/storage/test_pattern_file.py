@@ -10,6 +10,7 @@ TEXT = "# nets\n10.0.0.0/8\n\n  192.0.2.1\n#192.0.2.2\n10.0.0.0/8\n"
 
 def test_patterns() -> None:
     assert read(TEXT) == ["10.0.0.0/8", "192.0.2.1", "10.0.0.0/8"]
+    assert read("a\0b\n\0c\nd\re") == ["a", "d"]
     assert read("two words \r\n\t#no comment\x0bstill\x85it") == ["two words ", "#no comment\x0bstill\x85it"]
 
 
