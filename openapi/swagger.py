@@ -24,6 +24,7 @@ NOTES = (
     "x-operation",
     "x-resources",
     "x-swagger",
+    "x-existing",
     "x-filters",
     "x-guards",
     "x-other-names",

@@ -31,8 +31,9 @@ _LINE_BREAKS = str.maketrans("", "", "\r\n")
 @dataclass
 class Shaped:
     """What became of a body: the value, wrong types (400), misnamed members, unwritable and too long texts (422), and unknown
-    members, beside the known ones in their place."""
+    members, beside the known ones in their place. `sent` is the body itself."""
 
+    sent: Any = None
     value: Any = None
     mistyped: list[str] = field(default_factory=list)
     misnamed: list[str] = field(default_factory=list)
@@ -91,7 +92,7 @@ class Schemas:
         return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
 
     def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
-        shaped = Shaped()
+        shaped = Shaped(value)
         shaped.value = self._take(value, self.resolve(schema), self.kind(schema), "", shaped)
         return shaped
 

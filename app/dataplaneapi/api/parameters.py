@@ -54,7 +54,7 @@ class Parameter:
             declared["in"],
             declared.get("required", False),
             DURATION if inner.get("format") == DURATION else inner.get("type", "string"),
-            inner.get("pattern"),
+            None if inner.get("x-existing") else inner.get("pattern"),
             tuple(inner.get("enum", ())),
             inner.get("minimum"),
             inner.get("x-longest"),

@@ -103,9 +103,10 @@ def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> 
 
 def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
     for name, declared in schema["properties"].items():
-        value, pattern = shaped.value.get(name), declared.get("pattern")
+        value, pattern = shaped.value.get(name), None if declared.get("x-existing") else declared.get("pattern")
         if value is None and name in schema.get("required", ()):
-            yield f'Error at "/{name}": property "{name}" is missing'
+            reason = "value must not be empty" if _is_sent_empty((name,), shaped) else f'property "{name}" is missing'
+            yield f'Error at "/{name}": {reason}'
         elif value is not None and pattern and not matches(pattern, value):
             yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
 
@@ -218,7 +219,9 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
         return _of_enum(name, [str(choice) for choice in declared.get("enum", ())], _at(shaped.value, path))
     write = _TEXTS.get(kind)
     violation = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
-    return f"{name} in body {violation}" + (_misnamed(path, shaped) if kind == "missing" else "")
+    if kind == "missing":
+        violation += " and must not be empty" if _is_sent_empty(path, shaped) else _misnamed(path, shaped)
+    return f"{name} in body {violation}"
 
 
 def _of_enum(name: str, words: list[str], sent: Any) -> str:
@@ -229,6 +232,14 @@ def _of_enum(name: str, words: list[str], sent: Any) -> str:
     if len(text) <= LONG:
         return text + hint
     return f'{name[-100:]} in body is "{str(sent)[:64]}", which is none of its {len(words)} words{hint}\n{text}'
+
+
+def _is_sent_empty(path: Location, shaped: Shaped) -> bool:
+    """Return whether the body has an empty text at a place, which counts as absent."""
+    try:
+        return bool(functools.reduce(lambda value, step: value[step], path, shaped.sent) == "")
+    except (LookupError, TypeError):
+        return False
 
 
 def _at(value: Any, path: Location) -> Any:

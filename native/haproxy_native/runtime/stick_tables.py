@@ -14,7 +14,8 @@ _TABLE = re.compile(r"# table: (?P<name>.*), type: (?P<type>[^,]*), size:(?P<siz
 _ENTRY = re.compile(r"(?P<id>0x[0-9a-f]+): key=(?P<key>(?:\\.|[^\\ ])*) use=(?P<use>\d+) exp=(?P<exp>\d+)(?P<data>.*)")
 _DATUM = re.compile(r" (?P<name>[a-z_0-9]+)(?:\(\d+\))?=(?P<value>-?\d+)(?= |$)")
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
-_LETTERS = {b"n": b"\n", b"r": b"\r", b"e": b"\x1b"}
+_LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"e": b"\x1b"}
+_UNSENDABLE = re.compile(r"[\n\r\0]")
 MOST = 2**32 - 1
 # The types of tables to which HAProxy's commands can name a key.
 KEYED = ("ip", "ipv6", "integer", "string")
@@ -54,6 +55,11 @@ def unescaped(text: str) -> str:
         return text
     raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]) if match[1] else _LETTERS.get(match[2], match[2]), text.encode())
     return raw.decode("utf-8", "surrogateescape")
+
+
+def can_be_sent(kind: str, key: str) -> bool:
+    """Return whether a command can name this key; any other one is found among all entries of the table."""
+    return kind in KEYED and not _UNSENDABLE.search(key)
 
 
 def held_key(kind: str, key: str) -> str:

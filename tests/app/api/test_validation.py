@@ -29,7 +29,7 @@ def refusal(schema: str, body: Any) -> tuple[int, str]:
     ("schema", "body", "said"),
     [
         ("backend", {}, "name in body is required"),
-        ("backend", {"name": ""}, "name in body is required"),
+        ("backend", {"name": ""}, "name in body is required and must not be empty"),
         ("backend", {"name": "a b"}, "name in body should match '^[A-Za-z0-9-_.:]+$'"),
         ("backend", {"name": "be1", "mode": "udp"}, "mode in body should be one of [http tcp log]"),
         ("backend", {"name": "be1", "mode": "HTTP"}, 'mode in body should be one of [http tcp log]; did you mean "http"?'),

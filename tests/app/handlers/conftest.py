@@ -28,6 +28,8 @@ frontend web from base
   acl paths path /a /b
   http-request deny if nets paths
   http-request track-sc0 path table counters
+  http-request track-sc1 req.hdr(x-key),url_dec table lines
+  http-request track-sc2 req.hdr(x-key),bytes(0,4) table bytes
   http-request return status 200
   default_backend app
 
@@ -50,6 +52,12 @@ backend counters from base
 
 backend arrays from base
   stick-table type string size 1k expire 1h store gpc(2),gpt(3),gpc_rate(2,10s)
+
+backend lines from base
+  stick-table type string len 200 size 1k expire 1h store gpc0
+
+backend bytes from base
+  stick-table type binary len 8 size 1k expire 1h store gpc0
 
 backend addresses from base
   stick-table type ip size 1k expire 1h store server_id,gpc0

@@ -112,7 +112,7 @@ def _sync(call: Call) -> bool:
 def _value(entry: Mapping[str, Any], place: str) -> str:
     value: str | None = entry.get("value")
     if not value:
-        raise ApiError(422, f"{place}value in body is required")
+        raise ApiError(422, f"{place}value in body is required and must not be empty")
     return value
 
 

@@ -43,12 +43,15 @@ async def read_entries(call: ReadCall) -> Response:
     name, key, known = call.get("parent_name"), call.get("key"), call.services.schemas.resolve(ENTRY)["properties"]
     filters = list(_filters(call.get("filter") or ""))
     async with asking(call, classed=False) as runtime:
+        ask = " ".join(filters)
         if key:
-            key = _held(runtime, await _table(runtime, name), key)
-        ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
+            table = await _table(runtime, name)
+            is_sent = table is None or stick_tables.can_be_sent(table.type, key)
+            key = _held(runtime, table, key) if is_sent else key
+            ask = ask or (f"key {argument(key)}" if is_sent else "")
         shown = await runtime.read(f"show table {argument(name)} {ask}".rstrip(), HEAD)
     entries = list(stick_tables.entries(shown, frozenset(known)))
-    if key and filters:
+    if key:
         entries = [entry for entry in entries if entry["key"] == key]
     return json_response(200, _page(entries, call.get("offset") or 0, call.get("count")))
 

@@ -14,7 +14,7 @@ from tests.app.handlers.conftest import RUNTIME, Beside
 
 HEADERS = [(b"authorization", b"Basic " + base64.b64encode(b"admin:adminpwd")), (b"content-type", b"application/json")]
 ACLS = f"{RUNTIME}/acls"
-ODD = ["two words", "semi;colon", "back\\slash", '"quo\'tes"', "#hash", "<less", "a,b=c", "ünïcode ☃", "trailing\\", "x" * 9000]
+ODD = ["two words", "semi;colon", "back\\slash", '"quo\'tes"', "#hash", "<less", "a,b=c", "a&{b}$*", "ünïcode ☃", "trailing\\", "x" * 9000]
 
 
 @pytest.fixture
@@ -91,9 +91,9 @@ def test_what_is_refused(beside: Beside, ids: dict[str, str]) -> None:
     refused(beside.client.post(path, {"value": "not-an-address"}), 400, f"cannot add ACL files entry for {ids['nets']}: [3]  {words}")
     unknown = "[3]  Unknown ACL identifier. Please use #<id> or <file>. [add acl #99 10.0.0.1] not found"
     refused(beside.client.post(f"{ACLS}/99/entries", {"value": "10.0.0.1"}), 404, f"cannot add ACL files entry for 99: {unknown}")
-    refused(beside.client.post(path, {}), 422, "value in body is required")
+    refused(beside.client.post(path, {}), 422, "value in body is required and must not be empty")
     refused(beside.client.post(path, {"value": "a\nb"}), 400, "value in body must not hold a line break")
-    refused(beside.client.put(path, [{"value": "1.2.3.4"}, {}]), 422, "1.value in body is required")
+    refused(beside.client.put(path, [{"value": "1.2.3.4"}, {}]), 422, "1.value in body is required and must not be empty")
 
 
 def test_a_whole_list_is_replaced_or_stays(beside: Beside, ids: dict[str, str]) -> None:

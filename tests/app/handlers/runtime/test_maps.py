@@ -76,6 +76,28 @@ def test_entries(client: Client) -> None:
     assert file(client) == "# own\none 1 2\nwith/slash a;b \\ c\n"
 
 
+# Signs that a path, a command or a line gives a meaning.
+ODD = ['"quoted"', "a#b", "#first", "semi;colon", "a<b", "<<", "a&b", "{a}", "$x", "*", "a?b=c", "50%", "back\\slash", "..", ".", "ü"]
+
+
+@pytest.mark.parametrize("key", ODD)
+def test_what_is_shown_is_addressable(client: Client, key: str) -> None:
+    assert client.post(ENTRIES, {"key": key, "value": "1"}).status == 201
+    path = f"{ENTRIES}/{quote(key, safe='').replace('.', '%2E')}"
+    assert client.get(path).json == {"key": key, "value": "1"}
+    assert client.put(path, {"value": "2"}).json == {"key": key, "value": "2"}
+    assert entries(client)[key] == "2"
+    assert client.delete(path).status == 204
+    assert key not in entries(client)
+    if key.startswith("#"):
+        return
+    assert client.post(f"{ENTRIES}?force_sync=true", {"key": key, "value": "1"}).status == 201
+    assert client.put(f"{path}?force_sync=true", {"value": "2"}).status == 200
+    assert file(client) == f"{OWN}{key} 2\n"
+    assert client.delete(f"{path}?force_sync=true").status == 204
+    assert file(client) == OWN
+
+
 def test_without_sync_the_file_stays(client: Client) -> None:
     assert client.post(ENTRIES, {"key": "x", "value": "y"}).status == 201
     assert client.put(f"{ENTRIES}/x", {"value": "z"}).status == 200
@@ -133,7 +155,10 @@ def test_a_whole_map(client: Client) -> None:
         ("POST", "none.map/entries", {"key": "x", "value": "y"}, 404, "Unknown map identifier"),
         ("POST", "ip.map/entries?force_sync=true", {"key": "x", "value": "y"}, 400, "[3]  'x' is not a valid IPv4 or IPv6 address"),
         ("PUT", "hosts.map/entries/none", {"value": "x"}, 404, "[3]  entry not found. [set map {maps}/hosts.map none x] not found"),
-        ("PUT", "hosts.map/entries/one", {}, 422, "value"),
+        ("PUT", "hosts.map/entries/one", {}, 422, 'property "value" is missing'),
+        ("PUT", "hosts.map/entries/one", {"value": ""}, 422, 'Error at "/value": value must not be empty'),
+        ("PUT", "hosts.map", [{"key": "a", "value": " b"}], 400, "begins with a blank"),
+        ("PUT", "hosts.map?force_sync=true", [{"key": "a", "value": "b "}], 400, "begins or ends with a blank"),
         ("DELETE", "hosts.map/entries/none", None, 404, "[3]  Key not found. [del map {maps}/hosts.map none] not found"),
         ("DELETE", "hosts.map/entries/none?force_sync=true", None, 404, "Key not found."),
     ],
