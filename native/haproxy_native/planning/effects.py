@@ -11,11 +11,10 @@ from typing import Any
 
 from haproxy_native.abandonment import check
 from haproxy_native.editing.bindings import DEFAULTS, all_implicit, implicit_defaults
-from haproxy_native.editing.editor import Editor, Object, Parent
+from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.secrets import masked_member
-from haproxy_native.errors import Diverged, Missing, NativeError
+from haproxy_native.errors import Diverged
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
@@ -98,16 +97,14 @@ class _Comparison:
     def _touched(self) -> list[Key]:
         """The sections that differ, in the order of the texts: documents share those that are the same."""
         places = self._before.apart_from(self._new)
+        if self._before.keys()[places[0].stop :] != self._new.keys()[places[1].stop :]:
+            # Nameless sections that both documents have are numbered otherwise.
+            places = slice(None), slice(None)
         old, new = (
-            {id(section) for section in document.sections[place]} for document, place in zip((self._before, self._new), places, strict=True)
-        )
-        shared = old & new
-        touched = {
-            key
+            {(key, id(section)) for key, section in zip(document.keys()[place], document.sections[place], strict=True)}
             for document, place in zip((self._before, self._new), places, strict=True)
-            for key, section in zip(document.keys()[place], document.sections[place], strict=True)
-            if id(section) not in shared and section.kind != BOUNDARY
-        }
+        )
+        touched = {key for key, _ in old ^ new if key[0] != BOUNDARY}
         touched |= self._rebound()
         if len(touched) == 1:
             return list(touched)
@@ -129,7 +126,8 @@ class _Comparison:
         place = Place(resource, None, name)
         if old is None or new is None:
             if old is not new:
-                yield replace(_effect(place, "", self._whole(place, old), self._whole(place, new)), source=was or now)
+                values = (whole(self._editor, place, section) for section in (old, new))
+            yield replace(_effect(place, "", *values), source=was or now)
             return
         parts = self._cut(old, new)
         is_same = parts[0] is parts[1]
@@ -143,21 +141,10 @@ class _Comparison:
             return
         for _, child in self._editor.lines.kinds(resource.name, *parts):
             yield from self._children((resource, name), child, (old, new), parts)
-        if any(self._unknown(resource, part) for part in parts):
-            lines, others = self._unknown(resource, old), self._unknown(resource, new)
+        if any(_unknown(self._editor, resource, part) for part in parts):
+            lines, others = _unknown(self._editor, resource, old), _unknown(self._editor, resource, new)
             if lines != others:
                 yield _effect(place, LINES, lines, others)
-
-    def _whole(self, place: Place, section: Section | None) -> Object | None:
-        """Return a section that comes or goes as its lines say it, so that making it anew gives the same lines."""
-        if section is None:
-            return None
-        unknown = self._unknown(place.resource, section)
-        members = self._editor.as_object(section, place.resource, str(place.key), None, full=True)
-        return {**members, LINES: unknown} if unknown else members
-
-    def _unknown(self, resource: Resource, section: Section) -> list[str]:
-        return [section.lines[place].text.strip() for place in self._editor.unknown(section, resource)]
 
     def _children(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
         """Compare the children in two parts, or in the sections that these are of, if others say the same as they."""
@@ -170,7 +157,7 @@ class _Comparison:
             return
         before, after = (lines.children(section, child).readable for section in sections)
         if child.kind == "indexed":
-            yield from _rows(parent, child, before, after)
+            yield from row_effects(parent, child, before, after)
         else:
             yield from _named(parent, child, before, after)
 
@@ -185,6 +172,19 @@ class _Comparison:
         if old != new:
             resource = Resource(key[0], "section", key[0], key[0], section=key[0])
             yield _effect(Place(resource, None, key[1]), LINES, old or None, new or None)
+
+
+def whole(editor: Editor, place: Place, section: Section | None) -> Object | None:
+    """Return a section with all that stands in it, as its lines say it, so that making it anew gives the same lines."""
+    if section is None:
+        return None
+    unknown = _unknown(editor, place.resource, section)
+    members = editor.as_object(section, place.resource, str(place.key), None, full=True)
+    return {**members, LINES: unknown} if unknown else members
+
+
+def _unknown(editor: Editor, resource: Resource, section: Section) -> list[str]:
+    return [section.lines[place].text.strip() for place in editor.unknown(section, resource)]
 
 
 def _texts_of(document: Document, key: Key) -> list[str]:
@@ -207,7 +207,8 @@ def _named(
             yield replace(_effect(place, "", row if name in old else None, row if name in new else None), position=start + position)
 
 
-def _rows(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
+def row_effects(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
+    """Yield the effects that make one list of objects without names of another."""
     places = apart(before, after)
     first = places[0].start
     old, new = ([json.dumps(row, sort_keys=True) for row in rows[own]] for rows, own in zip((before, after), places, strict=True))
@@ -234,7 +235,10 @@ def is_expressible(effect: Effect) -> bool:
 
 
 def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
-    """The document with what the effects do, where all that they change is as it was. Raises Conflict, which names what is not."""
+    """Return a document after effects, which has what they change as it was before them.
+
+    Raises Diverged for effects that are not expressible, and what the editor raises.
+    """
     ordered = list(wanted)
     for effect in ordered:
         if not is_expressible(effect):
@@ -248,8 +252,8 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -
             document = _deleted(editor, document, effect)
     for effect in sorted(come, key=lambda effect: effect.place.resource.section != DEFAULTS):
         document = _created(editor, document, effect)
-    for (_, parent), group in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
-        document = _with_group(editor, document, parent, list(group))
+    for _, group in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
+        document = _with_group(editor, document, list(group))
     for effect in go:
         if effect.place.resource.section == DEFAULTS:
             document = _deleted(editor, document, effect)
@@ -260,85 +264,39 @@ def _is_section(effect: Effect) -> bool:
     return effect.place.parent is None and not effect.member
 
 
-def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect]) -> Document:
-    """Effects on the objects of one collection."""
-    positions = lambda effect: effect.place.key if isinstance(effect.place.key, int) else effect.position  # noqa: E731
+def _with_group(editor: Editor, document: Document, group: Sequence[Effect]) -> Document:
+    """Return a document after effects on the objects of one collection."""
     members = [effect for effect in group if effect.member]
-    for _, group_ in groupby(members, lambda effect: effect.object):
-        document = _replaced(editor, document, list(group_))
-    whole = [effect for effect in group if not effect.member]
-    for effect in sorted((effect for effect in whole if effect.new is None), key=positions, reverse=True):
+    for _, own in groupby(members, lambda effect: effect.object):
+        changes = list(own)
+        place = changes[0].place
+        now = editor.get_object(document, place.resource, place.parent, place.key)
+        values = {**now, **{effect.member: effect.new for effect in changes}}
+        body = {member: value for member, value in values.items() if value is not None}
+        document = editor.replace(document, place.resource, place.parent, place.key, body)
+    whole = sorted((effect for effect in group if not effect.member), key=_position)
+    for effect in reversed([effect for effect in whole if effect.new is None]):
         document = _deleted(editor, document, effect)
-    for effect in sorted((effect for effect in whole if effect.old is None), key=positions):
+    for effect in (effect for effect in whole if effect.old is None):
         document = _created(editor, document, effect)
     return document
 
 
-def _now(editor: Editor, document: Document, place: Place) -> Object | None:
-    try:
-        return editor.get_object(document, place.resource, place.parent, place.key)
-    except NativeError:
-        return None
-
-
-def _whole_section(editor: Editor, document: Document, place: Place) -> Object | None:
-    """Return a section as its lines say it: a proxy without `from` shows none."""
-    name = str(place.key)
-    section = editor.section_or_implied(document, place.resource, name)
-    return None if section is None else editor.as_object(section, place.resource, name, None, full=True)
-
-
-def _replaced(editor: Editor, document: Document, members: Sequence[Effect]) -> Document:
-    place = members[0].place
-    if (now := _now(editor, document, place)) is None:
-        raise Diverged(f"{members[0].object} is not there any more")
-    for effect in members:
-        if now.get(effect.member) != effect.old:
-            values = now.get(effect.member), effect.old
-            there, expected = (json.dumps(masked_member(value, effect.object, effect.member)) for value in values)
-            raise Diverged(f"{effect.member} of {effect.object} is {there} by now, not {expected}")
-    unchanged = {member: value for member, value in now.items() if member not in {effect.member for effect in members}}
-    body = {**unchanged, **{effect.member: effect.new for effect in members if effect.new is not None}}
-    return editor.replace(document, place.resource, place.parent, place.key, body)
+def _position(effect: Effect) -> int:
+    return effect.place.key if isinstance(effect.place.key, int) else effect.position
 
 
 def _deleted(editor: Editor, document: Document, effect: Effect) -> Document:
-    place = effect.place
-    if place.resource.kind == "indexed":
-        place = replace(place, key=_row_of(editor, document, effect))
-    now = _now(editor, document, place) if place.parent else _whole_section(editor, document, place)
-    if now != effect.old:
-        raise Diverged(f"{effect.object} is not there any more" if now is None else f"{effect.object} has been changed since")
-    return editor.delete(document, place.resource, place.parent, place.key)
-
-
-def _row_of(editor: Editor, document: Document, effect: Effect) -> int:
-    """The position of a rule by now: its former one, or where the one rule stands that says the same."""
-    place = effect.place
-    try:
-        rows = editor.list_objects(document, place.resource, place.parent)
-    except Missing:
-        rows = []
-    same = [number for number, row in enumerate(rows) if row == effect.old]
-    if place.key in same:
-        return int(place.key)
-    if len(same) != 1:
-        raise Diverged(f"{effect.object} is not there any more")
-    return same[0]
+    return editor.delete(document, effect.place.resource, effect.place.parent, effect.place.key)
 
 
 def _created(editor: Editor, document: Document, effect: Effect) -> Document:
     place = effect.place
     if place.parent is None:
-        if _now(editor, document, place) is not None:
-            raise Diverged(f"{effect.object} is there by now")
         created = editor.create(document, place.resource, None, effect.new, full=True)
         section = editor.section(created, place.resource, str(place.key))
         if effect.source is None or section is None or implicit_defaults(created, section) == effect.source:
             return created
         return editor.create(document, place.resource, None, {**effect.new, "from": effect.source}, full=True)
     rows = editor.list_objects(document, place.resource, place.parent)
-    if place.resource.kind == "named" and any(str(row.get(place.resource.key)) == place.key for row in rows):
-        raise Diverged(f"{effect.object} is there by now")
-    wanted = place.key if isinstance(place.key, int) else effect.position
-    return editor.create(document, place.resource, place.parent, effect.new, index=min(wanted, len(rows)))
+    return editor.create(document, place.resource, place.parent, effect.new, index=min(_position(effect), len(rows)))

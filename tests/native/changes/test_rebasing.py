@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutText, Replace, ReplaceAll, applied
+from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, PutText, Replace, ReplaceAll, applied
 from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.errors import Clash, Collided, NativeError
 from haproxy_native.planning.effects import effects
+from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
 EDITOR = Editor()
@@ -223,7 +224,16 @@ def test_sections_that_come_go_and_move() -> None:
     gone = Document.parse(TEXT[: TEXT.index("backend other")])
     assert [section.name for section in rebased(put(gone), BASE, theirs).sections][-2:] == ["app", "theirs"]
     turned = Document(BASE.preamble, [*BASE.sections[:-2], *reversed(BASE.sections[-2:])])
-    assert [section.name for section in rebased(put(turned), BASE, theirs).sections][-3:] == ["other", "theirs", "app"]
+    assert [section.name for section in rebased(put(turned), BASE, theirs).sections][-3:] == ["other", "app", "theirs"]
+
+
+def test_a_section_that_moves_to_another_file() -> None:
+    base, theirs = (parts.with_parts(BASE, {"": BASE, "b.cfg": Document.parse(f"backend b\n  retries {number}\n")}) for number in (1, 2))
+    alone = Document(BASE.preamble, [section for section in BASE.sections if section.name != "other"])
+    moved = Document.parse("backend b\n  retries 1\n\nbackend other from base\n  server web1 127.0.0.1:3\n")
+    merged = rebased([PutDocument(parts.with_parts(base, {"": alone, "b.cfg": moved}))], base, theirs)
+    assert merged.text == parts.with_parts(base, {"": alone, "b.cfg": Document.parse(moved.text.replace("1\n\n", "2\n\n"))}).text
+    assert [section.file for section in merged.sections] == [section.file for section in Document.parse(merged.text).sections]
 
 
 def test_a_name_that_two_sections_have() -> None:

@@ -118,35 +118,19 @@ def test_another_place_in_the_file_may_be_another_meaning() -> None:
     assert ("backend/free", "from", "a", "b") in effects_of(document(free), document(moved))
 
 
+def test_a_nameless_section_that_gets_another_number() -> None:
+    before = document("defaults\n  mode http\nbackend b\n")
+    more = Document(before.preamble, [*document("defaults\n").sections, *before.sections])
+    assert effects_of(before, more) == effects_of(before, document(more.text))
+    assert ("defaults/unnamed_defaults_2", "", None) in [each[:3] for each in effects_of(before, more)]
+
+
 def test_another_change_stays() -> None:
     before, after = document(TEXT), document(TEXT.replace("weight 10", "weight 20"))
     later = document(TEXT.replace("weight 10", "weight 20").replace("127.0.0.1:1", "127.0.0.9:1") + "\nbackend later from base\n")
     back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
     assert [each[0] for each in effects_of(later, back)] == ["backend/app/server/web1"]
     assert EDITOR.get_object(back, EDITOR.resources["servers"], (EDITOR.resources["backends"], "app"), "web1")["address"] == "127.0.0.9"
-
-
-@pytest.mark.parametrize(
-    ("done", "later", "message"),
-    [
-        ("weight 20", "weight 30", "weight of backend/app/server/web1 is 30 by now, not 20"),
-        ("weight 20", None, "backend/app/server/web1 is not there any more"),
-    ],
-)
-def test_what_has_changed_since_is_a_conflict(done: str, later: str | None, message: str) -> None:
-    before, after = document(TEXT), document(TEXT.replace("weight 10", done))
-    line = "  server web1 127.0.0.1:1 weight 10   # the first\n"
-    now = document(TEXT.replace("weight 10", later) if later else TEXT.replace(line, ""))
-    with pytest.raises(Conflict, match=message):
-        with_effects(EDITOR, now, inverse(effects(EDITOR, before, after)))
-
-
-def test_a_rule_is_found_where_it_stands_by_now() -> None:
-    deny, allow = "  http-request deny if static\n", "  http-request allow\n"
-    before, after = document(TEXT), document(TEXT.replace(deny, deny + allow))
-    later = document(TEXT.replace(deny, "  http-request return\n" + deny + allow + "  http-request deny\n"))
-    back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
-    assert [each[0] for each in effects_of(later, back)] == ["frontend/web/http_request_rule/2"]
 
 
 CORPUS = sorted((Path(__file__).parents[2] / "corpus" / "valid").glob("*.cfg"))
