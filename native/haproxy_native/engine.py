@@ -157,13 +157,11 @@ class Engine:
         *,
         transaction_id: str | None = None,
         reload: Reload = Reload.AUTO,
-        actions: str = "",
         skips_same: bool = False,
     ) -> Outcome:
         """Make a change of its own, or one inside a transaction, which commits nothing. Raises BadRequest if nothing is expected.
 
-        `actions`: runtime commands that are sent with `Reload.NONE`. `skips_same`: where nothing is changed, and no reload is forced,
-        nothing is written.
+        `skips_same`: where nothing is changed, and no reload is forced, nothing is written.
         """
         if transaction_id:
             if reload is Reload.NOW:
@@ -173,7 +171,7 @@ class Engine:
             return await self._write_within(transaction_id, Change(operations, expect or ANY))
         if expect is None:
             raise BadRequest(_NEITHER)
-        return await self.commit(Change(operations, expect, reload, actions=actions, skips_same=skips_same and reload is Reload.AUTO))
+        return await self.commit(Change(operations, expect, reload, skips_same=skips_same and reload is Reload.AUTO))
 
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
         def permitted(before: Document) -> Document:
@@ -182,23 +180,24 @@ class Engine:
             permission.permit(change.author, Texts(before, after))
             return after
 
-        texts = await self.context.transactions.change(transaction_id, permitted, change.operations)
+        texts = await self.context.transactions.change(transaction_id, permitted, change.edits)
         return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
     async def amend(self, operations: Sequence[Edit]) -> Outcome:
-        """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
-        return await commit(self.context, Change(operations, kept=False))
+        """A change by no client: of whatever version is current when its turn comes."""
+        return await commit(self.context, Change(operations))
 
-    async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False) -> PutText:
+    async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False, actions: str = "") -> PutText:
         """The operation that puts a text in the place of one of the configuration's files. Raises BadRequest.
 
-        `keeps_version`: the version that the text has is the configuration's from then on.
+        `keeps_version`: the version that the text has is the configuration's from then on. `actions`: runtime commands that are sent with
+        `Reload.NONE`.
         """
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self.named(file)
         document = await beside(text_as_sent, body, versions=keeps_version)
-        return PutText(name, document, keeps_version=keeps_version and name == parts.MAIN, lines=body.count(b"\n"))
+        return PutText(name, document, keeps_version and name == parts.MAIN, body.count(b"\n"), actions)
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
@@ -317,8 +316,8 @@ class Engine:
         return False
 
     async def _whole(self, change: Change, staged: Staged | None) -> Change:
-        files = edits_of(staged, self.stores) if staged else None
-        return await on_its_base(self.context, replace(change, files=files) if files else change)
+        files = edits_of(staged, self.stores) if staged else []
+        return await on_its_base(self.context, replace(change, operations=[*change.operations, *files]))
 
     # -- the host of the reload agent
 

@@ -119,10 +119,12 @@ class ByFunction:
         return self.function(document)
 
 
-async def push(engine: Engine, body: bytes, version: int | None = None, *, keeps_version: bool = False, **given: Any) -> Changed:
+async def push(
+    engine: Engine, body: bytes, version: int | None = None, *, keeps_version: bool = False, actions: str = "", **given: Any
+) -> Changed:
     """Puts a whole text in the place of the main file's."""
     expect = ANY if keeps_version else Version(version) if version else None
-    return await engine.write([await engine.text(body, keeps_version=keeps_version)], expect, **given)
+    return await engine.write([await engine.text(body, keeps_version=keeps_version, actions=actions)], expect, **given)
 
 
 def adding(name: str) -> Callable[[Document], Document]:

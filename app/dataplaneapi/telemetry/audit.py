@@ -14,9 +14,8 @@ from dataplaneapi.api.errors import status_of
 from dataplaneapi.server.log_rate import Rate
 from dataplaneapi.settings.audit import AuditSettings
 from dataplaneapi.telemetry.audit_log import AuditLog, FileSink, Sink, SyslogSink
-from haproxy_native.commit.change import AnyChange, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, REFUSED, Asked, Committed, Edited, Event
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import Author
@@ -89,7 +88,7 @@ def asked(event: Asked, now: float, left_out: int) -> dict[str, Any]:
     return _line(now, event.kind, event.author, outcome, event.reason, objects=objects, login=event.login, left_out=left_out)
 
 
-def committed(event: Committed, change: AnyChange, now: float) -> dict[str, Any]:
+def committed(event: Committed, change: Change, now: float) -> dict[str, Any]:
     outcome, reason = (GRANTED, "") if event.error is None else (_outcome(event.error), str(event.error))
     objects = objects_of(change, event.result)
     about = {"made": event.outcome if event.result else "", "entry": str(event.result.entry or "") if event.result else ""}
@@ -104,9 +103,8 @@ def edited(event: Edited, now: float) -> dict[str, Any]:
     return _line(now, CHANGE, event.author, GRANTED, "", objects=_named(event.effects), made="outside", owner=event.owner)
 
 
-def objects_of(change: AnyChange, outcome: Outcome | None) -> list[str]:
+def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
     """Returns the objects that a change touched, or would have touched if it was refused."""
-    request = change.author.request
     objects: list[str] = []
     if outcome:
         objects = [
@@ -114,12 +112,8 @@ def objects_of(change: AnyChange, outcome: Outcome | None) -> list[str]:
             *(content.object for content in outcome.contents),
             *(member.object for member in outcome.members),
         ]
-    if isinstance(change, FileChange):
-        objects.append(f"{change.store.kind}/{change.path.name}")
-    elif isinstance(change, ObjectChange):
+    if outcome is None or change.beside or (change.files and not change.edits):
         objects.append(change.object)
-    elif outcome is None and request:
-        objects.append(request.object)
     return list(dict.fromkeys(filter(None, objects)))
 
 

@@ -6,16 +6,16 @@ The file takes the way of every stored file, through the one commit, wherever it
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from haproxy_native.changes.file_operations import Drafted, FollowProcess, discard
+from haproxy_native.commit.change import Change, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange
-from haproxy_native.disk.file import ConfigFile, Seen
+from haproxy_native.disk.file import ConfigFile, Draft, Seen
 from haproxy_native.errors import BadRequest, NativeError, WriteFailed
 from haproxy_native.request_context import Author, author
 from haproxy_native.runtime import ssl_files
@@ -106,24 +106,27 @@ class Keeper:
         is_stored = await asyncio.to_thread(held.is_in, self.store.directory)
         if held.seen() and is_stored:
             try:
-                await commit(self.context, FileChange(self.store, held.path, compose=lambda: self._composed(name, renewed)))
-                return held.path
+                return await self._kept(held.path, lambda: self._composed(name, renewed))
             except WriteFailed as error:
                 log.warning("%s", error)
         path = self.store.directory / held.path.name
         if path == held.path and not is_stored:
             raise NotKept(f"its key {held.key} is outside {self.store.directory}, and stays as it is")
-        await commit(self.context, FileChange(self.store, path, compose=lambda: self._copied(name, path, renewed)))
+        return await self._kept(path, lambda: self._copied(name, path, renewed))
+
+    async def _kept(self, path: Path, draft: Callable[[], Awaitable[Drafted]]) -> Path:
+        keep = FollowProcess(f"{self.store.kind}/{path.name}", draft)
+        await commit(self.context, Change([keep], validation=Validation.NEVER))
         return path
 
-    async def _composed(self, name: str, renewed: datetime) -> FileChange:
+    async def _composed(self, name: str, renewed: datetime) -> Drafted:
         """Under the lock of the commit: no reload comes between what is asked and what is written."""
         held = await self._held(name)
         held.refuse_later(renewed)
         await asyncio.to_thread(held.refuse_others, self.store.directory)
-        return await asyncio.to_thread(self._change, held, [CertificateSeen(held.path, [name])])
+        return await asyncio.to_thread(self._drafted, held, [CertificateSeen(held.path, [name])])
 
-    async def _copied(self, name: str, path: Path, renewed: datetime) -> FileChange:
+    async def _copied(self, name: str, path: Path, renewed: datetime) -> Drafted:
         """The same for a file that HAProxy has not read the certificate from."""
         held = replace(await self._held(name), path=path, key=None)
         current = self.context.current
@@ -131,16 +134,21 @@ class Keeper:
             raise NotKept(f"{path} is the file of another certificate: {reference.text}")
         held.refuse_later(renewed)
         await asyncio.to_thread(held.refuse_others, self.store.directory)
-        return await asyncio.to_thread(self._change, held)
+        return await asyncio.to_thread(self._drafted, held)
 
-    def _change(self, held: Held, steps: Sequence[Step] | None = None) -> FileChange:
+    def _drafted(self, held: Held, steps: Sequence[Step] | None = None) -> Drafted:
         """Raises WriteFailed."""
-        if held.key is None:
-            return FileChange(self.store, held.path, self.store.draft(held.path, held.pem), steps=steps)
-        own, key = certificate.parted(held.pem)
-        with ExitStack() as undo:
-            first = self.store.draft(held.key, key)
-            undo.callback(first.discard)
-            change = FileChange(self.store, held.path, self.store.draft(held.path, own), steps=steps, along={held.key: first})
-            undo.pop_all()
-            return change
+        texts = {held.path: held.pem}
+        if held.key:
+            own, key = certificate.parted(held.pem)
+            texts = {held.key: key, held.path: own}
+        drafts = dict[Path, Draft | None]()
+        try:
+            for path, text in texts.items():
+                drafts[path] = self.store.draft(path, text)
+        except BaseException:
+            discard(drafts)
+            raise
+        # What is read along with the certificate is applied with it.
+        sent: dict[Path, Sequence[Step]] = {} if steps is None else {**dict.fromkeys(texts, ()), held.path: steps}
+        return Drafted(drafts, dict.fromkeys(texts, self.store), steps=sent)

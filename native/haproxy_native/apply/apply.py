@@ -21,8 +21,9 @@ from haproxy_native.apply.rules import Declaration
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Version
+from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.change import Candidate, Change, Contents, FileEdits, Outcome
+from haproxy_native.commit.change import Candidate, Change, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
@@ -276,10 +277,10 @@ class Apply:
     def _change(self, declared: Declared, files: Files, limits: Limits) -> Change:
         stores = {path: store for store, path in files.values()}
         has_files = declared.plan.files.contents
-        edits = FileEdits(stores, declared.contents, touches=lambda *_: _touches(declared.plan)) if has_files else None
+        edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
         verify = live_values.verifying(self._engine.context, limits.values, files)
         expect = Version(limits.version) if limits.version else ANY_VERSION
-        return Change([declared], expect, kept=False, files=edits, verify=verify)
+        return Change([declared, *edits], expect, verify=verify)
 
     def kept(self, object_: str) -> list[str]:
         """Returns the owners of an object, or of something in it. Raises Unusable."""

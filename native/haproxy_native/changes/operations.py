@@ -4,7 +4,7 @@ An operation is a value. It may be applied several times, to whatever document i
 raises what the editor raises.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, ClassVar, Protocol
@@ -15,6 +15,7 @@ from haproxy_native.editing.places import Place
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import BadRequest
 from haproxy_native.planning.observed import Claimed, claimed_by
+from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.text import parts
 from haproxy_native.text.document import MARK, Document
 
@@ -135,13 +136,15 @@ class PutText:
     """Replaces the text of one of the configuration's files, by its name; "" is the main file.
 
     `keeps_version`: the configuration gets the version that the text states, instead of the next one. `lines`: how many the text had when
-    it was sent, so that HAProxy's messages can name the client's lines.
+    it was sent, so that HAProxy's messages can name the client's lines. `actions`: runtime commands that are sent instead of a reload, if
+    the change makes none.
     """
 
     name: str
     text: Document = field(repr=False)
     keeps_version: bool = False
     lines: int = 0
+    actions: str = ""
     is_whole: ClassVar[bool] = True
 
     def apply(self, document: Document) -> Document:
@@ -187,3 +190,20 @@ class PutDocument:
     def apply(self, document: Document) -> Document:
         is_all = parts.is_joined(self.document) or not parts.is_joined(document)
         return self.document if is_all else parts.with_parts(document, parts.parts(self.document))
+
+
+@dataclass(frozen=True)
+class SetRuntime:
+    """Changes the running process alone, until its next reload. It is the only operation of its change.
+
+    `object` is its `kind/name`. `apply` is awaited under the lock of the process, and returns the members that it has changed, as far as
+    the history shows them. `touched`: what it may change; all of `object` without it.
+    """
+
+    object: str
+    apply: Callable[[], Awaitable[Sequence[Any] | None]]
+    touched: Sequence[Touch] = ()
+
+    @property
+    def touches(self) -> Sequence[Touch]:
+        return self.touched or [Touch(self.object, CHANGE, frozenset((ANY,)))]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit import guilty, process
-from haproxy_native.commit.change import Change, Published, Reload
+from haproxy_native.commit.change import Change, Published, Reload, Validation
 from haproxy_native.commit.commit import attempt
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Current, Overtaken
@@ -151,7 +151,7 @@ async def _take_back_some(
 ) -> Record | None:
     """Commits the rest, live or with a reload; None where HAProxy does not accept it, with nothing changed."""
     record = await _noted(context, record, changes, going)
-    back = Change([PutDocument(rest)], kept=False, quick=False, author=_author(record))
+    back = Change([PutDocument(rest)], validation=Validation.ALWAYS, author=_author(record))
     try:
         outcome = await attempt(context, back, nullcontext)
     except (NativeError, Overtaken) as error:
@@ -170,7 +170,8 @@ async def _take_back_all(context: CommitContext, record: Record, changes: Sequen
     """Puts the file back to what runs; returns the record as it is where that cannot be written."""
     is_known = context.running.document is not None
     noted = await _noted(context, record, changes, [change for change in changes if not (change.is_live and is_known)])
-    back = Change([PutDocument(good, banner=header.has_banner(good))], reload=Reload.NONE, checked=False, author=_author(record))
+    put = PutDocument(good, banner=header.has_banner(good))
+    back = Change([put], reload=Reload.NONE, validation=Validation.NEVER, author=_author(record))
     try:
         outcome = await attempt(context, back, nullcontext)
     except (NativeError, Overtaken) as error:

@@ -1,40 +1,33 @@
-"""Changes as values, and what becomes of them. A change of a stored file is in file_change.py."""
+"""Changes as values, and what becomes of them."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect
-from haproxy_native.changes.operations import Edit, PutDocument, PutText, claimed_by_all
-from haproxy_native.disk.file import Draft
+from haproxy_native.changes.file_operations import FileOperation
+from haproxy_native.changes.operations import Edit, PutDocument, PutText, SetRuntime, claimed_by_all
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import Claimed
-from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 
 class Reload(Enum):
-    """When HAProxy is reloaded for a change: if it needs that (AUTO), in any case and at once (NOW), or never (NONE)."""
+    """When HAProxy is reloaded for a change: if it needs that (AUTO), in any case and at once (NOW), or never (NONE).
 
-    AUTO, NOW, NONE = range(3)
+    NONE sends nothing to the process either. LATER is for stored files: what HAProxy does not take live waits for the next reload.
+    """
 
-
-# What files hold, None where there is none.
-Contents = Mapping[Path, bytes | None]
-
-
-class AnyChange(Protocol):
-    """What every change has: `Change`, `ObjectChange`, and `FileChange` in file_change.py."""
-
-    @property
-    def author(self) -> Author: ...
+    AUTO, NOW, NONE, LATER = range(4)
 
 
 @dataclass(frozen=True)
@@ -47,77 +40,76 @@ class Candidate:
     files: Mapping[Path, Path | None] = field(default_factory=dict)
 
 
-class FileStore(Protocol):
-    """What the commit needs of the store of a file that changes with the configuration (native/haproxy_native/storage/store.py)."""
+class Validation(Enum):
+    """When `haproxy -c` is asked: if the change needs it (IF_NEEDED), in any case (ALWAYS), or never (NEVER).
 
-    @property
-    def name(self) -> str: ...
+    NEVER is for texts that HAProxy runs or has run, and for files that it judges as it takes them.
+    """
 
-    @property
-    def kind(self) -> str:
-        """The kind of its files as objects, as in `map/hosts.map`."""
-
-    @property
-    def directory(self) -> Path: ...
-
-    async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
-        """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
-
-    def draft(self, path: Path, data: bytes = b"") -> Draft:
-        """Raises WriteFailed, and Unusable for the directory."""
-
-    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
-
-    def check_content(self, path: Path, draft: Path) -> None:
-        """Raises BadRequest for content that the store does not take."""
-
-    def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raises InUse for a file that the configuration in `directory` names, with the line."""
+    IF_NEEDED, ALWAYS, NEVER = range(3)
 
 
 @dataclass(frozen=True)
-class FileEdits:
-    """An edit of stored files. `stores` has every file that it reads or changes, `edit` returns those that are to hold something else.
+class ChangeBeside:
+    """A change of a file that is neither the configuration nor in one of the stores. It is the only operation of its change.
 
-    It is called before the edit of the configuration, each time the change begins anew. Without `is_checked` the stores are not asked
-    whether they take the content. `touches`: what it does, for rights; all of each file without it.
+    `object` is its `kind/name`. `attempt` compares and prepares, takes the lock, makes the change and returns its outcome; it raises
+    Overtaken, with nothing changed, to be called again. `touched`: what it may change; all of `object` without it.
     """
 
-    stores: Mapping[Path, FileStore]
-    edit: Callable[[Contents], Contents]
-    is_checked: bool = True
-    touches: Callable[[Contents, Contents], Sequence[Touch]] | None = None
+    object: str
+    attempt: "Callable[[], Awaitable[Outcome]]"
+    touched: Sequence[Touch] = ()
+
+    @property
+    def touches(self) -> Sequence[Touch]:
+        return self.touched or [Touch(self.object, CHANGE, frozenset((ANY,)))]
+
+
+Operation = Edit | FileOperation | SetRuntime | ChangeBeside
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the configuration: the operations, in their order, and what is expected of the configuration that they are made on.
+    """The operations, in their order, and what is expected of the configuration that they are made on.
 
-    `actions`: runtime commands that are sent without a reload, with `Reload.NONE`. `checked=False` skips `haproxy -c`: used when the
-    running text is restored. With `kept` a refused text is kept as a failed transaction.
-    With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` a change that changes nothing ends
-    without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
+    Stored files change with the configuration, all or nothing; where only they differ the text stays, and with it its version.
+    With `skips_same` a change that changes nothing ends without a commit.
     `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
-    Without `tested` the gate is not asked.
     """
 
-    operations: Sequence[Edit] = ()
+    operations: Sequence[Operation] = ()
     expect: Expect = ANY_VERSION
     reload: Reload = Reload.AUTO
-    actions: str = ""
-    checked: bool = True
-    kept: bool = True
-    quick: bool = True
+    validation: Validation = Validation.IF_NEEDED
     skips_same: bool = False
-    tested: bool = True
-    files: FileEdits | None = None
     verify: Callable[[], Awaitable[None]] | None = None
     author: Author = field(default_factory=author.get)
 
+    @cached_property
+    def edits(self) -> Sequence[Edit]:
+        """What is done to the configuration."""
+        return [each for each in self.operations if not isinstance(each, FileOperation | SetRuntime | ChangeBeside)]
+
+    @cached_property
+    def files(self) -> Sequence[FileOperation]:
+        """What is done to stored files."""
+        return [each for each in self.operations if isinstance(each, FileOperation)]
+
+    @cached_property
+    def beside(self) -> SetRuntime | ChangeBeside | None:
+        """What is done beside configuration and stored files."""
+        return next((each for each in self.operations if isinstance(each, SetRuntime | ChangeBeside)), None)
+
+    @property
+    def object(self) -> str:
+        """What it is to be made to, as far as that is known before it is."""
+        alone = self.beside or (self.files[0] if len(self.operations) == 1 and self.files else None)
+        return (alone.object if alone else "") or (self.author.request.object if self.author.request else "")
+
     def apply(self, document: Document) -> Document:
         """Return the document after the change. Raises Moved where it is not as is expected, and what the operations raise."""
-        return self.expect.made(self.operations, document)
+        return self.expect.made(self.edits, document)
 
     @property
     def transaction_id(self) -> str | None:
@@ -127,7 +119,7 @@ class Change:
     @property
     def is_whole(self) -> bool:
         """Whether the change is live only when the whole text is, else when its own part is."""
-        return any(operation.is_whole for operation in self.operations)
+        return any(operation.is_whole for operation in self.edits)
 
     @property
     def text(self) -> PutText | None:
@@ -146,31 +138,11 @@ class Change:
         None where the author's rights are limited: what others have set in the process would change as well.
         """
         is_limited = self.author.rights is not None and not self.author.rights.are_all
-        return frozenset() if is_limited else claimed_by_all(self.operations)
+        return frozenset() if is_limited else claimed_by_all(self.edits)
 
 
 class Same(Exception):
     """A change that is not to be committed, since it changes nothing."""
-
-
-@dataclass(frozen=True)
-class ObjectChange:
-    """A change of something beside the configuration and its stored files: the running process alone, or a SPOE file.
-
-    `object` is its `kind/name`. `lasting`: it is in a file, and not in the process alone. `attempt` compares and prepares, takes the lock,
-    makes the change and returns its outcome; it raises Overtaken, with nothing changed, to be called again. `touched`: what it may
-    change; all of `object` without it.
-    """
-
-    object: str
-    attempt: "Callable[[], Awaitable[Outcome]]"
-    lasting: bool = False
-    touched: Sequence[Touch] = ()
-    author: Author = field(default_factory=author.get)
-
-    @property
-    def touches(self) -> Sequence[Touch]:
-        return self.touched or [Touch(self.object, CHANGE, frozenset((ANY,)))]
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,16 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit import process
-from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Reload, Same
+from haproxy_native.commit.change import Change, ChangeBeside, Member, Outcome, Published, Reload, Same, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed, Forced
-from haproxy_native.commit.file_change import FileChange, change_locked, discard, notice
-from haproxy_native.commit.gate import pass_files
-from haproxy_native.commit.preparation import Prepared, prepare
-from haproxy_native.commit.publication import Publication, by_reload, reasons_of
+from haproxy_native.commit.file_set import FileSet
+from haproxy_native.commit.permission import permit
+from haproxy_native.commit.preparation import NewText, Prepared, prepare
+from haproxy_native.commit.publication import Publication, reasons_of
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
@@ -40,7 +41,7 @@ Result = TypeVar("Result")
 ATTEMPTS = 3
 
 
-async def commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
+async def commit(context: CommitContext, change: Change) -> Outcome:
     """Commits a change, and returns once the file holds it and the process does it, or a reload is scheduled; a forced reload is awaited.
 
     Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed and what the edit or the check raises, with nothing changed; after the
@@ -59,12 +60,7 @@ async def change_process(
 
     `touched`: what it may change; all of `object_` without it. Raises Forbidden and what `apply` raises.
     """
-
-    async def attempt() -> Outcome:
-        async with context.process_lock:
-            return Outcome(context.current.version, live=True, lasting=False, members=await apply() or ())
-
-    return await commit(context, ObjectChange(object_, attempt, touched=touched))
+    return await commit(context, Change([SetRuntime(object_, apply, touched)]))
 
 
 async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
@@ -76,7 +72,7 @@ async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) 
     return await asyncio.shield(task)
 
 
-async def _recorded(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
+async def _recorded(context: CommitContext, change: Change) -> Outcome:
     """Sends the event of a commit."""
     began = time.monotonic()
 
@@ -111,30 +107,23 @@ async def _uncommitted(context: CommitContext) -> Outcome:
         return Outcome(context.current.version, waited, live=waited is None)
 
 
-async def _entered(context: CommitContext, change: AnyChange, outcome: Outcome) -> Outcome:
+async def _entered(context: CommitContext, change: Change, outcome: Outcome) -> Outcome:
     """The outcome, when the history has it."""
     return replace(outcome, entry=await context.observers.committed(change, outcome))
 
 
-async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
+async def _commit(context: CommitContext, change: Change) -> Outcome:
     try:
         admit(context, change)
-        match change:
-            case Change():
-                outcome = await _of_configuration(context, change)
-            case FileChange():
-                outcome = await _of_file(context, change)
-            case ObjectChange():
-                outcome = await _of_object(context, change)
+        outcome = await (_of_configuration(context, change) if change.beside is None else _beside(context, change, change.beside))
     finally:
-        if isinstance(change, FileChange):
-            # Its drafts are the commit's: whatever refuses it, none is left.
-            discard(change)
+        for operation in change.files:
+            operation.discard()
     is_due = change.author.is_urgent if outcome.reload_id else bool(outcome.reasons)
     return await _forced(context, outcome) if is_due else outcome
 
 
-def admit(context: CommitContext, change: AnyChange) -> None:
+def admit(context: CommitContext, change: Change) -> None:
     """Raises for a change that may not be made now: Forbidden on a server that is read-only, and what observers do."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
@@ -170,7 +159,8 @@ async def attempt(context: CommitContext, change: Change, lock: Callable[[], Abs
         return await _attempt(context, change, await prepare(context, change), lock)
     except process.Untaken as untaken:
         log.info("%s; HAProxy is asked about the text", untaken)
-        return await _attempt(context, change, await prepare(context, replace(change, quick=False)), lock)
+        change = replace(change, validation=Validation.ALWAYS)
+        return await _attempt(context, change, await prepare(context, change), lock)
 
 
 async def _attempt(
@@ -179,42 +169,34 @@ async def _attempt(
     try:
         while True:
             async with lock():
-                before, new = prepared.before, prepared.stamped.document
+                before, text = prepared.before, prepared.text
+                new = text.stamped.document if text else prepared.new
                 admit(context, change)
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
-                    if change.tested:
-                        # A way back is not refused.
-                        await context.require_room(change.author, new.size if prepared.has_text else 0)
+                    await context.require_room(change.author, new.size if text else 0)
                     outcome = await publish(context, change, prepared)
-                    if prepared.has_text:
+                    if text:
                         with_files = bool(prepared.files) and not outcome.live
                         context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live, with_files))
                         outcome = replace(outcome, former=prepared.base, texts=prepared.texts.ending_in(new))
                     outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
-                    return await _entered(context, change, outcome) if prepared.has_text or prepared.files else outcome
+                    return await _entered(context, change, outcome) if text or change.files else outcome
             await context.current.unless_overtaken(load.over.wait())
     finally:
         prepared.discard()
 
 
-async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
-    while True:
-        with suppress(Overtaken):
-            passed = await pass_files(context, change)
-            async with context.publishing_files():
-                admit(context, change)
-                outcome = scheduled(context, await change_locked(context, change, passed), change.author, force_reload=change.force_reload)
-                return await _entered(context, change, outcome)
-
-
-async def _of_object(context: CommitContext, change: ObjectChange) -> Outcome:
+async def _beside(context: CommitContext, change: Change, operation: SetRuntime | ChangeBeside) -> Outcome:
     if change.author.rights:
-        change.author.rights.permit(change.touches)
+        change.author.rights.permit(operation.touches)
+    if isinstance(operation, SetRuntime):
+        async with context.process_lock:
+            members = await operation.apply() or ()
+            return await _entered(context, change, Outcome(context.current.version, live=True, lasting=False, members=members))
     while True:
         with suppress(Overtaken):
-            if change.lasting:
-                await context.require_room(change.author)
-            return await _entered(context, change, await change.attempt())
+            await context.require_room(change.author)
+            return await _entered(context, change, await operation.attempt())
 
 
 async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
@@ -235,82 +217,92 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
 
     The caller holds the lock. Raises Conflict, Overtaken and WriteFailed, with nothing changed.
     """
-    stamped, before, new = prepared.stamped, prepared.before, prepared.new
     if change.verify:
         await change.verify()
-    if change.files:
-        return await _publish_with_files(context, change, prepared)
+    text = prepared.text
+    if change.files or text is None:
+        return await _publish_files(context, change, prepared)
     if prepared.plan:
-        return await _publish_applied(context, change, prepared, prepared.plan)
-    await _replace_file(context, change, prepared)
-    applied = await process.apply(context, change, stamped, before, new)
+        return await _publish_applied(context, change, prepared, text, prepared.plan)
+    await _replace_file(context, change, prepared, text)
+    applied = await process.apply(context, change, text.stamped, *prepared.texts)
+    version = text.stamped.version
     for reason in applied.reasons:
-        log.info("version %d needs a reload: %s", stamped.version, reason)
+        log.info("version %d needs a reload: %s", version, reason)
     if applied.reasons or change.reload is Reload.NONE:
-        return Outcome(stamped.version, reasons=tuple(applied.reasons), members=applied.members)
+        return Outcome(version, reasons=tuple(applied.reasons), members=applied.members)
     loaded = context.running.document is context.current.document and not context.running.doubt
-    if (waited := context.pending) and not loaded and (change.is_whole or header.same_text(before, new)):
-        return Outcome(stamped.version, waited)
-    return Outcome(stamped.version, live=True, commands=applied.commands, members=applied.members)
+    if (waited := context.pending) and not loaded and (change.is_whole or header.same_text(*prepared.texts)):
+        return Outcome(version, waited)
+    return Outcome(version, live=True, commands=applied.commands, members=applied.members)
 
 
-async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, plan: Plan) -> Outcome:
+async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, text: NewText, plan: Plan) -> Outcome:
     """Applies the change by its commands, then replaces the file. Raises what `publish` does, and Untaken, with nothing changed."""
     await _refuse_overtaken(context, change, prepared)
     if not process.may_judge(context, change, prepared.before) or context.kept_members(change) != prepared.kept:
         raise Overtaken
-    syncing = asyncio.ensure_future(asyncio.to_thread(prepared.draft.sync))
+    syncing = asyncio.ensure_future(asyncio.to_thread(text.draft.sync))
     try:
-        async with process.applied(context, plan, prepared.before, prepared.stamped):
+        async with process.applied(context, plan, prepared.before, text.stamped):
             await syncing
-            await _replace_file(context, change, prepared)
+            await _replace_file(context, change, prepared, text)
     finally:
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
-    return Outcome(prepared.stamped.version, live=True, commands=plan.texts, members=process.corrected(plan))
+    return Outcome(text.stamped.version, live=True, commands=plan.texts, members=process.corrected(plan))
 
 
-async def _publish_with_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Publishes as `publish` does, together with stored files; without `has_text` the text stays."""
-    files, stamped, before = prepared.files, prepared.stamped, prepared.before
-    await notice(context)
+async def _publish_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
+    """Publishes as `publish` does, stored files with a text or without."""
+    await context.notice()
     await _refuse_overtaken(context, change, prepared)
-    await files.compare()
-    plans = await files.planned()
+    files = await prepared.files.current()
+    try:
+        return await _publish_set(context, change, prepared, files)
+    finally:
+        if files is not prepared.files:
+            files.discard()
+
+
+async def _publish_set(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Outcome:
+    text, may_reload = prepared.text, prepared.may_reload
+    if files is not prepared.files:
+        may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
+    # With a text a reload is asked for by that.
+    plans = await files.planned(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
     reasons = reasons_of(plans.values())
-    if prepared.has_text:
-        reasons = [*await process.why_not_live(context, change, stamped, before), *reasons]
-    if reasons and not prepared.may_reload:
+    if text:
+        reasons = [*await process.why_not_live(context, change, text.stamped, prepared.before), *reasons]
+    if reasons and not may_reload:
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {reasons[0]}")
-    if skipped := change.reload is Reload.NONE:
-        plans = {path: by_reload(plan, forced=False) for path, plan in plans.items()}
-        reasons = [*reasons, *reasons_of(plans.values())]
     contents = await context.foreseen(await asyncio.to_thread(files.contents), change.author) if files else ()
-    publication = Publication(context, files.stores, plans, reasons, may_reload=not skipped)
+    reloads = change.reload in (Reload.AUTO, Reload.NOW)
+    publication = Publication(context, files.stores, plans, reasons, may_reload=reloads, partial=files.partial)
     if files:
-        await publication.begin(files.drafts, context.current.fingerprint if prepared.has_text else "")
+        await publication.begin(files.drafts, context.current.fingerprint if text else "")
     applied = process.Applied()
-    if prepared.has_text:
+    if text:
         try:
-            await _replace_file(context, change, prepared)
+            await _replace_file(context, change, prepared, text)
         except Exception:
             await publication.undo()
             raise
         if not publication.reasons:
-            applied = await process.apply(context, change, stamped, before, prepared.new)
+            applied = await process.apply(context, change, text.stamped, *prepared.texts)
             publication.reasons += applied.reasons
         await publication.finish()
     await publication.settle()
     reasons = [*publication.to_reload]
     is_live = not (publication.reasons or reasons)
-    commands = (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.texts)) if is_live else ()
-    version = stamped.version if prepared.has_text else prepared.base
+    commands = (*applied.commands, *(said for plan in plans.values() for step in plan.steps for said in step.texts)) if is_live else ()
+    version = text.stamped.version if text else context.current.version
     return Outcome(version, reasons=tuple(reasons), live=is_live, contents=contents, commands=commands, members=applied.members)
 
 
-async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> None:
+async def _replace_file(context: CommitContext, change: Change, prepared: Prepared, text: NewText) -> None:
     """Makes the draft the file. Raises Conflict, Overtaken and WriteFailed, with nothing changed."""
-    current, stamped = context.current, prepared.stamped
+    current, stamped = context.current, text.stamped
     if prepared.plan is None:
         # What HAProxy has taken already was observed with its commands.
         await context.observe()
@@ -325,10 +317,10 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
         if context.pending or change.reload is not Reload.NONE:
             context.state_file.owe(current.fingerprint, stamped_fingerprint(stamped))
     try:
-        await current.install(stamped, prepared.draft, prepared.banner)
+        await current.install(stamped, text.draft, text.banner)
     except Touched:
         raise Overtaken from None
-    if change.checked:
+    if change.validation is not Validation.NEVER:
         context.accepted = current.fingerprint
     if change.transaction_id:
         context.transactions.succeed(change.transaction_id)
@@ -350,7 +342,7 @@ def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> 
     """True if a file that the document refers to has changed since the check began."""
     directory = str(context.current.path.parent)
     changed = [path for path, number in context.published.items() if number > prepared.publications]
-    return change.checked and any(references(prepared.new, str(path), directory) for path in changed)
+    return change.validation is not Validation.NEVER and any(references(prepared.new, str(path), directory) for path in changed)
 
 
 def _keep_backup(context: CommitContext) -> None:

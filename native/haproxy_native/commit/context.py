@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import Change, Content, FileStore, Published
+from haproxy_native.commit.change import Change, Content, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
@@ -153,6 +154,13 @@ class CommitContext:
         if self.load is None:
             await self.running.observe()
             self._end_awaited()
+
+    async def notice(self) -> None:
+        """Takes note of another text and of another worker. The caller holds the locks."""
+        await self.current.notice_aside()
+        await self.observe()
+        known = self.state_file.value
+        self.ledger.loaded_by(Worker(known.pid, known.started))
 
     def _end_awaited(self) -> None:
         if self.reloads.awaiting is None or not self.running.answers:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from haproxy_native.commit.change import AnyChange, Outcome
+from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import Author
@@ -39,7 +39,7 @@ class Committed:
 
     outcome: str
     seconds: float
-    change: AnyChange | None = None
+    change: Change | None = None
     result: Outcome | None = None
     error: Exception | None = None
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase, Version
+from haproxy_native.changes.file_operations import Contents, EditFiles, FileStore
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.change import Change, Contents, FileEdits, FileStore, Outcome, Reload
+from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
@@ -67,9 +68,9 @@ async def commit_of(
 ) -> Change:
     """Return the change that the commit of a transaction makes. Raises TextGone, NoTransaction and Missing."""
     change = await change_of(context, transaction.id, merges=merges)
-    files = edits_of(context.transactions.staged(transaction.id), stores)
+    operations = [*change.operations, *edits_of(context.transactions.staged(transaction.id), stores)]
     reload = Reload.NOW if force_reload else Reload.AUTO
-    return replace(change, expect=replace(change.expect, transaction=transaction.id), reload=reload, files=files)
+    return replace(change, operations=operations, expect=replace(change.expect, transaction=transaction.id), reload=reload)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
@@ -115,13 +116,13 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     )
 
 
-def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> FileEdits | None:
-    """What the commit does to stored files; None where it does nothing. Raises Missing for a store that there is no more."""
+def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]:
+    """What the commit does to stored files. Raises Missing for a store that there is no more."""
     if not (files := dict(staged.files)):
-        return None
+        return []
     if gone := next((file.store for file in files.values() if file.store not in stores), None):
         raise Missing(f"files of {gone} would change, for which there is no directory any more")
-    return FileEdits({path: stores[file.store] for path, file in files.items()}, partial(_with_files, staged))
+    return [EditFiles({path: stores[file.store] for path, file in files.items()}, partial(_with_files, staged))]
 
 
 def _with_files(staged: Staged, now: Contents) -> Contents:

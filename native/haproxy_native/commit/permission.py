@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haproxy_native.beside import beside
+from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.commit import decision
-from haproxy_native.commit.change import Candidate, Change, FileStore, Reload, Texts
+from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import touches_of_file
 from haproxy_native.commit.publication import ASKED
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
@@ -22,9 +22,12 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.expressions import has_new
-from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, all_touches
-from haproxy_native.request_context import Author, author
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, EXPRESSIONS, Touch, all_touches
+from haproxy_native.request_context import Author, Rights, author
 from haproxy_native.text.document import Document
+
+# Bytes of a file whose contents are compared and remembered.
+LARGEST = 1 << 26
 
 
 def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
@@ -41,7 +44,7 @@ def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> t
     """
     texts = Texts(before, change.apply(before))
     may_reload = permit(change.author, texts, touched)
-    if change.checked:
+    if change.validation is not Validation.NEVER:
         refuse_rebound(*texts)
     return texts, may_reload
 
@@ -60,6 +63,31 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
             raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
         for store in stores:
             yield from touches_of_file(by.rights, store, path, content)
+
+
+def touches_of_file(rights: Rights | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
+    """What a change does to a file that is to hold what `coming` holds, or is deleted without it; as `touches_of`. Blocks."""
+    if coming and path.exists() and max(file.stat().st_size for file in (path, coming)) <= LARGEST:
+        return touches_of(rights, store, path, path.read_bytes(), coming.read_bytes())
+    return [touch(store.kind, path, is_there=path.exists(), stays=coming is not None)]
+
+
+def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
+    """What a change does to a file as an object."""
+    verb = DELETE if not stays else CHANGE if is_there else CREATE
+    return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
+
+
+def touches_of(rights: Rights | None, store: FileStore, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
+    """What a change does to a file as a whole; to what stands in it, for an author who has no right to the whole. Blocks."""
+    whole = [touch(store.kind, path, is_there=before is not None, stays=after is not None)]
+    if rights is None or before is None or after is None:
+        return whole
+    try:
+        rights.permit(whole)
+    except Forbidden:
+        return store.touches(path, before, after) or whole
+    return whole
 
 
 def _holds(store: FileStore, path: Path) -> bool:

@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from haproxy_native.commit.change import AnyChange, Candidate, Content, Outcome
+from haproxy_native.commit.change import Candidate, Change, Content, Outcome
 from haproxy_native.planning.observed import Unlike
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
@@ -17,7 +17,7 @@ Kept = Mapping[tuple[str, str], Collection[str]]
 class Observer:
     """Does nothing; a subclass overrides what it takes part in."""
 
-    def admit(self, change: AnyChange) -> None:
+    def admit(self, change: Change) -> None:
         """Before a change begins, and again under its locks. Raises to refuse it."""
 
     def judges(self, by: Author) -> bool:
@@ -37,7 +37,7 @@ class Observer:
     async def before_files(self, contents: Sequence[Content]) -> None:
         """Before stored files change, with what they hold and will hold. Raises nothing."""
 
-    async def committed(self, change: AnyChange, outcome: Outcome) -> int | None:
+    async def committed(self, change: Change, outcome: Outcome) -> int | None:
         """After a change, before its locks are released and before it is answered. Raises nothing.
 
         Returns the id of its entry, None where there is none yet.
@@ -83,7 +83,7 @@ class Observers(Observer):
     def are_any(self) -> bool:
         return bool(self._all)
 
-    def admit(self, change: AnyChange) -> None:
+    def admit(self, change: Change) -> None:
         for observer in self._all:
             observer.admit(change)
 
@@ -101,7 +101,7 @@ class Observers(Observer):
         for observer in self._all:
             await observer.before_files(contents)
 
-    async def committed(self, change: AnyChange, outcome: Outcome) -> int | None:
+    async def committed(self, change: Change, outcome: Outcome) -> int | None:
         ids = [await observer.committed(change, outcome) for observer in self._all]
         return next(filter(None, ids), None)
 

@@ -60,8 +60,10 @@ async def would_reload(context: CommitContext, change: Change) -> bool:
     await context.current.notice_aside()
     change.expect.compare(context.current.version)
     before = context.current.document
-    async with drafts_aside(), file_set.edited(context, change) as files:
-        (_, new), may_reload = await beside(edited, change, before, files.touches)
+    async with drafts_aside():
+        files = await file_set.prepared(context, change)
+        touched = await files.touches(change.author.rights)
+        (_, new), may_reload = await beside(edited, change, before, touched)
         files.refuse_named(new)
         if files:
             async with context.publishing_files():

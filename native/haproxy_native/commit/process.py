@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Member, Reload
+from haproxy_native.commit.change import Change, Member, Reload, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.decision import Decision, decide, plan_observed, planned
 from haproxy_native.commit.events import ChangedLive
@@ -115,7 +115,7 @@ class Untaken(Exception):
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
     """True if HAProxy does exactly what `before` says, and so has accepted that, and takes commands now."""
     running = context.running
-    if not (change.quick and change.checked) or change.reload is not Reload.AUTO or context.check.command:
+    if change.validation is not Validation.IF_NEEDED or change.reload is not Reload.AUTO or context.check.command:
         return False
     if context.current.document is not before or not running.is_current or running.missing or running.reasons() or running.drift():
         return False
@@ -245,10 +245,10 @@ async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: D
     if context.pending is None:
         context.state_file.set(pending="")
     known = None if running.doubt else running.document
-    if change.actions:
+    if change.text and change.text.actions:
         plan = await planned(context, known, stamped.document) if known else None
         running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
-        await actions.run(context.runtime, change.actions)
+        await actions.run(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):
             running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     elif known and header.same_text(known, new):

@@ -13,11 +13,11 @@ that changes alone, and that the worker has not read, is not entered: its rename
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from haproxy_native.commit.change import FileStore
+from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk import ownership
@@ -48,7 +48,7 @@ class Publication:
     """`begin`, then, if a text changes too, its replacement and `finish`, or `undo`; `settle` at the end. The caller holds the locks.
 
     `stores` and `plans` are those of each file. `reasons`: why only a reload will do; then nothing is applied live, and the files wait for
-    that reload, or without `may_reload` for any. `partial`: the steps apply this change alone, and not all that a file holds.
+    that reload, or without `may_reload` for any. `partial`: files whose steps apply this change alone, and not all that they hold.
     """
 
     context: CommitContext
@@ -56,7 +56,7 @@ class Publication:
     plans: Mapping[Path, FilePlan]
     reasons: list[Reason] = field(default_factory=list)
     may_reload: bool = True
-    partial: bool = False
+    partial: Collection[Path] = ()
     # Whether the text has been replaced, so that there is no way back.
     decided: bool = False
     going: Sequence[Path] = ()
@@ -130,7 +130,7 @@ class Publication:
             if self.reasons:
                 await asyncio.to_thread(ledger.owe, paths, WAITING if self.may_reload or self.context.pending else SKIPPED)
                 return
-            unread = {path: ledger.entries[str(path)].state for path in paths if self.partial}
+            unread = {path: ledger.entries[str(path)].state for path in paths if path in self.partial}
             for path, state in unread.items():
                 if state:
                     await asyncio.to_thread(ledger.owe, [path], state)

@@ -16,7 +16,8 @@ from typing import Any, Self
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import AnyChange, Change, ObjectChange
+from haproxy_native.changes.operations import SetRuntime
+from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.ports import Observer
 from haproxy_native.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, baseline
@@ -116,18 +117,18 @@ class Confirmations(Observer):
 
     # -- changes
 
-    def admit(self, change: AnyChange) -> None:
+    def admit(self, change: Change) -> None:
         """Raises Unconfirmed for a client's change of configuration or stored files while that of another waits.
 
         Raises BadRequest for a change that is to be confirmed and that could not be rolled back.
         """
         waiting, by = self._ledger.waiting, change.author
-        lasting = change.lasting if isinstance(change, ObjectChange) else True
-        if waiting and by.request_id and by.confirmation != waiting.id and lasting:
+        alone = change.beside if isinstance(change.beside, SetRuntime) else None
+        if waiting and by.request_id and by.confirmation != waiting.id and not alone:
             raise _unconfirmed(waiting)
-        if isinstance(change, ObjectChange) and by.confirmation and not lasting and not _sets_servers(change):
+        if alone and by.confirmation and not _sets_servers(alone):
             raise BadRequest(
-                f"confirm in query cannot roll back a change of {change.object} in the running process alone; a reload makes HAProxy do "
+                f"confirm in query cannot roll back a change of {alone.object} in the running process alone; a reload makes HAProxy do "
                 "what the files say"
             )
 
@@ -340,7 +341,7 @@ def _baseline(document: Document, objects: Collection[str], before: Reading, aft
     return baseline(before, after, sections(document, objects))
 
 
-def _sets_servers(change: ObjectChange) -> bool:
+def _sets_servers(change: SetRuntime) -> bool:
     """Whether a change of the process alone sets members of servers, whose former values the history has."""
     return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
 

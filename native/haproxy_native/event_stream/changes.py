@@ -13,7 +13,7 @@ from typing import Any
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.aftermath import lost_edits
-from haproxy_native.commit.change import AnyChange, Content, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, Content, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing.editor import Editor
@@ -88,14 +88,14 @@ class Changes:
             await beside(lambda: event.effects), {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner}
         )
 
-    async def _committed(self, event: Committed, change: AnyChange, result: Outcome) -> None:
+    async def _committed(self, event: Committed, change: Change, result: Outcome) -> None:
         about = {"outcome": event.outcome, "reload_id": result.reload_id, **by(change.author)}
         if result.texts:
             await self._configuration(await beside(lambda: event.effects), {"version": result.version, **about})
         for content in result.contents:
             if content.object:
                 self.stream.publish(type_of(content.object), content.object, present({"change": what_became(content), **about}))
-        if isinstance(change, ObjectChange) and type_of(change.object) != SERVER and not result.texts and not result.contents:
+        if change.beside and type_of(change.object) != SERVER and not result.texts and not result.contents:
             self.stream.publish(type_of(change.object), change.object, present({"change": "changed", **about}))
 
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:

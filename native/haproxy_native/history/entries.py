@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from haproxy_native.commit.change import AnyChange, Content, Member, ObjectChange, Outcome
-from haproxy_native.commit.file_change import FileChange
+from haproxy_native.commit.change import Change, Content, Member, Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.places import section_object
 from haproxy_native.reload.records import Record as ReloadRecord
@@ -76,7 +75,7 @@ class Refusal:
     id: int = 0
 
 
-def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, version: int, time: float) -> Record:
+def record(editor: Editor, change: Change, outcome: Outcome, path: str, version: int, time: float) -> Record:
     """Returns the record of a change; `path` is that of the configuration, and `version` its version now."""
     kind = FILE if outcome.contents else RUNTIME
     contents = list(outcome.contents)
@@ -85,8 +84,8 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
         before, after = outcome.texts
         kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data), *contents]
         objects += sections(editor, before, after)
-    if isinstance(change, ObjectChange):
-        objects.append(change.object)
+    if change.beside:
+        objects.append(change.beside.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
     return Record(entry, contents, outcome.members, sorted(set(objects)))
 
@@ -141,14 +140,6 @@ def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:
         return None
     changes = {int(change["entry"]): change["outcome"] for change in record.changes if change.get("entry")}
     return ReloadOutcome(record.id, record.ended, record.status, changes, record.rest_reload_id)
-
-
-def object_of(change: AnyChange) -> str:
-    """What a change was to be made to, as far as that is known before it is."""
-    request = change.author.request
-    if isinstance(change, FileChange):
-        return f"{change.store.kind}/{change.path.name}"
-    return change.object if isinstance(change, ObjectChange) else request.object if request else ""
 
 
 def sections(editor: Editor, before: Document, after: Document) -> list[str]:

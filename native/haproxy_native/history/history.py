@@ -21,7 +21,7 @@ from typing import Any, Self, TypeVar
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.commit.aftermath import RELOAD
-from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
+from haproxy_native.commit.change import Change, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.commit.ports import Observer
@@ -114,7 +114,7 @@ class History(Observer):
         except Unusable as error:
             raise Unrecorded(error.detail) from error
 
-    async def committed(self, change: AnyChange, outcome: Outcome) -> int | None:
+    async def committed(self, change: Change, outcome: Outcome) -> int | None:
         """The id of the entry; None where it waits in memory."""
         current = self.context.current
         record = partial(entries.record, self._editor, change, outcome, str(current.path), current.version, time.time())
@@ -182,7 +182,7 @@ class History(Observer):
             case Reloaded():
                 self._works.begin(self._enter_outcomes())
             case Committed(outcome="failed", change=change, error=error) if change and error:
-                self._refuse(change.author, entries.object_of(change), str(error))
+                self._refuse(change.author, change.object, str(error))
             case Asked(author, outcome, reason, kind) if kind == CHANGE and author.request and outcome != GRANTED:
                 self._refuse(author, author.request.object, reason)
 

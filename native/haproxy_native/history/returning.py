@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from haproxy_native.beside import beside
+from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import Edit
 from haproxy_native.changes.rebasing import reverted
-from haproxy_native.commit.change import Change, Content, Contents, FileEdits, Member, Outcome
+from haproxy_native.commit.change import Change, Content, Member, Outcome, Validation
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.file_change import touch
+from haproxy_native.commit.permission import touch
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_lines
@@ -167,9 +168,9 @@ class Returning:
         """Return the change of the configuration and of stored files; None if neither changes."""
         if not (operation or stored):
             return None
-        files = self._edits(stored) if stored else None
-        # As any change of files alone, which goes back even where HAProxy cannot be asked.
-        return Change([operation] if operation else [], kept=False, checked=operation is not None, files=files)
+        # Files alone go back even where HAProxy cannot be asked.
+        validation = Validation.IF_NEEDED if operation else Validation.NEVER
+        return Change([*([operation] if operation else []), *([self._edits(stored)] if stored else [])], validation=validation)
 
     async def _as_it_was(self, data: bytes) -> Edit | None:
         """Returns what puts this text; None if the configuration already has it."""
@@ -195,12 +196,12 @@ class Returning:
     async def _change(self, content: Content, wanted: Wanted) -> Outcome:
         return await self.others[_kind(content)].change(Path(content.path).name, wanted)
 
-    def _edits(self, wanted: Mapping[Content, Wanted]) -> FileEdits:
+    def _edits(self, wanted: Mapping[Content, Wanted]) -> EditFiles:
         def edit(now: Contents) -> Contents:
             return {Path(path.path): change(now[Path(path.path)]) for path, change in wanted.items()}
 
         # A key that stands in a file of its own is no certificate that its store would take.
-        return FileEdits({Path(path.path): self._store(path) for path in wanted}, edit, is_checked=False)
+        return EditFiles({Path(path.path): self._store(path) for path in wanted}, edit, is_checked=False)
 
     def _store(self, content: Content) -> Store:
         for store in self.engine.stores.values():

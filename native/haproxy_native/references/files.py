@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from haproxy_native.commit.change import Contents, FileEdits
+from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.editing.file_references import same
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadValue, Exists, Place
@@ -58,7 +58,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]
     return entries
 
 
-def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> FileEdits:
+def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
     """The file under another name, with what belongs to it, and in the lists."""
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
@@ -70,7 +70,7 @@ def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> FileEdits:
             after |= {before: None, behind: now[before]}
         return after | {path: _relisted(now[path], old, name) for path in lists}
 
-    return FileEdits(dict.fromkeys([*pairs, *pairs.values(), *lists], file.store), edit, is_checked=False)
+    return EditFiles(dict.fromkeys([*pairs, *pairs.values(), *lists], file.store), edit, is_checked=False)
 
 
 def _beside(path: Path, end: str) -> Path:
@@ -98,13 +98,13 @@ def _with_name(line: str, certificate: Path, name: str) -> str:
 Find = Callable[[str, str], Iterable[Entry]]
 
 
-def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> FileEdits:
+def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
     """Maps and lists with another name in the places that name an object."""
 
     def edit(now: Contents) -> Contents:
         return {path: _renamed(path, now[path], find, old, new) for path in stores}
 
-    return FileEdits(stores, edit, is_checked=False)
+    return EditFiles(stores, edit, is_checked=False)
 
 
 def _renamed(path: Path, data: bytes | None, find: Find, old: str, new: str) -> bytes | None:

@@ -12,10 +12,11 @@ from typing import ClassVar, Protocol
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
+from haproxy_native.changes.file_operations import EditFiles
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit import file_set
 from haproxy_native.commit.bases import on_its_base
-from haproxy_native.commit.change import Change, FileEdits, Outcome, Reload
+from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.disk.aside import drafts_aside
@@ -143,19 +144,20 @@ class Naming:
         edits, left = await asyncio.to_thread(self._file_edits, found_places, stored, object_, to)
         carried = [follower_line for follower in self._followers for follower_line in follower.kept(object_)]
         if (transaction_id or not alone) and (edits or carried):
-            names = ", ".join([*sorted(path.name for path in (edits.stores if edits else ())), *carried])
+            names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
             within, remedy = ("transaction", "without transaction_id") if transaction_id else ("batch", "by a call of its own")
             raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename {remedy}")
-        rename = Rename(self, object_, to, frozenset(map(str, edits.stores) if edits else ()))
+        rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         rows = self._rows(document)
         places = await beside(rows.places, found_places, made=True)
-        change = Change([rename], Version(version) if version else ANY, kept=False, files=edits)
+        change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY)
         return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Foreseen:
         """What it would do, without doing it."""
         engine, change = self._engine, renaming.change
-        async with drafts_aside(wanted=True), file_set.edited(engine.context, change) as changed:
+        async with drafts_aside(wanted=True):
+            changed = await file_set.drafted(engine.context, change.files)
             if not changed:
                 document = await beside(change.apply, engine.read(renaming.transaction_id))
                 return Foreseen(await engine.plan_change(Change([PutDocument(document)])), {})
@@ -169,7 +171,7 @@ class Naming:
         """One commit, or an edit of the transaction. Raises what they raise."""
         change = renaming.change
         if renaming.transaction_id:
-            return await self._engine.write(change.operations, transaction_id=renaming.transaction_id, reload=reload)
+            return await self._engine.write(change.edits, transaction_id=renaming.transaction_id, reload=reload)
         change = await on_its_base(self._engine.context, replace(change, reload=reload))
         return await to_the_end(self._engine.context, self._followed(renaming, change))
 
@@ -224,7 +226,7 @@ class Naming:
 
     # -- what changes
 
-    def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[FileEdits | None, list[Lost]]:
+    def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
         """The stored files that change, and the places in others."""
         if stored:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Content, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, ChangeBeside, Content, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.atomic import write_atomically
@@ -97,10 +97,8 @@ class TestFiles:
         before = await asyncio.to_thread(self._read, name)
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
         object_ = spelled(KIND, name)
-        change = ObjectChange(
-            object_, partial(self._attempt, name, wanted), lasting=True, touched=[Touch(object_, verb, frozenset((ANY,)))]
-        )
-        return await commit(self._context, change)
+        touched = [Touch(object_, verb, frozenset((ANY,)))]
+        return await commit(self._context, Change([ChangeBeside(object_, partial(self._attempt, name, wanted), touched)]))
 
     async def _attempt(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
         async with self._lock:

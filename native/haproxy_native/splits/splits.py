@@ -101,14 +101,14 @@ class Splits:
         shares(weights)
         put, path = self._lines(name, by, weights, frontend), self._path(name)
         permit_file(self._maps.kind, path, CHANGE if path.exists() else CREATE)
-        return await self._engine.check_change(Change([put], kept=False)) if put else False
+        return await self._engine.check_change(Change([put])) if put else False
 
     async def check_delete(self, name: str) -> bool:
         """Return whether `delete` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
         path = await self._there(name)
         self._check_ours(path)
         permit_file(self._maps.kind, path, DELETE)
-        return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], kept=False))
+        return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))]))
 
     def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
         """Return what gives a frontend the lines of a split; None if they are there. Raises BadValue, NotFound and LinesMissing."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.change import Content, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, ChangeBeside, Content, Outcome
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.permission import permit_values
@@ -79,7 +79,8 @@ class SpoeFiles:
             raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
         path = self._around.directory.writable() / name
         data = data if b"# _version=" in data else FIRST_LINE + data
-        return path, await commit(self._around.context, ObjectChange(f"spoe/{name}", partial(self._create, path, data), lasting=True))
+        create = ChangeBeside(f"spoe/{name}", partial(self._create, path, data))
+        return path, await commit(self._around.context, Change([create]))
 
     async def _create(self, path: Path, data: bytes) -> Outcome:
         """Raises Overtaken, and what `create` raises."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.operations import Edit, PutDocument, applied
-from haproxy_native.commit.change import Change, Content, ObjectChange, Outcome, Reload
+from haproxy_native.commit.change import Change, ChangeBeside, Content, Outcome, Reload
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.commit.permission import permit_values
@@ -158,7 +158,7 @@ class SpoeFile:
     # -- the commit
 
     async def _commit(self, attempt: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        return await commit(self._around.context, ObjectChange(f"spoe/{self.name}", attempt, lasting=True))
+        return await commit(self._around.context, Change([ChangeBeside(f"spoe/{self.name}", attempt)]))
 
     async def _attempt(self, change: Change) -> Outcome:
         """Checks without the lock and publishes under it. Raises Overtaken."""

@@ -15,7 +15,6 @@ from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import WholeSet, check_whole_set
 from haproxy_native.commit.change import Candidate, Change
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import notice
 from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.commit.preview import Preview, difference_of_texts, preview
 from haproxy_native.errors import BadRequest
@@ -70,7 +69,7 @@ async def previews(context: CommitContext, files: Sequence[Coming]) -> list[File
     for change in files:
         await asyncio.to_thread(_check_content, change)
     async with context.settled():
-        await notice(context)
+        await context.notice()
         return [await _preview(context, file) for file in files]
 
 

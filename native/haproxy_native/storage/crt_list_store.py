@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference
@@ -98,23 +98,23 @@ class CrtListStore(Store):
         upload.ends_lines = True
         return upload
 
-    async def add_entry(self, context: CommitContext, name: str, entry: CrtListLine, *, force_reload: bool = False) -> Outcome:
+    async def add_entry(self, context: CommitContext, name: str, entry: CrtListLine, reload: Reload = Reload.AUTO) -> Outcome:
         """Adds an entry at the end of a list, which is created if missing."""
         async with self._one_at_a_time:
             try:
                 upload, former = self.other(name), self.text(self.find(name))
             except Missing:
                 upload, former = self.new(name), ""
-            return await self._commit(context, upload, crt_list.with_entry(former, entry), former, force_reload)
+            return await self._commit(context, upload, crt_list.with_entry(former, entry), former, reload)
 
-    async def delete_entry(self, context: CommitContext, name: str, file: str, line: int, *, force_reload: bool = False) -> Outcome:
+    async def delete_entry(self, context: CommitContext, name: str, file: str, line: int, reload: Reload = Reload.AUTO) -> Outcome:
         """The entry of a certificate at a line, the first for 0. Raises Missing."""
         async with self._one_at_a_time:
             former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)
-            return await self._commit(context, self.other(name), text, former, force_reload)
+            return await self._commit(context, self.other(name), text, former, reload)
 
-    async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, force_reload: bool) -> Outcome:
+    async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, reload: Reload) -> Outcome:
         """Raises Conflict if another client has changed the list in between."""
         check = upload.check
 
@@ -126,7 +126,7 @@ class CrtListStore(Store):
         upload.check = unchanged
         try:
             await upload.append(text.encode("utf-8", "surrogateescape"))
-            return await upload.commit(context, force_reload=force_reload)
+            return await upload.commit(context, reload)
         finally:
             upload.discard()
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.changes.file_operations import Drafted, FileOperation, FollowProcess
+from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NotFound, RuntimeAbsent, WriteFailed
 from haproxy_native.planning.touches import Touch
@@ -64,18 +64,25 @@ class LiveFile(ABC, Generic[Item]):
     ) -> None:
         """File and process. `whole`: nothing of what was there is left. `check` is made under the lock. `touched`: what changes in it."""
 
-        async def composed() -> FileChange:
+        async def drafted() -> Drafted:
             await check()
-            return await self.composed([step], edit, whole=whole)
+            return await self.drafted([step], edit, whole=whole, touched=touched)
 
-        check_live(await commit(self.context, FileChange(self.store, self.path, compose=composed, may_reload=False, touched=touched)))
+        check_live(await self.commit(FollowProcess(f"{self.store.kind}/{self.path.name}", drafted)))
 
-    async def composed(self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool) -> FileChange:
+    async def commit(self, operation: FileOperation) -> Outcome:
+        """What HAProxy does not take live waits for a reload that comes anyway."""
+        return await commit(self.context, Change([operation], reload=Reload.LATER, validation=Validation.NEVER))
+
+    async def drafted(
+        self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool = False, touched: Sequence[Touch] = ()
+    ) -> Drafted:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
         unread = str(self.path) in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
         draft = await asyncio.to_thread(self._edited, before, edit)
-        return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)
+        partial = [] if whole else [self.path]
+        return Drafted({self.path: draft}, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
 
     def _edited(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
         """`before`: what the process has, None where only the file counts."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from haproxy_native.changes.file_operations import FollowProcess, PutFile
 from haproxy_native.commit.change import Member
-from haproxy_native.commit.commit import change_process, commit
+from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.file_references import located
 from haproxy_native.editing.object_names import encoded, parsed, spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, NotFound
@@ -99,10 +99,8 @@ class LiveMap(LiveFile[MapEntry]):
         """Empties the map and deletes its file, even if the configuration refers to it. Raises Missing."""
         self._check_ours()
         self.store.check_there(self.path)
-        change = FileChange(
-            self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
-        )
-        check_live(await commit(self.context, change))
+        check, steps = lambda: self.store.check_there(self.path), [Clear(self.name)]
+        check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:
         """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
@@ -111,9 +109,7 @@ class LiveMap(LiveFile[MapEntry]):
         entries = await self.entries()
         if await asyncio.to_thread(self._says, entries):
             return False
-        await commit(
-            self.context, FileChange(self.store, self.path, compose=lambda: self.composed((), list, whole=False), may_reload=False)
-        )
+        await self.commit(FollowProcess(self.object, lambda: self.drafted((), list)))
         return True
 
     def _says(self, entries: Sequence[MapEntry]) -> bool:

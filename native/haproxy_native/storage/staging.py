@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.commit.change import FileStore
-from haproxy_native.commit.file_change import touches_of
+from haproxy_native.changes.file_operations import FileStore
+from haproxy_native.commit.permission import touches_of
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import Touch

@@ -18,10 +18,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.changes.file_operations import PutFile
+from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.commit.permission import permit_file
 from haproxy_native.disk import aside, beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
@@ -241,15 +241,8 @@ class Store:
         path = self.find(name)
         return self._upload(path, lambda: self.check_there(path))
 
-    async def delete(
-        self, context: CommitContext, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True
-    ) -> Outcome:
-        """Deletes a file.
-
-        Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker.
-
-        Raises Forbidden, Missing, InUse, WriteFailed.
-        """
+    async def delete(self, context: CommitContext, name: str, reload: Reload = Reload.LATER) -> Outcome:
+        """Raises Forbidden, Missing, InUse, WriteFailed."""
         path = self.check_deletion(name)
         if self.staging:
             await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
@@ -259,8 +252,8 @@ class Store:
             self.check_there(path)
             self._check_unused(context, path)
 
-        change = FileChange(self, path, None, check, force_reload=force_reload, may_reload=may_reload, live=live)
-        return await commit(context, change)
+        delete = PutFile(self, path, check=check)
+        return await commit(context, Change([delete], reload=reload, validation=Validation.NEVER))
 
     def check_deletion(self, name: str) -> Path:
         """Return the file that is to be deleted. Raises Forbidden and Missing."""

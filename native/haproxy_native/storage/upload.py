@@ -1,18 +1,17 @@
 """An upload in progress: written to a draft beside the file piece by piece, never held in memory as a whole."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from haproxy_native.commit.change import Candidate, FileStore, Outcome
+from haproxy_native.changes.file_operations import FileStore, PutFile
+from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange, notice
 from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.disk.file import Draft
 from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.runtime.commands import Step
 
 PIECE = 1 << 18
 
@@ -44,7 +43,7 @@ class Upload:
     def admit(self, context: CommitContext) -> None:
         """Raises what refuses any change now, before something of the content has arrived, as Conflict while another waits."""
         if not self._stage:
-            admit(context, FileChange(self._store, self.path))
+            admit(context, Change([PutFile(self._store, self.path)]))
 
     async def append(self, data: bytes) -> None:
         """Raises WriteFailed."""
@@ -54,16 +53,8 @@ class Upload:
         if len(self._pieces) >= PIECE:
             await self._flush()
 
-    async def commit(
-        self,
-        context: CommitContext,
-        *,
-        force_reload: bool = False,
-        may_reload: bool = True,
-        live: bool = True,
-        steps: Sequence[Step] | None = None,
-    ) -> Outcome:
-        """Makes it the file; the parameters are those of a FileChange. Raises what `commit` raises, with the former file in place."""
+    async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
+        """Makes it the file. Raises what `commit` raises, with the former file in place."""
         if self.ends_lines and self._last != b"\n":
             self._pieces += b"\n"
         draft = await self._flush()
@@ -72,7 +63,7 @@ class Upload:
             await self._stage(draft, self.check)
             self._committed = True
             return Outcome(context.current.version)
-        change = FileChange(self._store, self.path, draft, self.check, steps, force_reload, may_reload, live)
+        change = Change([PutFile(self._store, self.path, draft, self.check)], reload=reload, validation=Validation.NEVER)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
         return await commit(context, change)
@@ -83,7 +74,7 @@ class Upload:
         draft = await self._flush()
         await asyncio.to_thread(self._check_content, self.path, draft.path)
         async with context.settled():
-            await notice(context)
+            await context.notice()
             return await self._store.plan(context, self.path, draft.path)
 
     async def permit(self, context: CommitContext) -> None:

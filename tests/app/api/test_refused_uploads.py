@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api.operations import Operation
-from haproxy_native.commit.change import AnyChange
+from haproxy_native.commit.change import Change
 from haproxy_native.commit.ports import Observer
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.errors import Conflict
@@ -65,7 +65,7 @@ class Busy(Observer):
     def __init__(self, is_busy: Callable[[], bool] = lambda: True) -> None:
         self.is_busy = is_busy
 
-    def admit(self, change: AnyChange) -> None:
+    def admit(self, change: Change) -> None:
         if self.is_busy():
             raise Conflict("another change waits for its confirmation")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.change import AnyChange, Change, Outcome
+from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.events import Committed, Edited, Event, Events, Validated
 from haproxy_native.commit.ports import Observer
@@ -69,7 +69,7 @@ def test_the_journal_is_written_before_a_commit_is_answered(tmp_path: Path) -> N
             events, entries = heard(engine), list[tuple[str, int]]()
 
             class Journal(Observer):
-                async def committed(self, change: AnyChange, outcome: Outcome) -> None:
+                async def committed(self, change: Change, outcome: Outcome) -> None:
                     assert not [event for event in events if isinstance(event, Committed)] and engine.context.lock.locked()
                     entries.append((change.author.name, outcome.version))
 

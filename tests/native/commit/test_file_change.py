@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.file_operations import Drafted, FollowProcess, PutFile
+from haproxy_native.commit.change import Change, Reload, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.commit.publication import resume
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.engine import Engine
@@ -33,7 +34,7 @@ class Process:
     published: list[bytes | None] = field(default_factory=list)
 
     @property
-    def said(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         return ["set it"]
 
     async def carry_out(self, runtime: Runtime) -> None:
@@ -55,6 +56,7 @@ class OneFile:
 
     process: Process
     name: str = "one"
+    kind: str = "one"
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         return FilePlan([self.process], used=True)
@@ -90,9 +92,9 @@ def changing(tmp_path: Path, work) -> None:
     run(test())
 
 
-def change(path: Path, process: Process, content: bytes | None, **more) -> FileChange:
+def change(path: Path, process: Process, content: bytes | None, **more) -> Change:
     draft = None if content is None else ConfigFile(path, path.parent).draft(content, UNKNOWN)
-    return FileChange(OneFile(process), path, draft, **more)
+    return Change([PutFile(OneFile(process), path, draft)], validation=Validation.NEVER, **more)
 
 
 @pytest.mark.parametrize("content", [b"new", None])
@@ -121,7 +123,7 @@ def test_or_neither(tmp_path: Path, content: bytes | None) -> None:
 def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.gone = True
-        outcome = await commit(engine.context, change(path, process, b"new", may_reload=False))
+        outcome = await commit(engine.context, change(path, process, b"new", reload=Reload.LATER))
         assert outcome.reload_id
         assert "it is not known whether HAProxy took one.txt: nobody there" in outcome.reasons[0].why
         assert (content_of(path), engine.context.ledger.waits) == (b"new", True)
@@ -131,7 +133,7 @@ def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
 
 def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
-        outcome = await commit(engine.context, change(path, process, b"new", may_reload=False, live=False))
+        outcome = await commit(engine.context, change(path, process, b"new", reload=Reload.NONE))
         assert (outcome.live, process.published, content_of(path)) == (False, [], b"new")
         await commit(engine.context, change(path, process, b"newer"))
         assert (process.has, engine.context.ledger.entries) == (b"newer", {})
@@ -183,9 +185,13 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         key = tmp_path / "one.txt.key"
         key.write_bytes(b"old")
-        drafts = [ConfigFile(each, tmp_path, system).draft(b"new", UNKNOWN) for each, system in ((key, os), (path, Full()))]
+
+        async def drafted() -> Drafted:
+            drafts = {each: ConfigFile(each, tmp_path, system).draft(b"new", UNKNOWN) for each, system in ((key, os), (path, Full()))}
+            return Drafted(drafts, dict.fromkeys(drafts, OneFile(process)))
+
         with pytest.raises(WriteFailed, match="make room"):
-            await commit(engine.context, FileChange(OneFile(process), path, drafts[1], along={key: drafts[0]}))
+            await commit(engine.context, Change([FollowProcess("one/one.txt", drafted)], validation=Validation.NEVER))
         assert (content_of(key), content_of(path), process.published) == (b"old", b"old", [])
         assert not [name for name in os.listdir(tmp_path) if name.startswith(".one")]
         assert not engine.context.ledger.entries

@@ -12,8 +12,9 @@ import pytest
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.changes.expect import Version
+from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.commit import publication
-from haproxy_native.commit.change import Change, Contents, FileEdits
+from haproxy_native.commit.change import Change
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.preview import would_reload
 from haproxy_native.disk.atomic import DraftFile
@@ -81,11 +82,11 @@ def beside(haproxy: HAProxy, work: Callable[[Engine], Any]) -> None:
     run(within())
 
 
-def edits(engine: Engine, contents: dict[str, bytes | None]) -> FileEdits:
+def edits(engine: Engine, contents: dict[str, bytes | None]) -> EditFiles:
     """By names as in FILES."""
     stores = {"maps": engine.stores["maps"], "certificates": engine.stores["ssl_certificates"]}
     paths = {stores[name.split("/")[0]].directory / name.split("/")[1]: data for name, data in contents.items()}
-    return FileEdits({path: stores[path.parent.name] for path in paths}, lambda before: paths)
+    return EditFiles({path: stores[path.parent.name] for path in paths}, lambda before: paths)
 
 
 def same(document: Document) -> Document:
@@ -118,7 +119,7 @@ heavier, swapped = substituting("weight 10", "weight 20"), substituting("old.map
 
 def test_live_where_all_can_be(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        outcome = await commit(engine.context, Change([ByFunction(heavier)], files=edits(engine, LIVE)))
+        outcome = await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)]))
         assert (outcome.live, outcome.version, engine.version()) == (True, 2, 2), outcome.reasons
         assert (shown(haproxy, "hosts.map"), serial(haproxy), weight(haproxy)) == ("a 2\n", 18, "20")
         assert held(haproxy) == FILES | LIVE and not engine.context.ledger.entries
@@ -130,10 +131,10 @@ def test_live_where_all_can_be(haproxy: HAProxy) -> None:
 def test_files_alone_keep_the_version(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
         before = haproxy.file.read_bytes()
-        outcome = await commit(engine.context, Change([ByFunction(same)], files=edits(engine, LIVE)))
+        outcome = await commit(engine.context, Change([ByFunction(same), edits(engine, LIVE)]))
         assert (outcome.live, outcome.version, outcome.texts, haproxy.file.read_bytes()) == (True, 1, None, before)
         assert (shown(haproxy, "hosts.map"), serial(haproxy)) == ("a 2\n", 18)
-        again = await commit(engine.context, Change([ByFunction(same)], files=edits(engine, LIVE)))
+        again = await commit(engine.context, Change([ByFunction(same), edits(engine, LIVE)]))
         assert (again.live, again.contents, engine.context.ledger.entries) == (True, (), {})
 
     beside(haproxy, work)
@@ -141,7 +142,7 @@ def test_files_alone_keep_the_version(haproxy: HAProxy) -> None:
 
 def test_one_reload_for_all_of_it_and_nothing_before(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        outcome = await commit(engine.context, Change([ByFunction(swapped)], files=edits(engine, SWAP)))
+        outcome = await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)]))
         assert outcome.reload_id and shown(haproxy, "hosts.map") == "a 1\n" and engine.context.ledger.waits
         assert held(haproxy).keys() == {"maps/hosts.map", "maps/new.map", "certificates/site.pem"}
         assert (await reload(engine)).status == "succeeded"
@@ -155,13 +156,13 @@ def test_haproxy_is_asked_about_text_and_files_together(haproxy: HAProxy) -> Non
         before = held(haproxy), haproxy.file.read_bytes()
         bad = substituting("weight 10", "heavy")
         with pytest.raises(Refused, match="heavy"):
-            await commit(engine.context, Change([ByFunction(bad)], files=edits(engine, LIVE), kept=False))
+            await commit(engine.context, Change([ByFunction(bad), edits(engine, LIVE)]))
         with pytest.raises(InUse, match=r"delete file .*old\.map referenced in haproxy conf at line \d+: http-request"):
-            await commit(engine.context, Change([ByFunction(same)], files=edits(engine, SWAP)))
+            await commit(engine.context, Change([ByFunction(same), edits(engine, SWAP)]))
         with pytest.raises(Refused, match=r"new\.map"):
-            await commit(engine.context, Change([ByFunction(swapped)], files=edits(engine, {"maps/old.map": None}), kept=False))
+            await commit(engine.context, Change([ByFunction(swapped), edits(engine, {"maps/old.map": None})]))
         with pytest.raises(BadRequest, match=r"certificate/site\.pem"):
-            await commit(engine.context, Change([ByFunction(heavier)], files=edits(engine, {"certificates/site.pem": b"none"})))
+            await commit(engine.context, Change([ByFunction(heavier), edits(engine, {"certificates/site.pem": b"none"})]))
         assert (held(haproxy), haproxy.file.read_bytes()) == before and not engine.context.ledger.entries
 
     beside(haproxy, work)
@@ -182,7 +183,7 @@ def test_what_haproxy_does_not_take_changes_nothing(haproxy: HAProxy, monkeypatc
         before = haproxy.file.read_bytes()
         monkeypatch.setattr(Runtime, "send", refusing)
         with pytest.raises(NotTaken):
-            await commit(engine.context, Change([ByFunction(heavier)], files=edits(engine, LIVE)))
+            await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)]))
         assert seen[0] == "a 2\n"
         assert (shown(haproxy, "hosts.map"), serial(haproxy), weight(haproxy)) == ("a 1\n", 17, "10")
         assert (held(haproxy), haproxy.file.read_bytes(), engine.context.ledger.entries) == (FILES, before, {})
@@ -195,7 +196,7 @@ def test_a_failed_reload_takes_all_of_it_back(haproxy: HAProxy, monkeypatch: pyt
 
     async def work(engine: Engine) -> None:
         await engine.amend([ByFunction(substituting("timeout client 5s", "timeout client 6s"))])
-        await commit(engine.context, Change([ByFunction(swapped)], files=edits(engine, SWAP)))
+        await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)]))
         line = haproxy.file.read_text().splitlines().index("  timeout client 6s") + 1
         monkeypatch.setattr(engine.reloads._strategy, "run", failing(f"[ALERT] (1) : config : parsing [haproxy.cfg:{line}] : no"))
         record = await reload(engine)
@@ -227,10 +228,10 @@ def test_what_is_overtaken_begins_again(haproxy: HAProxy) -> None:
                 path.write_bytes(b"a 1\nb 1\n")
             return {path: (before[path] or b"") + b"c 1\n"}
 
-        outcome = await commit(engine.context, Change([ByFunction(heavier)], files=FileEdits({path: engine.stores["maps"]}, append)))
+        outcome = await commit(engine.context, Change([ByFunction(heavier), EditFiles({path: engine.stores["maps"]}, append)]))
         assert outcome.live and tries == [b"a 1\n", b"a 1\nb 1\n"] and path.read_bytes() == b"a 1\nb 1\nc 1\n"
         with pytest.raises(Conflict, match="given version is 1"):
-            await commit(engine.context, Change([ByFunction(heavier)], Version(1), files=edits(engine, SWAP)))
+            await commit(engine.context, Change([ByFunction(heavier), edits(engine, SWAP)], Version(1)))
 
     beside(haproxy, work)
 
@@ -242,19 +243,18 @@ def test_rights_are_for_all_of_it(haproxy: HAProxy) -> None:
 
         verbs = frozenset(("create", "change", "delete"))
         maps, servers = Rule("map/**", verbs), Rule("backend/**", verbs, reloads=False)
-        change = Change([ByFunction(heavier)], files=edits(engine, {"maps/hosts.map": b"a 2\n"}), author=by(servers))
+        change = Change([ByFunction(heavier), edits(engine, {"maps/hosts.map": b"a 2\n"})], author=by(servers))
         with pytest.raises(Forbidden, match=r"map/hosts\.map"):
             await commit(engine.context, change)
         with pytest.raises(Forbidden, match="backend/app/server/s1"):
             await commit(
                 engine.context,
-                Change([ByFunction(heavier)], files=edits(engine, LIVE), author=by(Rule("map/**", verbs), Rule("certificate/**", verbs))),
+                Change([ByFunction(heavier), edits(engine, LIVE)], author=by(Rule("map/**", verbs), Rule("certificate/**", verbs))),
             )
-        allowed = Change([ByFunction(heavier)], files=edits(engine, {"maps/hosts.map": b"a 2\n"}), author=by(maps, servers))
+        allowed = Change([ByFunction(heavier), edits(engine, {"maps/hosts.map": b"a 2\n"})], author=by(maps, servers))
         assert (await commit(engine.context, allowed)).live
         needing = Change(
-            [ByFunction(same)],
-            files=edits(engine, {"maps/old.map": b"without a value\nalone\n"}),
+            [ByFunction(same), edits(engine, {"maps/old.map": b"without a value\nalone\n"})],
             author=by(Rule("map/**", verbs, reloads=False)),
         )
         with pytest.raises(Forbidden, match="reload: any"):
@@ -267,7 +267,7 @@ def test_rights_are_for_all_of_it(haproxy: HAProxy) -> None:
 def test_a_check_changes_nothing(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], reloads: bool) -> None:
     async def work(engine: Engine) -> None:
         before = held(haproxy), haproxy.file.read_bytes()
-        assert await would_reload(engine.context, Change([ByFunction(edit)], files=edits(engine, files))) is reloads
+        assert await would_reload(engine.context, Change([ByFunction(edit), edits(engine, files)])) is reloads
         assert (held(haproxy), haproxy.file.read_bytes()) == before
 
     beside(haproxy, work)
@@ -287,7 +287,7 @@ def test_a_full_disk_changes_nothing(haproxy: HAProxy, monkeypatch: pytest.Monke
 
         monkeypatch.setattr(DraftFile, "put_in_place", full)
         with pytest.raises(WriteFailed, match="make room"):
-            await commit(engine.context, Change([ByFunction(swapped)], files=edits(engine, SWAP)))
+            await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)]))
         assert failed and (held(haproxy), haproxy.file.read_bytes()) == (FILES, before)
         assert not engine.context.ledger.entries and not [*(haproxy.directory / "storage" / "former").glob("*")]
 
@@ -341,7 +341,7 @@ async def _settled(engine: Engine) -> None:
 
 async def _put_back(engine: Engine, text: str) -> None:
     contents = dict.fromkeys(held_names(engine)) | FILES
-    await commit(engine.context, Change([ByFunction(lambda now: Document.parse(text.encode()))], files=edits(engine, contents)))
+    await commit(engine.context, Change([ByFunction(lambda now: Document.parse(text.encode())), edits(engine, contents)]))
 
 
 def held_names(engine: Engine) -> list[str]:
@@ -352,7 +352,7 @@ def _killed(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], step: i
     """True if the change came to its end before so many steps."""
     if not (pid := os.fork()):
         _kill_at(step)
-        beside(haproxy, lambda engine: commit(engine.context, Change([ByFunction(edit)], files=edits(engine, files))))
+        beside(haproxy, lambda engine: commit(engine.context, Change([ByFunction(edit), edits(engine, files)])))
         os._exit(0)
     return os.waitpid(pid, 0)[1] == 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.change import Change, Member, Reload
+from haproxy_native.commit.change import Change, Member, Reload, Validation
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -59,7 +59,7 @@ async def every_change(engine: Engine, live: LiveMap) -> None:
         return []
 
     await change_process(engine.context, "backend/app/server/s1", drain)
-    broken = Change([ByFunction(substituting("weight 20", "weight many"))], reload=Reload.NOW, checked=False)
+    broken = Change([ByFunction(substituting("weight 20", "weight many"))], reload=Reload.NOW, validation=Validation.NEVER)
     with suppress(ReloadFailed):
         await commit(engine.context, broken)
 

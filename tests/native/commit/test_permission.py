@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.change import ObjectChange, Outcome, Reload
+from haproxy_native.commit.change import Change, ChangeBeside, Outcome, Reload
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import changed
@@ -80,7 +80,7 @@ def test_the_process_and_other_files(tmp_path: Path) -> None:
                 with pytest.raises(Forbidden, match="may not change"):
                     await change_process(engine.context, "backend/b/server/s", apply, touched)
             with pytest.raises(Forbidden, match="spoe/a"):
-                await commit(engine.context, ObjectChange("spoe/a", attempt, lasting=True))
+                await commit(engine.context, Change([ChangeBeside("spoe/a", attempt)]))
             assert done == ["process"]
 
     run(work())

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.commit.change import Change, FileEdits
+from haproxy_native.changes.file_operations import EditFiles
+from haproxy_native.commit.change import Change
 from haproxy_native.commit.preparation import prepare
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
@@ -23,10 +24,10 @@ def test_text_and_files_as_drafts(tmp_path: Path, adds: bool, has_text: bool) ->
         path = tmp_path / "maps" / "new.map"
         edit = adding("b") if adds else lambda document: document
         prepared = await prepare(
-            engine.context, Change([ByFunction(edit)], files=FileEdits({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"}))
+            engine.context, Change([ByFunction(edit), EditFiles({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})])
         )
-        assert prepared.has_text is has_text and list(prepared.files.drafts) == [path] and not path.exists()
-        assert len(drafts(tmp_path)) == 2
+        assert (prepared.text is not None) is has_text and list(prepared.files.drafts) == [path] and not path.exists()
+        assert len(drafts(tmp_path)) == (2 if has_text else 1)
         prepared.discard()
         assert drafts(tmp_path) == []
 
@@ -38,9 +39,9 @@ def test_none_is_left_after_a_refusal(tmp_path: Path) -> None:
         new, named = (tmp_path / "maps" / name for name in ("new.map", "named.map"))
         named.write_bytes(b"a 1\n")
         naming, maps = Section("frontend", "f", f"frontend f\n  use_backend %[path,map({named})]\n"), engine.stores["maps"]
-        files = FileEdits({new: maps, named: maps}, lambda _: {new: b"a 1\n", named: None})
+        files = EditFiles({new: maps, named: maps}, lambda _: {new: b"a 1\n", named: None})
         with pytest.raises(InUse):
-            await prepare(engine.context, Change([ByFunction(lambda document: document.insert(naming))], files=files))
+            await prepare(engine.context, Change([ByFunction(lambda document: document.insert(naming)), files]))
         assert drafts(tmp_path) == []
 
     within(tmp_path, work)

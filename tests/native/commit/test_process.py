@@ -14,7 +14,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import PutText
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import process
-from haproxy_native.commit.change import Change, Reload
+from haproxy_native.commit.change import Change, Reload, Validation
 from haproxy_native.commit.commit import commit, prepare
 from haproxy_native.commit.events import Event, Validated
 from haproxy_native.engine import Engine
@@ -116,7 +116,7 @@ async def checks_of(haproxy: HAProxy, engine: Engine, **more: bool) -> int:
     return checks.count
 
 
-@pytest.mark.parametrize("more", [{"quick": False}, {"reload": Reload.NOW}])
+@pytest.mark.parametrize("more", [{"validation": Validation.ALWAYS}, {"reload": Reload.NOW}])
 def test_a_change_that_asks_for_more_is_checked(haproxy: HAProxy, more: dict[str, bool]) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
@@ -267,14 +267,14 @@ def test_a_kill_between_the_commands_and_what_follows(two: HAProxy, replaced: bo
             assert (await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))).live
             context = engine.context
             prepared = await prepare(context, Change([ByFunction(substituting("weight 11", "weight 77"))]))
-            assert prepared.plan
+            assert prepared.plan and prepared.text
             with suppress(KeyboardInterrupt):
-                async with process.applied(context, prepared.plan, prepared.before, prepared.stamped):
+                async with process.applied(context, prepared.plan, prepared.before, prepared.text.stamped):
                     assert weight(two) == "77"
                     if replaced:
-                        await context.current.install(prepared.stamped, prepared.draft, prepared.banner)
+                        await context.current.install(prepared.text.stamped, prepared.text.draft, prepared.text.banner)
                     raise KeyboardInterrupt
-            prepared.draft.discard()
+            prepared.discard()
         async with running_engine(two.directory, two) as engine:
             assert engine.running is None
             assert engine.context.pending

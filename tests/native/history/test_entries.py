@@ -3,10 +3,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from haproxy_native.commit.change import Change, Content, Member, ObjectChange, Outcome, Texts
-from haproxy_native.commit.file_change import FileChange
+from haproxy_native.changes.file_operations import PutFile
+from haproxy_native.changes.operations import SetRuntime
+from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
 from haproxy_native.editing.editor import Editor
-from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, object_of, record, sections, summary
+from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, record, sections, summary
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
@@ -30,22 +31,22 @@ def test_a_change_of_the_configuration() -> None:
     )
     assert made.contents == [Content("", "/haproxy.cfg", OLD.data, NEW.data)]
     assert made.objects == ["backend/b", "log_forward/l"], "comments count, and kinds are the API's"
-    assert object_of(Change([])) == ""
+    assert Change([]).object == ""
 
 
 def test_a_stored_file() -> None:
     content = Content("map/hosts.map", "/maps/hosts.map", None, b"a b\n")
-    change = FileChange(STORE, Path("/maps/hosts.map"), author=ANN)
+    change = Change([PutFile(STORE, Path("/maps/hosts.map"))], author=ANN)
     made = record(Editor(), change, Outcome(7, "r-1", contents=[content]), "/haproxy.cfg", 7, 5.0)
     assert (made.entry.kind, made.entry.outcome, made.entry.reload_id, made.contents) == (FILE, "scheduled", "r-1", [content])
-    assert made.objects == ["map/hosts.map"] == [object_of(change)]
+    assert made.objects == ["map/hosts.map"] == [change.object]
 
 
 def test_the_process_alone() -> None:
-    change, member = ObjectChange("backend/b/server/a", never, ANN), Member("backend/b/server/a", "weight", 1, 2)
+    change, member = Change([SetRuntime("backend/b/server/a", never)], author=ANN), Member("backend/b/server/a", "weight", 1, 2)
     made = record(Editor(), change, Outcome(7, live=True, lasting=False, members=[member]), "/haproxy.cfg", 7, 5.0)
     assert (made.entry.kind, made.entry.outcome, made.members, made.objects) == (RUNTIME, "runtime", [member], ["backend/b/server/a"])
-    assert object_of(change) == "backend/b/server/a"
+    assert change.object == "backend/b/server/a"
 
 
 def test_sections_that_differ() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, ChangeBeside, Content, Member, Outcome
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused, Unrecorded, Unusable
@@ -156,7 +156,7 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
                 with pytest.raises(Unrecorded, match="the database .* cannot be used"):
                     await engine.write([ByFunction(adding("b"))], Version(1))
                 with pytest.raises(Unrecorded, match="the database .* cannot be used"):
-                    await commit(engine.context, ObjectChange("spoe/a.cfg", lambda: pytest.fail("it is made"), lasting=True))
+                    await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"))]))
                 assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
                 await change_process(engine.context, "backend/b/server/a", change)
                 assert made and history.trouble.startswith("1 changes wait in memory")
@@ -208,7 +208,7 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
             key.write_bytes(after)
             return Outcome(1, contents=(Content("certificate/a.pem", str(key), before, after),))
 
-        await commit(history.context, ObjectChange("certificate/a.pem", attempt))
+        await commit(history.context, Change([ChangeBeside("certificate/a.pem", attempt)]))
 
     async def work() -> None:
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
+from haproxy_native.changes.file_operations import EditFiles, PutFile
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Change, Content, FileEdits, Member, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, ChangeBeside, Content, Member, Outcome, Validation
 from haproxy_native.commit.commit import change_process, commit
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -54,7 +54,8 @@ async def returning(directory: Path):
 async def put(engine: Engine, name: str, data: bytes | None) -> None:
     store = engine.stores["general"]
     path = store.directory / name
-    await commit(engine.context, FileChange(store, path, None if data is None else store.draft(path, data)))
+    put = PutFile(store, path, None if data is None else store.draft(path, data))
+    await commit(engine.context, Change([put], validation=Validation.NEVER))
 
 
 async def last(history: History) -> str:
@@ -198,7 +199,7 @@ def test_spoe_files(tmp_path: Path) -> None:
             async def attempt() -> Outcome:
                 return Outcome(2, live=True, contents=[content])
 
-            await commit(engine.context, ObjectChange(content.object, attempt))
+            await commit(engine.context, Change([ChangeBeside(content.object, attempt)]))
             assert (await back.revert(1)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n"
             assert (await back.revert(1)).outcomes == []
             assert (await back.restore(1)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n[two]\n"
@@ -216,7 +217,7 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
             store, key = engine.stores["general"], b"-----BEGIN PRIVATE KEY-----\n1\n-----END PRIVATE KEY-----\n"
             wanted = {store.directory / "a.key": key, store.directory / "a.http": b"one\n"}
             outcome = await commit(
-                engine.context, Change([ByFunction(adding("b"))], files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted))
+                engine.context, Change([ByFunction(adding("b")), EditFiles(dict.fromkeys(wanted, store), lambda _: wanted)])
             )
             (entry,) = await entries(history)
             assert (entry.id, entry.kind, entry.version) == (outcome.entry, "configuration", 2)
@@ -236,7 +237,7 @@ def test_one_change_of_text_and_files_goes_back(tmp_path: Path) -> None:
         async with returning(tmp_path) as (engine, history, back, _):
             store = engine.stores["general"]
             wanted = {store.directory / "a.http": b"one\n"}
-            await commit(engine.context, Change([ByFunction(adding("b"))], files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted)))
+            await commit(engine.context, Change([ByFunction(adding("b")), EditFiles(dict.fromkeys(wanted, store), lambda _: wanted)]))
             await engine.write([ByFunction(adding("c"))], Version(2))
             assert len((await back.revert(1)).outcomes) == 1 and await last(history) == "revert/1"
             assert [name for name, _ in engine.document.of_kind("backend")] == ["c"] and store.files() == []

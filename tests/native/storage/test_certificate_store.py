@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, InUse
 from haproxy_native.runtime import ssl_files
@@ -78,7 +78,7 @@ def test_a_directory_gets_and_loses_certificates(site: TlsSite) -> None:
         assert site.serial("DIRECTORY", "new.example.com") == 1200
         assert (await put(engine, store, "new.pem", made("new.example.com", 1300).pem)).live
         assert site.serial("DIRECTORY", "new.example.com") == 1300
-        assert (await store.delete(engine.context, "new.pem", may_reload=True)).live
+        assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO)).live
         assert site.serial("DIRECTORY", "new.example.com") == 1100
         assert "new.pem" not in site.haproxy.ask("show ssl cert")
         assert engine.reloads.pending is None
@@ -91,7 +91,7 @@ def test_the_only_one_of_a_directory_goes_with_a_reload(newest: TlsSite) -> None
     """HAProxy refuses to start without one, so the file comes back."""
 
     async def work(engine: Engine, store: CertificateStore) -> None:
-        outcome = await store.delete(engine.context, "one.pem", may_reload=True)
+        outcome = await store.delete(engine.context, "one.pem", reload=Reload.AUTO)
         assert (outcome.live, bool(outcome.reasons)) == (False, True)
         assert engine.reloads.pending
         assert newest.serial("DIRECTORY") == 100
@@ -142,7 +142,7 @@ def test_what_nothing_refers_to_is_offered(newest: TlsSite) -> None:
             assert (await put(engine, store, "new.pem", made("new.example.com", serial).pem)).live
             await store.offer(engine.context, path)
             assert f"Serial: 0{serial}" in newest.haproxy.ask(f"show ssl cert {path}")
-        assert (await store.delete(engine.context, "new.pem", may_reload=True)).live
+        assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO)).live
         await store.offer(engine.context, path)
         assert "new.pem" not in newest.haproxy.ask("show ssl cert")
         assert engine.context.ledger.entries == {}
@@ -152,10 +152,10 @@ def test_what_nothing_refers_to_is_offered(newest: TlsSite) -> None:
 
 def test_skipping_and_forcing(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
-        skipped = await put(engine, store, "plain.pem", made("plain.example.com", 21).pem, may_reload=False, live=False)
+        skipped = await put(engine, store, "plain.pem", made("plain.example.com", 21).pem, reload=Reload.NONE)
         assert (skipped.live, skipped.reload_id) == (False, None)
         assert newest.serial("FILE") == 100
-        forced = await put(engine, store, "mutual.pem", made("mutual.example.com", 22).pem, force_reload=True)
+        forced = await put(engine, store, "mutual.pem", made("mutual.example.com", 22).pem, reload=Reload.NOW)
         assert forced.forced
         assert (newest.serial("FILE"), newest.serial("MUTUAL")) == (21, 22)
 
@@ -168,9 +168,9 @@ def test_what_was_given_to_haproxy_before_it_is_stored_is_in_step(newest: TlsSit
 
     async def work(engine: Engine, store: CertificateStore) -> None:
         await ssl_files.replace(engine.context.runtime, CERTIFICATES, newest.path("plain.pem"), new.pem)
-        await put(engine, store, "plain.pem", new.pem, may_reload=False, live=False)
+        await put(engine, store, "plain.pem", new.pem, reload=Reload.NONE)
         assert engine.context.ledger.entries == {}
-        await put(engine, store, "plain.pem", made("plain.example.com", 24).pem, may_reload=False, live=False)
+        await put(engine, store, "plain.pem", made("plain.example.com", 24).pem, reload=Reload.NONE)
         assert list(engine.context.ledger.entries) == [newest.path("plain.pem")]
 
     working(newest, work)
@@ -235,7 +235,7 @@ def test_other_names_for_a_file(tmp_path: Path, version: str) -> None:
             assert "Serial: 64\n" in haproxy.ask("show ssl cert @more/other")
             for name in ("one.pem", "client.pem"):
                 with pytest.raises(InUse):
-                    await store.delete(engine.context, name, may_reload=True)
+                    await store.delete(engine.context, name, reload=Reload.AUTO)
 
         working(site, work)
 
@@ -252,7 +252,7 @@ def test_what_the_configuration_names_stays(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
         for name, where in [("plain.pem", "in haproxy conf at line 9: bind"), ("b.pem", f"in {newest.path('list.txt')} at line 4: ")]:
             with pytest.raises(InUse, match=where):
-                await store.delete(engine.context, name, may_reload=True)
+                await store.delete(engine.context, name, reload=Reload.AUTO)
             assert (store.directory / name).exists()
 
     working(newest, work)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.commit.change import Reload
 from haproxy_native.engine import Engine
 from haproxy_native.errors import InUse, Missing, NotTaken
 from haproxy_native.storage.crt_list import CrtListLine
@@ -148,7 +149,7 @@ def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
         upload = store.other("list.txt")
         await upload.append(f"{c}\n".encode())
-        assert (await upload.commit(engine.context, may_reload=False, live=False)).reload_id is None
+        assert (await upload.commit(engine.context, reload=Reload.NONE)).reload_id is None
         outcome = await store.add_entry(engine.context, "list.txt", CrtListLine(c, "", ("c.example.com",)))
         assert [each.why for each in outcome.reasons] == ["HAProxy has not read list.txt since it was changed"]
 

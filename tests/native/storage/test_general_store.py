@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.commit.change import Reload
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from tests.haproxy.process import HAProxy, free_port
@@ -73,7 +74,7 @@ def test_a_failed_reload_puts_the_file_back(running: HAProxy) -> None:
 
 def test_who_skips_the_reload_gets_none_and_the_next_one_reads_it(running: HAProxy) -> None:
     async def work(engine: Engine, path: Path) -> None:
-        outcome = await put(engine, BETTER, may_reload=False, live=False)
+        outcome = await put(engine, BETTER, reload=Reload.NONE)
         assert (outcome.reload_id, engine.reloads.pending) == (None, None)
         assert engine.context.ledger.entries[str(path)].state == "skipped"
         assert (await reload(engine)).status == "succeeded"
@@ -85,7 +86,7 @@ def test_who_skips_the_reload_gets_none_and_the_next_one_reads_it(running: HAPro
 def test_a_forced_reload_is_over_when_the_answer_comes(running: HAProxy) -> None:
     async def work(engine: Engine, path: Path) -> None:
         before = running.worker_pid()
-        assert (await put(engine, BETTER, force_reload=True)).live
+        assert (await put(engine, BETTER, reload=Reload.NOW)).live
         assert running.worker_pid() != before
         assert not engine.context.ledger.entries
 
@@ -94,7 +95,7 @@ def test_a_forced_reload_is_over_when_the_answer_comes(running: HAProxy) -> None
 
 def test_somebody_elses_reload_takes_what_is_on_disk(running: HAProxy) -> None:
     async def work(engine: Engine, path: Path) -> None:
-        await put(engine, BETTER, may_reload=False, live=False)
+        await put(engine, BETTER, reload=Reload.NONE)
         assert (await engine.runtime.master.reload()).success
         await put(engine, b"x" * 100_000)
         await reload(engine)

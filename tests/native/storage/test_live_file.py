@@ -33,28 +33,29 @@ class Words(LiveFile[str]):
         return " ".join(entries)
 
 
-def composed(directory: Path, waiting: bool, *, whole: bool) -> str:
+def edited(directory: Path, waiting: bool, *, whole: bool) -> str:
     """The file's next text when the process has `a b`, the file `a x`, and `c` is added."""
     path = directory / "words"
     path.write_text("a x")
     site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={str(path): None} if waiting else {}))
     words = Words(site, GeneralStore("general", Directory(directory, "general_storage_dir"), directory / "state"), path, ["a", "b"])
-    change = asyncio.run(words.composed([], lambda before: [*before, "c"], whole=whole))
-    assert change.draft is not None
-    assert change.partial is not whole
+    drafted = asyncio.run(words.drafted([], lambda before: [*before, "c"], whole=whole))
+    draft = drafted.drafts[path]
+    assert draft is not None
+    assert bool(drafted.partial) is not whole
     try:
-        return change.draft.path.read_text()
+        return draft.path.read_text()
     finally:
-        change.draft.discard()
+        draft.discard()
 
 
 def test_it_gets_what_the_process_has(tmp_path: Path) -> None:
-    assert composed(tmp_path, waiting=False, whole=False) == "a b c"
+    assert edited(tmp_path, waiting=False, whole=False) == "a b c"
 
 
 def test_what_the_process_has_yet_to_read_stays(tmp_path: Path) -> None:
-    assert composed(tmp_path, waiting=True, whole=False) == "a x c"
-    assert composed(tmp_path, waiting=True, whole=True) == "a b c"
+    assert edited(tmp_path, waiting=True, whole=False) == "a x c"
+    assert edited(tmp_path, waiting=True, whole=True) == "a b c"
 
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:

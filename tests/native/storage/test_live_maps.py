@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.commit.change import AnyChange, Member, Outcome
+from haproxy_native.commit.change import Change, Member, Outcome, Reload
 from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
@@ -34,7 +34,7 @@ def test_changes_of_the_process_alone_name_what_they_change(maps: Beside) -> Non
         members: list[Member] = []
 
         class Entering(Observer):
-            async def committed(self, change: AnyChange, outcome: Outcome) -> None:
+            async def committed(self, change: Change, outcome: Outcome) -> None:
                 members.extend(outcome.members)
 
         engine.context.observers.add(Entering())
@@ -102,7 +102,7 @@ def test_the_file_holds_no_value_that_is_read_as_another(maps: Beside, value: st
 
 def test_what_waits_to_be_read_is_not_written_over(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        await put(engine, "# pushed\nother 1\n", may_reload=False, live=False)
+        await put(engine, "# pushed\nother 1\n", reload=Reload.NONE)
         await live.add("/three", "3", sync=True)
         assert maps.file.read_text() == "# pushed\nother 1\n/three 3\n"
         assert maps.shown() == ["one 1", "two two words", "/three 3"]
@@ -151,7 +151,7 @@ def test_a_removed_file(maps: Beside) -> None:
             await live.remove()
         upload = live.store.new("hosts.map")
         await upload.append(b"new 1\n")
-        assert (await upload.commit(engine.context, may_reload=False)).live
+        assert (await upload.commit(engine.context, reload=Reload.LATER)).live
         assert maps.shown() == ["new 1"]
 
     maps.with_engine(work)

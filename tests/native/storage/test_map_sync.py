@@ -2,6 +2,7 @@
 
 import asyncio
 
+from haproxy_native.commit.change import Reload
 from haproxy_native.engine import Engine
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_sync import MapSync
@@ -40,7 +41,7 @@ def test_what_we_have_written_is_known_to_the_next_process(maps: Beside) -> None
 
 def test_files_newer_than_the_process_are_left_alone(maps: Beside, caplog) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        await put(engine, "pushed 1\n", may_reload=False, live=False)
+        await put(engine, "pushed 1\n", reload=Reload.NONE)
         await live.add("x", "y")
         assert await sync(engine, live).once() == []
         await reload(engine)

@@ -216,7 +216,7 @@ def _renamed(asked: Target, document: Document, renaming: Renaming | None) -> tu
     """Return the edits that rename an object, and what it is then, in which document."""
     if renaming is None:
         return [], asked, document
-    edits = renaming.change.operations
+    edits = renaming.change.edits
     return edits, asked.named(renaming.name), applied(edits, document)
 
 
@@ -275,7 +275,7 @@ async def change_of(call: Call, write: Write) -> Change:
     """Return the change that a write makes, of its own or inside a transaction."""
     reload, expect = Reload.NOW if call.get("force_reload", False) else Reload.AUTO, await _expected(call)
     if write.renaming:
-        return replace(write.renaming.change, operations=write.edits, expect=expect, reload=reload)
+        return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
     return Change(write.edits, expect, reload, skips_same=call.operation.action == PATCH and reload is Reload.AUTO)
 
 
@@ -290,7 +290,7 @@ async def make(call: Call, write: Write) -> Response:
         if write.renaming:
             outcome = await naming.rename(call, replace(write.renaming, change=change))
         elif transaction_id:
-            outcome = await engine.write(change.operations, change.expect, transaction_id=transaction_id)
+            outcome = await engine.write(change.edits, change.expect, transaction_id=transaction_id)
         else:
             outcome = await engine.commit(change)
     except Moved:

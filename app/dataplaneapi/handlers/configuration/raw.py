@@ -52,14 +52,14 @@ async def _push(call: Call) -> Change:
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
     is_next, version, is_merged = not call.get("skip_version"), call.get("version"), merges(call)
-    put = await engine.text(call.body, file=file, keeps_version=not is_next)
+    put = await engine.text(call.body, file=file, keeps_version=not is_next, actions=call.get("X-Runtime-Actions", ""))
     expect: Expect = ANY
     if IF_MATCH in call.values:
         expect = await _seen(call, file)
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
     reload = Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
-    return Change([put], expect, reload, actions=call.get("X-Runtime-Actions", "") if reload is Reload.NONE else "")
+    return Change([put], expect, reload)
 
 
 def _check_lines(call: Call) -> None:

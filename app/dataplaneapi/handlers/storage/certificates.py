@@ -51,7 +51,7 @@ async def delete(call: JsonCall) -> Response:
     """Deletes a certificate or a list."""
     store, site = store_of(call), call.services.engine.context
     path = store.find(call.get("name"))
-    outcome = await store.delete(site, call.get("name"), **reloading(call))
+    outcome = await store.delete(site, call.get("name"), reloading(call))
     if isinstance(store, CertificateStore) and outcome.live:
         await store.offer(site, path)
     return outcome_response(outcome, 204)
@@ -59,7 +59,7 @@ async def delete(call: JsonCall) -> Response:
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
-    outcome = await received(call, upload, **reloading(call))
+    outcome = await received(call, upload, reloading(call))
     if outcome.live:
         await store.offer(call.services.engine.context, upload.path)
     content, path, size = await _content(store, upload.path)

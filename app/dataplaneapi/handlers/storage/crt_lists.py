@@ -37,9 +37,7 @@ async def add_entry(call: JsonCall) -> Response:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
-    outcome = await lists_of(call).add_entry(
-        call.services.engine.context, call.get("name"), entry, force_reload=bool(call.get("force_reload"))
-    )
+    outcome = await lists_of(call).add_entry(call.services.engine.context, call.get("name"), entry, reloading(call))
     return answered(outcome, json_response(201, entry.as_object()), empty(202))
 
 
@@ -49,14 +47,14 @@ async def delete_entry(call: JsonCall) -> Response:
         call.get("name"),
         call.get("certificate"),
         call.get("line_number"),
-        force_reload=bool(call.get("force_reload")),
+        reloading(call),
     )
     return outcome_response(outcome, 204)
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
     """`size` is that of what was sent; a last line that has no end gets one."""
-    outcome = await received(call, upload, **reloading(call))
+    outcome = await received(call, upload, reloading(call))
     description = described(upload.path, lists_of(call).description, upload.size)
     return answered(outcome, json_response(done, description), json_response(202, description))
 

@@ -9,7 +9,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, FileResponse, Response, empty, json_response
 from dataplaneapi.api.upload import File, UploadCall
 from dataplaneapi.open_engine import STORES
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.storage.store import Store
 from haproxy_native.storage.upload import Upload
 
@@ -47,13 +47,13 @@ async def read(call: ReadCall) -> Response:
 async def create(call: UploadCall) -> Response:
     store = store_of(call)
     upload = store.new(call.body.name)
-    await received(call, upload, may_reload=False)
+    await received(call, upload, Reload.LATER)
     return json_response(201, described(upload.path, store.created, upload.size))
 
 
 async def replace(call: UploadCall) -> Response:
     upload = store_of(call).other(call.get("name"))
-    outcome = await received(call, upload, **reloading(call))
+    outcome = await received(call, upload, reloading(call))
     return outcome_response(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
 
 
@@ -61,14 +61,14 @@ async def delete(call: JsonCall) -> Response:
     return outcome_response(await store_of(call).delete(call.services.engine.context, call.get("name")), 204)
 
 
-async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
-    """The body becomes the file; `how` is that of `Upload.commit`."""
+async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
+    """The body becomes the file."""
     body: File = call.body
     try:
         upload.admit(call.services.engine.context)
         async for piece in body.pieces():
             await upload.append(piece)
-        return await upload.commit(call.services.engine.context, **how)
+        return await upload.commit(call.services.engine.context, reload)
     finally:
         upload.discard()
 
@@ -83,10 +83,9 @@ def described(path: Path, description: str, size: int | None = None) -> dict[str
     return about if size is None else about | {"size": size}
 
 
-def reloading(call: Call) -> dict[str, bool]:
-    """The parameters of a FileChange; skipping wins over forcing."""
-    skip, force = bool(call.get("skip_reload")), bool(call.get("force_reload"))
-    return {"force_reload": force and not skip, "may_reload": not skip, "live": not skip}
+def reloading(call: Call) -> Reload:
+    """What the parameters say; skipping wins over forcing."""
+    return Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
 
 
 def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:

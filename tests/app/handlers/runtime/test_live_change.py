@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.commit.change import ObjectChange
 from haproxy_native.commit.events import Committed, Event
 from haproxy_native.text.section import Section
 from tests.app.client import Client
@@ -68,7 +67,7 @@ def test_each_waits_for_the_change_before_it_and_is_an_event(both: Both) -> None
         assert (target, got.status, got.body) == (target, status, b"")
         assert released.is_set(), target
         changes = [event.change for event in events if isinstance(event, Committed)]
-        assert [change.object for change in changes if isinstance(change, ObjectChange)] == [name]
+        assert [change.object for change in changes if change.beside] == [name]
     assert site.serial("FILE") == 0x400
 
 
