@@ -127,7 +127,7 @@ def _lines(change: Change, before: Document) -> dict[str, int]:
 
 
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Have HAProxy check the drafts. Raises Refused after the text that a client sent was kept as a failed transaction."""
+    """Have HAProxy check the drafts. Raises Refused after the text of a client was kept as a failed transaction."""
     text = prepared.text
     if change.validation is Validation.NEVER:
         return
@@ -138,7 +138,8 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
         elif text:
             await context.ask_haproxy(text.draft.checked(text.stamped.document, _lines(change, prepared.before)), text.name)
     except Refused:
-        if text and change.author.request_id:
+        # What the server changes by itself, perhaps again and again, leaves none.
+        if text and (change.transaction_id or change.author.request_id):
             failed = await beside(context.current.stamp, text.stamped.document, prepared.base, banner=text.banner)
             context.transactions.fail(text.name, failed.data)
         raise

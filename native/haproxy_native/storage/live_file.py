@@ -103,4 +103,5 @@ def check_live(outcome: Outcome) -> None:
     """Checks the outcome of an operation that has no response for a later reload."""
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
-        raise RuntimeAbsent(f"{why}; the file has the change, and reload {outcome.reload_id} will make HAProxy read it", sent=True)
+        reload = f"reload {outcome.reload_id}" if outcome.reload_id else "the next reload"
+        raise RuntimeAbsent(f"{why}{'; ' * bool(why)}the file has the change, and {reload} will make HAProxy read it", sent=True)

@@ -85,6 +85,7 @@ class TestRaw:
         async def work() -> None:
             text = haproxy.file.read_bytes()
             wrong = 1 + text.partition(b"weight")[0].count(b"\n")
+            author.set(Author("ann", request_id="1"))
             async with running_engine(haproxy.directory, haproxy) as engine:
                 await engine.validate(text)
                 with pytest.raises(Refused, match=rf'^validation error: line {wrong} of .*\nexit status 1: msg="config'):

@@ -32,7 +32,7 @@ def test_a_certificate_takes_along_what_belongs_to_it(tmp_path: Path) -> None:
     entries = files.listing(file, document, str(tmp_path))
     assert [(each.line, path.read_text()[each.start : each.end]) for each in entries] == [(2, "shop.pem"), (3, "shop.pem")]
     edits = files.moved(file, "new.pem", [path])
-    now = {each: each.read_bytes() if each.exists() else None for each in edits.stores}
+    now = {each: each.read_bytes() if each.exists() else None for each in edits.files}
     after = edits.edit(now)
     assert {each.name for each, data in after.items() if data is None} == {"shop.pem", "shop.pem.ocsp"}
     assert after[tmp_path / "new.pem"] == SAMPLE.read_bytes() and after[tmp_path / "new.pem.ocsp"] == b"x"
