@@ -15,6 +15,7 @@ from haproxy_native.errors import (
     RuntimeFailure,
     Unreadable,
 )
+from haproxy_native.request_context import Author, author
 from tests.haproxy.process import HAProxy
 from tests.native.engines import UNKNOWN, ByFunction, adding, body, push, reload, run, running_engine, substituting, weight
 
