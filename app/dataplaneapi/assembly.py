@@ -110,7 +110,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     """The whole application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
     document = bundle()
     users = Users(settings, lambda: engine.read(None))
-    bearers = Bearers(users, Tokens(own_directory(settings) / "tokens.json"), read_jwt(settings.jwt, settings.role_of))
+    bearers = Bearers(users, Tokens(engine.database), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
     editor, workers = Editor(language), Workers(engine)

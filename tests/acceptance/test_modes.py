@@ -64,6 +64,6 @@ def test_what_the_server_writes_is_not_for_others(tmp_path: Path) -> None:
         found |= entries(tmp_path) - before
     modes = {path.relative_to(tmp_path): stat.S_IMODE(path.lstat().st_mode) for path in found if path.exists() and not path.is_symlink()}
     names = {path.name for path in modes}
-    assert {"own.pid", "audit.log", "own.log", "hosts.map", "page.http", "a.spoe", "state.db", "keys.db", "tokens.json"} <= names, names
+    assert {"own.pid", "audit.log", "own.log", "hosts.map", "page.http", "a.spoe", "state.db", "keys.db"} <= names, names
     assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o022} == {}, "others may write"
     assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o007 and path.name not in FOR_ALL} == {}, "others may read"

@@ -61,8 +61,8 @@ def test_a_program_with_a_token(sidecar: Quick) -> None:
     assert sidecar.get("/v3/sidecar/history").json()[0]["author"] == f"token {token['id']} of ann"
     (shown,) = ask(sidecar, "GET", TOKENS, by="ann").json()
     assert shown["last_address"] == "127.0.0.1" and shown["last_used"] >= shown["created"] and "secret" not in shown
-    kept = next(sidecar.directory.rglob("tokens.json"))
-    assert secret not in kept.read_text() and kept.stat().st_mode & 0o777 == 0o600
+    for kept in sidecar.directory.rglob("state.db*"):
+        assert secret.encode() not in kept.read_bytes() and kept.stat().st_mode & 0o777 == 0o600
     assert secret not in sidecar.log.read_text()
 
 

@@ -1,4 +1,4 @@
-"""Tokens: credentials that a caller creates for programs, kept as hashes in one file.
+"""Tokens: credentials that a caller creates for programs, of which hashes are kept.
 
 A token is a random text of 256 bits, so that a plain SHA-256 of it is enough; it is looked up by that hash, whose time tells nothing of it.
 """
@@ -11,22 +11,24 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.settings.proxies import network
-from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, State, Tables
+from haproxy_native.errors import Unusable
 
 log = logging.getLogger(__name__)
 PREFIX = "dps_"
 MOST, MOST_OF_ONE = 1000, 100
 # How often last uses are written, and tokens that have expired are dropped.
 TIDY_SECONDS = 60.0
+TABLES = Tables("tokens", "CREATE TABLE token (hash TEXT PRIMARY KEY, data TEXT NOT NULL)")
 _WELL_FORMED = re.compile(rb"dps_[A-Za-z0-9_-]{43}")
 
 
@@ -64,13 +66,18 @@ def is_well_formed(secret: bytes) -> bool:
 
 
 class Tokens:
-    """The tokens of one file. As a context manager it writes last uses now and then, and at the end."""
+    """The tokens of a database. As a context manager it writes last uses now and then, and at the end."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        self._path, self._clock = path, clock
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        database.declare(TABLES)
+        self._database, self._clock = database, clock
         self._by_hash: dict[str, Token] = {}
-        self._lock, self._is_written = asyncio.Lock(), True
-        self._read()
+        # By their hashes, those of which something is not written yet.
+        self._used, self._is_read = set[str](), False
+        try:
+            self._know(database.read(_stored))
+        except Unusable as error:
+            log.error("no token is known: %s", error)
 
     async def __aenter__(self) -> Self:
         self._tidying = asyncio.create_task(self._tidy_often())
@@ -80,6 +87,9 @@ class Tokens:
         self._tidying.cancel()
         await asyncio.wait([self._tidying])
         await self.tidy()
+
+    def _know(self, stored: Iterable[Token]) -> None:
+        self._by_hash, self._is_read = {token.hash: token for token in stored} | self._by_hash, True
 
     def all(self) -> list[Token]:
         """The newest first."""
@@ -97,7 +107,7 @@ class Tokens:
     async def create(
         self, roles: Sequence[str], group: str, creator: str, seconds: float, networks: Sequence[str] = (), note: str = ""
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is kept nowhere. Raises ApiError: 429 for too many, 500 where the disk takes none."""
+        """A new token and its secret, which is kept nowhere. Raises ApiError (429) for too many, and Unusable."""
         self._drop_expired()
         own = sum((token.group, token.creator) == (group, creator) for token in self._by_hash.values())
         if own >= MOST_OF_ONE or len(self._by_hash) >= MOST:
@@ -107,36 +117,38 @@ class Tokens:
         token = Token(self._new_id(), _hash(secret.encode()), tuple(roles), group, creator, now, now + seconds, tuple(networks), note)
         self._by_hash[token.hash] = token
         try:
-            await self._write()
-        except OSError as error:
+            await self._database.run(partial(_store, [token]))
+        except Unusable as error:
             self._by_hash.pop(token.hash, None)
-            raise ApiError(500, f"the token is not created: cannot write {self._path}: {error.strerror}") from None
+            raise Unusable(f"the token is not created: {error}") from error
         log.info("token %s of %s is created: role %s, for %.0f seconds", token.id, creator, ", ".join(roles) or "none", seconds)
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:
-        """Ends it at once, for a caller of this name. Raises ApiError where the file still has it."""
+        """Ends it at once, for a caller of this name. Raises Unusable if a restart of the server would make it good again."""
         self._by_hash.pop(token.hash, None)
         log.info("token %s of %s is revoked by %s", token.id, token.creator, by)
+        delete = partial(_delete, [token.hash])
         try:
-            await self._write()
-        except OSError as error:
-            text = f"the token is revoked until this server starts again, for {self._path} cannot be written: {error.strerror}"
-            raise ApiError(500, text) from None
+            await self._database.run(delete)
+        except Unusable as error:
+            self._database.post(delete)
+            raise Unusable(f"the token is revoked, but not if this server starts again before the disk takes that: {error}") from error
 
     def use(self, token: Token, address: str) -> None:
         """Remembers when and from where it was used."""
         self._by_hash[token.hash] = replace(token, used=self._clock(), used_from=address)
-        self._is_written = False
+        self._used.add(token.hash)
 
     async def tidy(self) -> None:
         """Drops what has expired, and writes what has changed."""
+        if not self._is_read:
+            with suppress(Unusable):
+                self._know(await self._database.run(_stored))
         self._drop_expired()
-        if not self._is_written:
-            try:
-                await self._write(durable=False)
-            except OSError as error:
-                log.warning("cannot write %s: %s; the last uses of tokens are forgotten at a restart", self._path, error.strerror)
+        if used := [token for hash_ in self._used if (token := self._by_hash.get(hash_))]:
+            self._used.clear()
+            self._database.post(partial(_store, used, is_synced=False))
 
     async def _tidy_often(self) -> None:
         while True:
@@ -146,44 +158,29 @@ class Tokens:
     def _drop_expired(self) -> None:
         now = self._clock()
         if gone := [token.hash for token in self._by_hash.values() if token.expires <= now]:
-            self._is_written = False
-        for token in gone:
-            del self._by_hash[token]
+            for hash_ in gone:
+                del self._by_hash[hash_]
+            self._database.post(partial(_delete, gone))
 
     def _new_id(self) -> str:
         known = {token.id for token in self._by_hash.values()}
         return next(id_ for id_ in iter(lambda: secrets.token_hex(4), "") if id_ not in known)
 
-    async def _write(self, *, durable: bool = True) -> None:
-        """Goes on to its end where its caller is cancelled, so that an older state never follows a newer one. Raises OSError."""
-        await asyncio.shield(asyncio.ensure_future(self._write_alone(durable)))
 
-    async def _write_alone(self, durable: bool) -> None:
-        async with self._lock:
-            data = json.dumps({"tokens": [asdict(token) for token in self._by_hash.values()]}).encode() + b"\n"
-            self._is_written = True
-            try:
-                await asyncio.to_thread(write_atomically, self._path, data, durable=durable)
-            except OSError:
-                self._is_written = False
-                raise
-
-    def _read(self) -> None:
-        try:
-            self._by_hash = {token.hash: token for token in _parsed(json.loads(self._path.read_bytes())["tokens"])}
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            log.error("cannot read %s, so that no token is known: %s: %s", self._path, type(error).__name__, error)
+def _stored(state: State) -> list[Token]:
+    """Raises sqlite3.Error."""
+    rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM token")]
+    return [Token(**{**row, "roles": tuple(row["roles"]), "networks": tuple(row["networks"])}) for row in rows]
 
 
-def _parsed(rows: Iterable[dict[str, object]]) -> list[Token]:
-    known = {field.name for field in fields(Token)}
-    lists = ("roles", "networks")
-    return [
-        Token(**{name: tuple(value) if name in lists else value for name, value in row.items() if name in known})  # type: ignore[arg-type]
-        for row in rows
-    ]
+def _store(tokens: Sequence[Token], state: State, *, is_synced: bool = True) -> None:
+    with state.transaction(is_synced=is_synced):
+        state.executemany("INSERT OR REPLACE INTO token VALUES (?, ?)", [(token.hash, json.dumps(asdict(token))) for token in tokens])
+
+
+def _delete(hashes: Sequence[str], state: State) -> None:
+    with state.transaction():
+        state.executemany("DELETE FROM token WHERE hash = ?", [(hash_,) for hash_ in hashes])
 
 
 def _hash(secret: bytes) -> str:

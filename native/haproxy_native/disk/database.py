@@ -147,20 +147,26 @@ class Database:
         self._tables += tables
 
     async def run(self, work: Work[Result]) -> Result:
-        """Return what the work returns. Raises Unusable, and what the work raises but errors of SQLite and the disk."""
+        """Return what the work returns. Raises Unusable, and what the work raises but errors of SQLite and the disk.
+
+        Cancelling the caller does not cancel the work.
+        """
         try:
             running = asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))
         except RuntimeError:
             raise self._closed() from None
-        return await running
+        return await asyncio.shield(running)
 
     async def require_room(self, size: int) -> None:
         """Raises Unusable if it cannot be opened, or its disk has no room for so many bytes."""
         await self.run(lambda _: room.check(self.directory, size))
 
     def read(self, work: Work[Result]) -> Result:
-        """As `run`, at the start: blocks."""
-        return self._submit(partial(self._work, work)).result()
+        """As `run`, at the start: blocks. Raises Unusable for rows that are no values of their part as well."""
+        try:
+            return self._submit(partial(self._work, work)).result()
+        except (ValueError, TypeError, KeyError) as error:
+            raise Unusable(f"the database {self.directory / STATE} cannot be used: {error!r}; {_REMEDY}") from error
 
     def post(self, work: Work[object]) -> None:
         """Has a write done before all that is submitted later. What the disk does not take is tried again before all other work."""

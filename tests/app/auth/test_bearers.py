@@ -13,6 +13,7 @@ from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.jwt import JwtSettings
 from dataplaneapi.settings.roles import CERTIFICATES, CLAIMS, USERS, read_roles
 from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.database import Database
 from haproxy_native.text.document import Document
 from tests.issuing import AUDIENCE, Issuing, signed
 
@@ -27,7 +28,7 @@ def test_headers(authorization: bytes, bearer: bytes | None) -> None:
 
 def test_admitted_and_refused(tmp_path: Path) -> None:
     settings = Settings(dataplane_storage_dir=str(tmp_path), users=[{"name": "ann", "password": "x"}])
-    bearers = Bearers(Users(settings, lambda: Document.parse(b"")), Tokens(tmp_path / "tokens.json"))
+    bearers = Bearers(Users(settings, lambda: Document.parse(b"")), Tokens(Database(tmp_path)))
     token, text = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0, ["10.0.0.0/8"]))
     secret = text.encode()
     assert bearers.admits(secret, "10.0.0.1") and not bearers.admits(secret, "192.0.2.1") and not bearers.admits(b"dps_", "10.0.0.1")
@@ -42,7 +43,7 @@ def test_admitted_and_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("group", "is_orphan"), [(USERS, True), (CERTIFICATES, False)])
 def test_a_creator_that_is_gone(tmp_path: Path, group: str, is_orphan: bool) -> None:
-    bearers = Bearers(Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b"")), Tokens(tmp_path / "tokens.json"))
+    bearers = Bearers(Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b"")), Tokens(Database(tmp_path)))
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], group, "bob", 60.0))
     assert bearers.of(token).is_orphan is is_orphan
 
@@ -50,7 +51,7 @@ def test_a_creator_that_is_gone(tmp_path: Path, group: str, is_orphan: bool) -> 
 def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
     users = [{"name": "ann", "password": "x", "role": "admin"}]
     settings = Settings(dataplane_storage_dir=str(tmp_path), users=users)
-    bearers = Bearers(Users(settings, lambda: Document.parse(b"")), Tokens(tmp_path / "tokens.json"))
+    bearers = Bearers(Users(settings, lambda: Document.parse(b"")), Tokens(Database(tmp_path)))
     roles = read_roles({}, {"users": {"bob": "viewer"}, "certificates": {"bob": "viewer"}}, users)
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0))
     name = f"token {token.id} of ann"
@@ -74,7 +75,7 @@ def test_jwts_of_the_issuer_in_the_settings(tmp_path: Path) -> None:
         jwt = JwtSettings(issuing.url, AUDIENCE)
         users = Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b""))
         token = signed(issuing.url).encode()
-        async with Bearers(users, Tokens(tmp_path / "tokens.json")) as bearers:
+        async with Bearers(users, Tokens(Database(tmp_path))) as bearers:
             assert not bearers.admits(token, "-") and "is none of this server's" in await bearers.refusal(token, "-")
             await bearers.change(jwt)
             assert not bearers.admits(token, "-") and await bearers.refusal(token, "-") == "" and bearers.admits(token, "-")

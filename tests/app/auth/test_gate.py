@@ -19,6 +19,7 @@ from dataplaneapi.auth.guessing import PER_ADDRESS, PER_NAME, SECONDS
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.database import Database
 from haproxy_native.text.document import Document
 
 HASH = b"$5$saltsalt$WzUmQii01nfTV1TYCOkBeBwTyxmKMzcJfuoexqMmrA6"
@@ -281,7 +282,7 @@ def test_lines_of_the_log_are_few(users: Users, caplog: pytest.LogCaptureFixture
 
 def test_unknown_tokens_count_as_one_name(users: Users, tmp_path: Path) -> None:
     """A token that is good passes even then: 256 bits are not guessed. What is no token is no guess."""
-    tokens = Tokens(tmp_path / "tokens.json")
+    tokens = Tokens(Database(tmp_path))
     _, secret = asyncio.run(tokens.create(["viewer"], "users", "first", 60.0))
     gate = Gate(users, bearers=Bearers(users, tokens))
     unknown = [(b"Bearer dps_" + bytes([65 + number]) * 43, "192.0.2.1") for number in range(PER_NAME + 1)]

@@ -11,6 +11,7 @@ from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.roles import USERS, Roles, read_roles
 from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.database import Database
 from haproxy_native.text.document import Document
 
 
@@ -21,7 +22,7 @@ def roles(**users: str) -> Roles | None:
 def test_a_review(tmp_path: Path) -> None:
     people = [{"name": "ann", "password": "x"}, {"name": "bob", "password": "x"}]
     users = Users(Settings(dataplane_storage_dir=str(tmp_path), users=people), lambda: Document.parse(b""))
-    bearers = Bearers(users, Tokens(tmp_path / "tokens.json"))
+    bearers = Bearers(users, Tokens(Database(tmp_path)))
     streams, closed = OpenStreams(bearers), list[str]()
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0))
     before = roles(ann="editor", bob="viewer")
@@ -49,7 +50,7 @@ def test_users_that_change(tmp_path: Path) -> None:
         return Settings(dataplane_storage_dir=str(tmp_path), users=people)
 
     users = Users(settings(ann="x", bob="x", eve="x"), lambda: Document.parse(b""))
-    bearers = Bearers(users, Tokens(tmp_path / "tokens.json"))
+    bearers = Bearers(users, Tokens(Database(tmp_path)))
     streams, closed = OpenStreams(bearers), list[str]()
     token, _ = asyncio.run(bearers.tokens.create([], USERS, "ann", 60.0))
     callers = {
