@@ -1,6 +1,8 @@
 """Databases in tests: one is damaged, and those that a test leaves open are closed when it ends."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,12 @@ async def damage(database: Database) -> None:
     await database.run(lambda state: state.close())
     database._state = None
     (database.directory / STATE).write_bytes(b"no database" * 1000)
+
+
+def stored(directory: Path, table: str) -> str:
+    """All rows of a table of the state.db in a directory, as a text; a server may use it."""
+    with closing(sqlite3.connect(directory / STATE)) as database:
+        return repr(database.execute(f"SELECT * FROM {table}").fetchall())
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ from dataplaneapi.telemetry import traces
 from dataplaneapi.telemetry.audit import Audit
 from haproxy_native.access.rights import Rights
 from haproxy_native.apply.apply import Apply
-from haproxy_native.apply.owners import OwnerFile
+from haproxy_native.apply.owners import OwnerTable
 from haproxy_native.apply.plans import Plans
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.confirmations.guard import Watch
@@ -158,7 +158,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         tests=RoutingTests(tests, explain),
         splits=Splits(engine, editor, workers),
         plans=Plans(own_directory(settings) / "plans"),
-        apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json"), lambda id_: services.confirmations.lasts(id_)),
+        apply=Apply(engine, editor, OwnerTable(engine.database), lambda id_: services.confirmations.lasts(id_)),
         operations=Operations(
             own_directory(settings) / "operations",
             works,

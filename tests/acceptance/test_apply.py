@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from tests.acceptance.quick import PLAIN, Quick
+from tests.databases import stored
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import USER
 from tests.tls.pems import made
@@ -193,7 +194,7 @@ def test_files_and_text_live_and_once(filed: Filed) -> None:
     exported = filed.get("/v3/sidecar/export", owner="team-a").json()
     assert exported["certificates"] == declared["certificates"] and exported["maps"] == declared["maps"]
     assert filed.send(exported).json()["changed"] == []
-    owners = (filed.directory / "dataplane" / "engine" / "owners.json").read_text()
+    owners = stored(filed.directory / "dataplane/engine/state", "owner")
     assert "PRIVATE" not in owners and "map/hosts.map/entry/a" in owners
 
 

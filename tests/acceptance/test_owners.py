@@ -9,6 +9,7 @@ import pytest
 
 from tests.acceptance.quick import PLAIN
 from tests.acceptance.test_apply import CONFIG, Applied
+from tests.databases import stored
 from tests.haproxy.process import HAProxy, free_port
 
 
@@ -42,7 +43,7 @@ def test_what_is_given_up_by_a_reload_is_nobodys(sidecar: Applied) -> None:
     loaded(sidecar, gone)
     other = sidecar.apply(common.replace("source", "first"), owner="team-b")
     loaded(sidecar, other)
-    assert "team-a" not in (sidecar.directory / "dataplane/engine/owners.json").read_text(), other.text
+    assert "team-a" not in stored(sidecar.directory / "dataplane/engine/state", "owner"), other.text
     assert sidecar.apply("", owner="team-b").json()["deleted"] == ["backend/common"] and declared_objects(sidecar) == {}
 
 
@@ -70,4 +71,4 @@ def test_what_is_given_up_before_a_kill(sidecar: Applied) -> None:
     loaded(sidecar, gone)
     assert sidecar.apply(STICKY.format(name="own").replace("source", "first"), owner="team-b").status_code == 202
     assert list(declared_objects(sidecar)) == ["team-b"]
-    assert "team-a" not in (sidecar.directory / "dataplane/engine/owners.json").read_text()
+    assert "team-a" not in stored(sidecar.directory / "dataplane/engine/state", "owner")

@@ -13,7 +13,7 @@ from haproxy_native.apply.fragment import collections
 from haproxy_native.apply.live_values import Files
 from haproxy_native.apply.moves import Moves, Values, refuse_moved
 from haproxy_native.apply.outcomes import Outcomes
-from haproxy_native.apply.owners import AT_WORK, Claims, OwnerFile, Owners, Wait
+from haproxy_native.apply.owners import AT_WORK, Claims, Owners, OwnerTable, Wait
 from haproxy_native.apply.parts import SELF, Members, object_of, part_name, parts_of
 from haproxy_native.apply.permission import permit_claims, permit_owner
 from haproxy_native.apply.planner import Planned, planned
@@ -140,17 +140,17 @@ class Repeat:
 class Apply:
     """`confirmed` says whether a change with a confirmation stays, None while it waits."""
 
-    def __init__(self, engine: Engine, editor: Editor, file: OwnerFile, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
-        self._engine, self._editor, self._file = engine, editor, file
+    def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
+        self._engine, self._editor, self._table = engine, editor, table
         self._outcomes = Outcomes(engine.reloads.records, confirmed)
         self._lock, self._repeats = asyncio.Lock(), dict[str, Repeat]()
 
     @property
     def owners(self) -> Owners:
         """Raises Unusable."""
-        known = self._file.owners
+        known = self._table.owners
         if (found := known.settled(self._outcomes.lasts)) is not known:
-            self._file.note(found)
+            self._table.note(found)
         return found
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview, Sequence[FilePreview]]:
@@ -247,24 +247,24 @@ class Apply:
             if result.is_nothing:
                 (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
                 if result.owners != former:
-                    await asyncio.to_thread(self._file.write, _beside(former, result.owners, declaration.owner))
+                    await self._table.write(_beside(former, result.owners, declaration.owner))
                 self._remember(declaration.owner, sent, files, result)
                 return Applied(result, None)
             # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
-            await asyncio.to_thread(self._file.write, result.owners.replacing(former, AT_WORK))
+            await self._table.write(result.owners.replacing(former, AT_WORK))
             try:
                 result, outcome = await self._committed(declaration, former, files, result, limits)
             except BaseException:
-                await asyncio.to_thread(self._file.write, former)
+                await self._table.write(former)
                 raise
-            await asyncio.to_thread(self._file.write, self._made(former, result.owners, outcome.version, outcome.reload_id))
+            await self._table.write(self._made(former, result.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else result.before
             self._remember(declaration.owner, sent, files, result.done(made))
             return Applied(result, outcome)
 
     def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
         if sent:
-            self._repeats[owner] = Repeat(sent, self._file.owners.claims.get(owner, {}), files, found)
+            self._repeats[owner] = Repeat(sent, self._table.owners.claims.get(owner, {}), files, found)
 
     async def _committed(
         self, declaration: Declaration, former: Owners, files: Files, found: Planned, limits: Limits
@@ -293,13 +293,13 @@ class Apply:
         async with self._lock:
             former = self.owners
             moved = former.renamed(object_, to)
-            await asyncio.to_thread(self._file.write, moved.replacing(former, AT_WORK))
+            await self._table.write(moved.replacing(former, AT_WORK))
             try:
                 yield
             except BaseException:
-                await asyncio.to_thread(self._file.write, former)
+                await self._table.write(former)
                 raise
-            await asyncio.to_thread(self._file.write, self._made(former, moved, self._engine.version()))
+            await self._table.write(self._made(former, moved, self._engine.version()))
 
     def _made(self, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
         """Returns the owners after a commit that may still be taken back: both new and replaced claims."""

@@ -1,18 +1,18 @@
-"""Who owns which members of which objects, and the file that keeps it beside the configuration, never in it."""
+"""Who owns which members of which objects, and the table that keeps it: beside the configuration, never in it."""
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.editing.object_names import renamed
 from haproxy_native.errors import Unusable
 
-log = logging.getLogger(__name__)
+TABLES = Tables("owners", "CREATE TABLE owner (name TEXT PRIMARY KEY, claims TEXT NOT NULL, former TEXT NOT NULL)")
 # The member that stands for the object itself.
 ITSELF = ""
 # By object and member, the digest of the value that was declared last.
@@ -177,45 +177,52 @@ def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
     return {object_: held for object_, held in left.items() if held}
 
 
-class OwnerFile:
-    """`owners` as they are on the disk. A file that cannot be read raises Unusable: what is owned would be taken for what nobody owns."""
+class OwnerTable:
+    """`owners` as the database has them. If that cannot be read it raises Unusable: what is owned would be taken for what nobody owns."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._owners: Owners | None = None
+    def __init__(self, database: Database) -> None:
+        database.declare(TABLES)
+        self._database = database
+        self._stored: Owners | None = None
+        self._owners = Owners()
+        with suppress(Unusable):
+            self._read()
 
     @property
     def owners(self) -> Owners:
-        if self._owners is None:
-            try:
-                self._owners = _of_bytes(self._path.read_bytes()).undecided()
-            except FileNotFoundError:
-                self._owners = Owners()
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                raise Unusable(
-                    f"cannot read the owners: {self._path}: {error}; restore it, or delete it to begin without owners"
-                ) from error
+        if self._stored is None:
+            self._read()
         return self._owners
 
     def note(self, owners: Owners) -> None:
-        """Changes memory alone: what follows from the file and from what is known otherwise."""
+        """Changes memory alone: what follows from what is stored and from what is known otherwise."""
         self._owners = owners
 
-    def write(self, owners: Owners) -> None:
-        """Raises Unusable."""
-        kept = {"owners": owners.claims} | ({"former": _as_rows(owners)} if owners.former else {})
-        try:
-            write_atomically(self._path, json.dumps(kept, separators=(",", ":")).encode() + b"\n")
-        except OSError as error:
-            raise Unusable(f"cannot write the owners to {self._path}: {error.strerror}") from error
-        self._owners = owners
+    async def write(self, owners: Owners) -> None:
+        """On disk when this returns. Raises Unusable."""
+        await self._database.run(partial(_store, self._stored or Owners(), owners))
+        self._owners = self._stored = owners
+
+    def _read(self) -> None:
+        self._stored = self._database.read(_read)
+        self._owners = self._stored.undecided()
 
 
-def _as_rows(owners: Owners) -> Mapping[str, Any]:
-    return {owner: [{"claims": each.claims, "wait": asdict(each.wait)} for each in former] for owner, former in owners.former.items()}
+def _read(state: State) -> Owners:
+    rows = [(owner, json.loads(claims), json.loads(former)) for owner, claims, former in state.execute("SELECT * FROM owner")]
+    former = {owner: tuple(Former(each["claims"], Wait(**each["wait"])) for each in former) for owner, _, former in rows if former}
+    return Owners({owner: claims for owner, claims, _ in rows if claims}, former)
 
 
-def _of_bytes(data: bytes) -> Owners:
-    kept = json.loads(data)
-    rows = kept.get("former", {}).items()
-    return Owners(kept["owners"], {owner: tuple(Former(each["claims"], Wait(**each["wait"])) for each in former) for owner, former in rows})
+def _store(before: Owners, after: Owners, state: State) -> None:
+    """Replaces the rows of the owners that differ."""
+    rows, former = ({owner: _row(owners, owner) for owner in (*owners.claims, *owners.former)} for owners in (after, before))
+    with state.transaction():
+        state.executemany("DELETE FROM owner WHERE name = ?", [(owner,) for owner in former if owner not in rows])
+        changed = [(owner, *row) for owner, row in rows.items() if row != former.get(owner)]
+        state.executemany("INSERT OR REPLACE INTO owner VALUES (?, ?, ?)", changed)
+
+
+def _row(owners: Owners, owner: str) -> tuple[str, str]:
+    former = [{"claims": each.claims, "wait": asdict(each.wait)} for each in owners.former.get(owner, ())]
+    return json.dumps(owners.claims.get(owner, {})), json.dumps(former)

@@ -1,7 +1,6 @@
 """Declarations carried out: one commit, or none; and owners that are right whenever the server is killed."""
 
 import asyncio
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.apply.apply import Apply, Contested, Limits, TooManyDeleted
 from haproxy_native.apply.fragment import of_text
-from haproxy_native.apply.owners import OwnerFile
+from haproxy_native.apply.owners import OwnerTable
 from haproxy_native.apply.rules import Declaration, DeclaredFile
 from haproxy_native.commit import commit
 from haproxy_native.disk.directories import Directory
@@ -21,6 +20,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
+from tests.databases import stored
 from tests.native.engines import ByFunction, run, running_engine, substituting
 
 EDITOR = Editor()
@@ -32,15 +32,13 @@ def declared(text: str, owner: str = "a", **how: Any) -> Declaration:
     return Declaration(owner, sections, texts=texts, **how)
 
 
-def made(engine: Engine, directory: Path) -> Apply:
-    return Apply(engine, EDITOR, OwnerFile(directory / "owners.json"))
+def made(engine: Engine) -> Apply:
+    return Apply(engine, EDITOR, OwnerTable(engine.database))
 
 
-def kept(file: Path) -> tuple[bytes, bytes, int, int]:
-    """The configuration and the owners, and when they were written."""
-    both = file, file.parent / "owners.json"
-    one, other = (each.read_bytes() for each in both)
-    return one, other, *(each.stat().st_mtime_ns for each in both)
+def kept(file: Path) -> tuple[bytes, str, int]:
+    """The configuration and the owners, and when the file was written."""
+    return file.read_bytes(), stored(file.parent / "storage/state", "owner"), file.stat().st_mtime_ns
 
 
 def edited(file: Path, old: str, new: str) -> None:
@@ -61,7 +59,7 @@ def file(tmp_path: Path) -> Path:
 def test_one_commit_or_none(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             done = await apply.carry_out(declared(SHOP), Limits())
             assert done.outcome and engine.version() == 2 and SHOP in text(file)
             before = kept(file)
@@ -69,7 +67,7 @@ def test_one_commit_or_none(file: Path) -> None:
             assert again.outcome is None and engine.version() == 2
             assert kept(file) == before
             assert (await apply.carry_out(declared(SHOP, "b"), Limits())).outcome is None, "it is owned together"
-            assert set(OwnerFile(file.parent / "owners.json").owners.claims) == {"a", "b"}
+            assert set(OwnerTable(engine.database).owners.claims) == {"a", "b"}
 
     run(work())
 
@@ -77,7 +75,7 @@ def test_one_commit_or_none(file: Path) -> None:
 def test_refusals_change_nothing(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
             before = kept(file)[:2]
             with pytest.raises(Contested, match="weight of backend/shop/server/a belongs to a; force=true"):
@@ -99,7 +97,7 @@ def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
 
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
             every, weights = frozenset(("create", "change", "delete")), frozenset(("weight",))
             before = kept(file)
@@ -123,7 +121,7 @@ def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
 def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
             before = kept(file)[:2]
 
@@ -148,22 +146,25 @@ def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_com
 
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
-            write, attempt = OwnerFile.write, commit.attempt
+            write, attempt = OwnerTable.write, commit.attempt
+
+            async def unwritten(*_: Any) -> None:
+                pass
 
             async def attempted(*arguments: Any) -> Any:
                 if is_committed:
                     await attempt(*arguments)
-                monkeypatch.setattr(OwnerFile, "write", lambda *_: None)
+                monkeypatch.setattr(OwnerTable, "write", unwritten)
                 raise Killed
 
             monkeypatch.setattr(commit, "attempt", attempted)
             with pytest.raises(Killed):
                 await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
             monkeypatch.setattr(commit, "attempt", attempt)
-            monkeypatch.setattr(OwnerFile, "write", write)
-            later = made(engine, file.parent)
+            monkeypatch.setattr(OwnerTable, "write", write)
+            later = made(engine)
             found = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")), Limits())
             assert found.planned.conflicts == [] and "weight 7" in text(file) and "more" not in text(file)
 
@@ -173,7 +174,7 @@ def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_com
 def test_what_can_be_applied_again(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"), Limits())
             await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"), Limits())
             assert apply.exported("a") == {
@@ -191,7 +192,7 @@ def test_what_can_be_applied_again(file: Path) -> None:
             }
             found, preview, _ = await apply.plan(declared(SHOP))
             assert [effect.member for effect in found.effects] == ["performance_options"] and preview.valid
-            assert json.loads(kept(file)[1])["owners"].keys() == {"a", "b"}
+            assert OwnerTable(engine.database).owners.claims.keys() == {"a", "b"}
 
     run(work())
 
@@ -199,7 +200,7 @@ def test_what_can_be_applied_again(file: Path) -> None:
 def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
             found, _, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
             await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))])
@@ -214,7 +215,7 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
 def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
             assert (await apply.carry_out(declared(SHOP.replace("source", "first")), Limits())).outcome.reload_id
             await engine.amend([ByFunction(substituting("balance first", "balance source"))])
@@ -227,7 +228,7 @@ def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
 def test_what_is_sent_again_is_looked_up(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             done = await apply.carry_out(declared(SHOP), Limits(), "first")
             again = await apply.repeated("a", "first", engine.version())
             assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == done.planned.declared
@@ -257,7 +258,7 @@ def test_files_that_are_sent_again(file: Path) -> None:
     async def work() -> None:
         (file.parent / "maps").mkdir()
         async with running_engine(file.parent, directories={"maps": Directory(file.parent / "maps", "maps_dir")}) as engine:
-            apply, path = made(engine, file.parent), file.parent / "maps" / "hosts.map"
+            apply, path = made(engine), file.parent / "maps" / "hosts.map"
             asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})})
             done = await apply.carry_out(asked, Limits(), "map")
             assert done.outcome and path.read_text() == "x 1\n" and engine.version() == 1
@@ -279,7 +280,7 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
 
     async def work() -> None:
         async with running_engine(file.parent) as engine:
-            apply = made(engine, file.parent)
+            apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
             for turn in range(number):
                 wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")

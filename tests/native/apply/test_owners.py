@@ -1,12 +1,14 @@
 """Claims, and the file that keeps them."""
 
-import os
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from haproxy_native.apply.owners import AT_WORK, OwnerFile, Owners, Wait, digest, is_of
+from haproxy_native.apply.owners import AT_WORK, Owners, OwnerTable, Wait, digest, is_of
+from haproxy_native.disk.database import Database
 from haproxy_native.errors import Unusable
+from tests.databases import damage
 
 OWNERS = Owners({"a": {"backend/x": {"": digest(None), "balance": digest("source")}}, "b": {"backend/x/server/s": {"": digest(None)}}})
 
@@ -71,9 +73,10 @@ def test_what_is_given_up_by_a_reload() -> None:
 
 
 def test_a_commit_that_was_cut_off(tmp_path: Path) -> None:
-    path, now = tmp_path / "owners.json", OWNERS.with_claims("a", {"backend/x": {"balance": digest("first")}}, {})
-    OwnerFile(path).write(now.replacing(OWNERS, AT_WORK))
-    own = OwnerFile(path).owners
+    database, now = Database(tmp_path), OWNERS.with_claims("a", {"backend/x": {"balance": digest("first")}}, {})
+    asyncio.run(OwnerTable(database).write(now.replacing(OWNERS, AT_WORK)))
+    own = OwnerTable(database).owners
+    database.close()
     assert own.former == {} and own.claims["b"] == OWNERS.claims["b"]
     assert all(is_of(own.claims["a"]["backend/x"]["balance"], value) for value in ("source", "first"))
 
@@ -83,18 +86,21 @@ def test_two_values_while_a_change_is_made() -> None:
     assert is_of(both, 1) and is_of(both, 2) and not is_of(both, 3) and not is_of(None, None)
 
 
-def test_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "owners.json"
-    assert OwnerFile(path).owners == Owners()
-    OwnerFile(path).write(OWNERS)
-    assert OwnerFile(path).owners == OWNERS
+def test_the_table(tmp_path: Path) -> None:
+    database = Database(tmp_path / "state")
+    table = OwnerTable(database)
+    assert table.owners == Owners()
     waiting = Owners().replacing(OWNERS, Wait("1", "2", 3))
-    OwnerFile(path).write(waiting)
-    assert OwnerFile(path).owners == waiting
-    path.write_text('{"owners')
-    with pytest.raises(Unusable, match="owners.json"):
-        _ = OwnerFile(path).owners
-    if os.geteuid():
-        tmp_path.chmod(0o500)
-        with pytest.raises(Unusable, match="cannot write the owners"):
-            OwnerFile(path).write(OWNERS)
+    for owners in (OWNERS, waiting, OWNERS):
+        asyncio.run(table.write(owners))
+        assert OwnerTable(database).owners == owners == table.owners
+    asyncio.run(damage(database))
+    later = OwnerTable(database)
+    with pytest.raises(Unusable, match=r"state\.db"):
+        _ = later.owners
+    with pytest.raises(Unusable, match=r"state\.db"):
+        asyncio.run(table.write(Owners()))
+    assert table.owners == OWNERS
+    (tmp_path / "state").rename(tmp_path / "damaged")
+    assert later.owners == Owners()
+    database.close()
