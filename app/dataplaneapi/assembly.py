@@ -152,7 +152,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ending=ending,
         drains=drains,
         overrides=overrides,
-        idempotency=Idempotency(CallStore(own_directory(settings) / "calls"), partial(entry_of_request, history)),
+        idempotency=Idempotency(CallStore(engine.database), partial(entry_of_request, history)),
         drift=Drift(engine, editor, overrides),
         explain=explain,
         tests=RoutingTests(tests, explain),

@@ -1,21 +1,19 @@
-"""Calls with an `Idempotency-Key`, and what was answered: one file each, kept for a day. Blocks where it touches the disk.
+"""Calls with an `Idempotency-Key`, and what was answered: kept for a day.
 
 Where there are too many, the oldest of the caller goes that has the most: no caller makes another's calls be forgotten.
 
-A file is written before the call is made, and again with its answer before that is sent.
+A call is written before it is made, and again with its answer before that is sent.
 """
 
-import base64
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from functools import partial
 
 from haproxy_native import shares
-from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, Result, State, Tables, Work
 from haproxy_native.errors import Unusable
 
 log = logging.getLogger(__name__)
@@ -24,9 +22,11 @@ SECONDS = 86400.0
 MOST_OF_ONE, MOST, LARGEST, MOST_BYTES = 1000, 10_000, 1 << 18, 64 << 20
 # So many answers with secrets are kept, in memory alone.
 MOST_SECRET = 100
-# How often what is too old goes.
-TIDY_SECONDS = 60.0
-_SUFFIX = ".json"
+_STATEMENTS = """\
+CREATE TABLE call (name TEXT PRIMARY KEY, caller TEXT NOT NULL, began REAL NOT NULL, size INTEGER NOT NULL, data TEXT NOT NULL, body BLOB);
+CREATE INDEX call_caller ON call (caller, began, size);
+"""
+_OLDEST_OF_ONE = "SELECT name FROM call WHERE caller = ? ORDER BY began DESC LIMIT -1 OFFSET ?"
 
 
 @dataclass(frozen=True)
@@ -48,42 +48,33 @@ class KeptCall:
 
 
 class CallStore:
-    """The stored calls of one directory. A name is the caller's, a dash, and the call's."""
+    """The calls in a database. A name is the caller's, a dash, and the call's."""
 
-    def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
-        self._directory, self._clock = directory, clock
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        database.declare(Tables("calls", _STATEMENTS))
+        self._database, self._clock = database, clock
         self._in_memory: dict[str, KeptCall] = {}
-        self._tidied = 0.0
 
-    def find(self, name: str) -> KeptCall | None:
+    async def find(self, name: str) -> KeptCall | None:
         """One of the last day. Raises Unusable where that cannot be known."""
-        if (stored_call := self._in_memory.get(name)) is None:
-            try:
-                stored_call = _read(self._path(name).read_bytes())
-            except FileNotFoundError:
-                return None
-            except (OSError, ValueError, TypeError, KeyError) as error:
-                raise Unusable(f"{self._path(name)} cannot be read: {error}; nothing was done") from None
-        return stored_call if stored_call.began > self._clock() - SECONDS else None
+        stored_call = self._in_memory.get(name) or await self._done(partial(_find, name))
+        return stored_call if stored_call and stored_call.began > self._clock() - SECONDS else None
 
-    def begin(self, name: str, id_: str = "") -> KeptCall:
+    async def begin(self, name: str, id_: str = "") -> KeptCall:
         """Raises Unusable."""
         call = KeptCall(self._clock(), id=id_)
-        try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._tidy(_caller(name))
-            self._write(name, call)
-        except OSError as error:
-            raise Unusable(f"nothing was done: {self._directory} takes no note of its key: {error.strerror}") from None
+        oldest = call.began - SECONDS
+        self._in_memory = {each: kept for each, kept in self._in_memory.items() if kept.began > oldest}
+        await self._done(partial(_begin, name, call, oldest))
         return call
 
-    def end(self, name: str, call: KeptCall, *, is_secret: bool) -> None:
+    async def end(self, name: str, call: KeptCall, *, is_secret: bool) -> None:
         """Keeps the answer; one that is secret, or that the disk does not take, in memory alone."""
         is_large = len(call.body or b"") > LARGEST
         try:
-            self._write(name, replace(call, body=None) if is_secret or is_large else call)
-        except OSError as error:
-            log.warning("the answer to a call with an Idempotency-Key is lost at the next start: %s: %s", self._path(name), error.strerror)
+            await self._database.run(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
+        except Unusable as error:
+            log.warning("the answer to a call with an Idempotency-Key is lost at the next start: %s", error)
             self._remember(name, replace(call, body=None) if is_large else call)
             return
         if is_secret and not is_large:
@@ -91,8 +82,13 @@ class CallStore:
 
     def forget(self, name: str) -> None:
         """A call that has done nothing may be made again."""
-        with suppress(OSError):
-            self._path(name).unlink(missing_ok=True)
+        self._database.post(partial(_forget, name))
+
+    async def _done(self, work: Work[Result]) -> Result:
+        try:
+            return await self._database.run(work)
+        except Unusable as error:
+            raise Unusable(f"nothing was done: {error}") from error
 
     def _remember(self, name: str, call: KeptCall) -> None:
         self._in_memory[name] = call
@@ -100,40 +96,44 @@ class CallStore:
         for gone in shares.surplus(known, MOST_SECRET + 1, 0, _caller(name)):
             del self._in_memory[gone]
 
-    def _write(self, name: str, call: KeptCall) -> None:
-        stored = asdict(call) | {"body": None if call.body is None else base64.b64encode(call.body).decode()}
-        write_atomically(self._path(name), json.dumps(stored).encode())
-
-    def _path(self, name: str) -> Path:
-        return self._directory / f"{name}{_SUFFIX}"
-
-    def _tidy(self, caller: str) -> None:
-        """Deletes the caller's calls that are too old, or too many."""
-        if self._clock() - self._tidied < TIDY_SECONDS and len(list(self._directory.glob(f"{caller}-*{_SUFFIX}"))) < MOST_OF_ONE:
-            return
-        self._tidied, there = self._clock(), sorted(self._ages())
-        own = [path for _, path, _ in there if _caller(path.name) == caller]
-        gone = {*own[MOST_OF_ONE - 1 :], *(path for age, path, _ in there if age > SECONDS)}
-        left = [(_caller(path.name), age, size, path) for age, path, size in there if path not in gone]
-        for path in [*gone, *shares.surplus(left, MOST, MOST_BYTES, caller)]:
-            path.unlink(missing_ok=True)
-        oldest = self._clock() - SECONDS
-        self._in_memory = {name: call for name, call in self._in_memory.items() if call.began > oldest}
-
-    def _ages(self) -> Iterator[tuple[float, Path, int]]:
-        """Each file with its age and its size."""
-        for path in self._directory.glob(f"*{_SUFFIX}"):
-            with suppress(FileNotFoundError):
-                status = path.stat()
-                yield self._clock() - status.st_mtime, path, status.st_size
-
 
 def _caller(name: str) -> str:
     return name[: name.rindex("-")]
 
 
-def _read(data: bytes) -> KeptCall:
-    stored = json.loads(data)
+def _find(name: str, state: State) -> KeptCall | None:
+    row = state.execute("SELECT data, body FROM call WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        return None
+    stored = json.loads(row[0])
     headers, ignored = (tuple((name, value) for name, value in stored[member]) for member in ("headers", "ignored"))
-    body = None if stored["body"] is None else base64.b64decode(stored["body"])
-    return KeptCall(**stored | {"headers": headers, "ignored": ignored, "body": body})
+    return KeptCall(**stored | {"headers": headers, "ignored": ignored, "body": row[1]})
+
+
+def _begin(name: str, call: KeptCall, oldest: float, state: State) -> None:
+    """Writes it, and deletes the calls that are too old, or too many."""
+    caller = _caller(name)
+    with state.transaction():
+        state.execute("DELETE FROM call WHERE began <= ?", (oldest,))
+        state.execute(f"DELETE FROM call WHERE name IN ({_OLDEST_OF_ONE})", (caller, MOST_OF_ONE - 1))
+        number, size = state.execute("SELECT count(*), coalesce(sum(size), 0) FROM call").fetchone()
+        if number >= MOST or size > MOST_BYTES:
+            left = state.execute("SELECT caller, -began, size, name FROM call").fetchall()
+            state.executemany("DELETE FROM call WHERE name = ?", [(gone,) for gone in shares.surplus(left, MOST, MOST_BYTES, caller)])
+        _insert(name, call, state)
+
+
+def _store(name: str, call: KeptCall, state: State) -> None:
+    with state.transaction():
+        _insert(name, call, state)
+
+
+def _insert(name: str, call: KeptCall, state: State) -> None:
+    data = json.dumps(asdict(replace(call, body=None)))
+    row = (name, _caller(name), call.began, len(data) + len(call.body or b""), data, call.body)
+    state.execute("INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def _forget(name: str, state: State) -> None:
+    with state.transaction():
+        state.execute("DELETE FROM call WHERE name = ?", (name,))

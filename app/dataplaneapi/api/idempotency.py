@@ -55,7 +55,7 @@ class Idempotency:
         self._running.add(name)
         try:
             body = HashedBody(receive, scope, key, is_read=operation.body is not None)
-            if stored_call := await asyncio.to_thread(self._store.find, name):
+            if stored_call := await self._store.find(name):
                 if not stored_call.status:
                     raise ApiError(409, await self._cut_off(stored_call))
                 await _replay(stored_call, body, scope, receive, send)
@@ -72,16 +72,16 @@ class Idempotency:
 
     async def _first(self, name: str, operation: Operation, scope: Scope, body: "HashedBody", send: Send, serve: Serve) -> None:
         """What it raises, beside refusals, leaves open whether anything was done."""
-        call = await asyncio.to_thread(self._store.begin, name, scope["request_id"])
+        call = await self._store.begin(name, scope["request_id"])
         answer = HeldAnswer()
         await serve(scope, body, answer.take)
         if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
-            await asyncio.to_thread(self._store.forget, name)
+            self._store.forget(name)
         else:
             ignored, rights = _plain(scope.get("ignored", ())), rights_digest()
             made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, ignored, answer.body, rights=rights)
             is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, operation, answer)
-            await asyncio.to_thread(self._store.end, name, made, is_secret=is_secret)
+            await self._store.end(name, made, is_secret=is_secret)
         for message in answer.messages:
             await send(message)
 
