@@ -157,7 +157,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         explain=explain,
         tests=RoutingTests(tests, explain),
         splits=Splits(engine, editor, workers),
-        plans=Plans(own_directory(settings) / "plans"),
+        plans=Plans(engine.database),
         apply=Apply(engine, editor, OwnerTable(engine.database), lambda id_: services.confirmations.lasts(id_)),
         operations=Operations(
             own_directory(settings) / "operations",

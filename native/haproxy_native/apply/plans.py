@@ -1,26 +1,24 @@
 """Plans that are kept to be carried out later, as they were shown: once, within an hour, also after a restart."""
 
-import base64
 import json
-import re
 import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from haproxy_native import shares
 from haproxy_native.apply.moves import Moves, Values
-from haproxy_native.disk.atomic import write_atomically
-from haproxy_native.errors import NoPlan, Unusable
+from haproxy_native.disk.database import Database, State, Tables
+from haproxy_native.errors import NoPlan
 
 SECONDS = 3600.0
 # So many are kept, of so many bytes together.
 MOST, MOST_BYTES = 100, 1 << 26
 # How many characters of a token say whose it is.
 HOLDER = 8
-_SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
+_STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
 
 
 @dataclass(frozen=True)
@@ -40,56 +38,50 @@ class KeptPlan:
 
 
 class Plans:
-    """The plans in one directory, readable only by this process's user: declarations hold secrets."""
+    """The plans in a database."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, database: Database) -> None:
+        database.declare(Tables("plans", _STATEMENTS))
+        self._database = database
 
-    def keep(self, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
+    async def keep(self, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Returns its token. Where there are too many, the oldest of the caller goes that has the most. Raises Unusable."""
         token = shares.holder() + secrets.token_urlsafe(18)
-        plan = KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)
-        stored = asdict(plan) | {"body": base64.b64encode(body).decode()}
-        try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._tidy(token[:HOLDER])
-            write_atomically(self._directory / f"{token}{_SUFFIX}", json.dumps(stored).encode())
-        except OSError as error:
-            raise Unusable(f"cannot keep the plan in {self._directory}: {error.strerror}") from error
+        await self._database.run(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 
-    def take(self, token: str) -> KeptPlan:
-        """Return a stored plan and delete it, since it is carried out once. Raises NoPlan."""
-        plan = self.stored(token)
-        (self._directory / f"{token}{_SUFFIX}").unlink(missing_ok=True)
-        return plan
+    async def take(self, token: str) -> KeptPlan:
+        """Return a stored plan and delete it, since it is carried out once. Raises NoPlan and Unusable."""
+        return await self._database.run(partial(_take, token))
 
-    def stored(self, token: str) -> KeptPlan:
-        """Return a stored plan. Raises NoPlan."""
-        path = self._directory / f"{token}{_SUFFIX}"
-        try:
-            if not _TOKEN.fullmatch(token):
-                raise FileNotFoundError
-            stored = json.loads(path.read_bytes())
-            plan = KeptPlan(**stored | {"body": base64.b64decode(stored["body"])})
-        except (OSError, ValueError, TypeError):
-            raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one") from None
-        if plan.until < time.time():
-            raise NoPlan(f"plan {token} is older than an hour; ask for a new one")
-        return plan
+    async def stored(self, token: str) -> KeptPlan:
+        """Return a stored plan. Raises NoPlan and Unusable."""
+        return await self._database.run(partial(_stored, token))
 
-    def _tidy(self, coming: str) -> None:
-        """Delete plans that are too old, and those that leave no room for one more of the holder `coming`."""
-        now, there = time.time(), list[tuple[str, float, int, Path]]()
-        for path in self._directory.glob(f"*{_SUFFIX}"):
-            try:
-                status = path.stat()
-            except FileNotFoundError:
-                # It has just been carried out.
-                continue
-            if now - status.st_mtime > SECONDS:
-                path.unlink(missing_ok=True)
-            else:
-                there.append((path.name[:HOLDER], now - status.st_mtime, status.st_size, path))
-        for path in shares.surplus(there, MOST, MOST_BYTES, coming):
-            path.unlink(missing_ok=True)
+
+def _store(token: str, plan: KeptPlan, state: State) -> None:
+    """Writes it, and deletes plans that are too old, or leave no room for it."""
+    data = json.dumps(asdict(plan) | {"body": None})
+    with state.transaction():
+        state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
+        there = state.execute("SELECT substr(token, 1, ?), -until, length(data) + length(body), token FROM plan", (HOLDER,)).fetchall()
+        gone = shares.surplus(there, MOST, MOST_BYTES, token[:HOLDER])
+        state.executemany("DELETE FROM plan WHERE token = ?", [(each,) for each in gone])
+        state.execute("INSERT INTO plan VALUES (?, ?, ?, ?)", (token, plan.until, data, plan.body))
+
+
+def _stored(token: str, state: State) -> KeptPlan:
+    row = state.execute("SELECT data, body FROM plan WHERE token = ?", (token,)).fetchone()
+    if row is None:
+        raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one")
+    plan = KeptPlan(**json.loads(row[0]) | {"body": row[1]})
+    if plan.until < time.time():
+        raise NoPlan(f"plan {token} is older than an hour; ask for a new one")
+    return plan
+
+
+def _take(token: str, state: State) -> KeptPlan:
+    plan = _stored(token, state)
+    with state.transaction():
+        state.execute("DELETE FROM plan WHERE token = ?", (token,))
+    return plan

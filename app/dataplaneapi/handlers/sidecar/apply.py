@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from dataplaneapi.api.access import reader
@@ -57,7 +56,7 @@ async def _asked_for(call: Call, *, take: bool) -> Limits:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plans = call.services.plans
-        plan = await asyncio.to_thread(plans.take if take else plans.stored, token)
+        plan = await (plans.take if take else plans.stored)(token)
         call.body = Sent(plan.kind, plan.body)
         call.values = {**call.values, **plan.options}
         return Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
@@ -91,8 +90,8 @@ async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Resp
     if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
         values = await call.services.apply.values(declaration, planned_apply, preview)
-        keep = partial(call.services.plans.keep, call.body.kind, call.body.data, options, planned_apply.moves, values)
-        shown["plan_token"] = await asyncio.to_thread(keep)
+        body = call.body
+        shown["plan_token"] = await call.services.plans.keep(body.kind, body.data, options, planned_apply.moves, values)
     return await beside(json_response, 200, shown)
 
 
