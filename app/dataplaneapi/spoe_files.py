@@ -10,20 +10,20 @@ from haproxy_native.engine import Engine
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import outline
 from haproxy_native.spoe.references import References
-from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.spoe.store import SpoeStore
 
 
 def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:
     """What an earlier process left half done is finished."""
     home = Path(settings.config_file).absolute().parent
-    around = Surroundings(
+    store = SpoeStore(
         context=engine.context,
-        directory=directory,
+        home=directory,
         storage=own_directory(settings) / "spoe",
         transactions=Path(settings.spoe_transaction_dir),
         references=References(editor, (Path.cwd(), home, home.parent)),
         outline=outline(editor.resources),
     )
-    files = SpoeFiles(around)
+    files = SpoeFiles(store)
     files.recover()
     return files

@@ -88,6 +88,14 @@ class FileOperation(ABC):
     def refuse_named(self, drafts: Iterable[tuple[Path, Draft | None]], document: Document, directory: str) -> None:  # noqa: B027
         """Raises InUse where the configuration, in `directory`, names a file that goes. Blocks."""
 
+    def spelled_out(self, document: Document) -> Document:
+        """Return the configuration with the plain paths of these files, so that they can be checked somewhere else."""
+        return document
+
+    def needs_check(self, document: Document) -> bool:
+        """Whether HAProxy is asked about it where the configuration stays as it is."""
+        return True
+
     @property
     def object(self) -> str:
         """The one object that it is about; empty for several."""

@@ -69,6 +69,8 @@ class Current:
         self._torn = False
         # Counts changes of what is known; a reading that began before the last one is out of date.
         self._turn = 0
+        # What a commit is about to make the file.
+        self._coming: Stamped | None = None
         self._works: set[asyncio.Task[Any]] = set()
 
     @property
@@ -125,11 +127,18 @@ class Current:
             seen, data = self._look(), self.file.read()
         return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parsed(data))
 
+    def expects(self, stamped: Stamped) -> None:
+        """A text that the file may hold next, by a commit: then it is no edit from outside."""
+        self._coming = stamped
+
     def _took_over(self, reading: Reading) -> bool:
         """True if the text differs from the known one."""
         self._torn = False
         if (document := reading.document) is None:
             self._seen, self._settled = reading.seen
+            return False
+        if self._coming and fingerprint(reading.data) == stamped_fingerprint(self._coming):
+            self._take(document, self._coming.version, reading.data, reading.seen)
             return False
         before, version = self.document, self.version
         self._take(document, max(version, header.version_of(document)) + 1, reading.data, reading.seen)

@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 from haproxy_native.changes.file_operations import Contents, Drafted, FileOperation, FileStore, contents, discard
@@ -112,6 +113,7 @@ class FileSet:
 
     async def checked(self, document: Document, name: str) -> list[Message]:
         """What HAProxy warns of, of a configuration with these files. Raises Refused and CheckImpossible."""
+        document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
         given = await asyncio.to_thread(self._set, document)
         with self.context.validating():
             return await check_whole_set(given, self.context.check, name)

@@ -129,7 +129,7 @@ def _lines(change: Change, before: Document) -> dict[str, int]:
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
     """Have HAProxy check the drafts. Raises Refused after the text of a client was kept as a failed transaction."""
     text = prepared.text
-    if change.validation is Validation.NEVER:
+    if change.validation is Validation.NEVER or not (text or any(operation.needs_check(prepared.new) for operation in change.files)):
         return
     try:
         if prepared.files:

@@ -5,24 +5,19 @@ A file that another process puts there is one of them at once; no name leads out
 
 import os
 import re
-import uuid
 from asyncio import to_thread
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.change import Change, ChangeBeside, Content, Outcome
-from haproxy_native.commit.commit import commit, scheduled
-from haproxy_native.commit.current import Overtaken
-from haproxy_native.commit.permission import permit_values
-from haproxy_native.disk.file import ConfigFile, Draft
+from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.commit import commit
 from haproxy_native.editing.header import without_versions
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
-from haproxy_native.request_context import author
 from haproxy_native.spoe.file import SpoeFile
-from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.spoe.store import PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
 
 FIRST_LINE = b"# _version=1\n"
@@ -34,32 +29,32 @@ _LONGEST_NAME = 200
 class SpoeFiles:
     """`recover` once at start."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
+    def __init__(self, store: SpoeStore) -> None:
+        self._store = store
         self._open: dict[str, SpoeFile] = {}
 
     def recover(self) -> None:
         """Finishes what a crash cut off."""
         with suppress(Unusable):
-            for path in self.list() if self._around.directory.path.exists() else ():
+            for path in self.list() if self._store.directory.exists() else ():
                 with suppress(Unreadable, Missing):
                     self.file(path.name)
 
     def list(self) -> list[Path]:
         """The paths, sorted. Raises Unusable."""
-        names = sorted(os.listdir(self._around.directory.readable()))
+        names = sorted(os.listdir(self._store.home.readable()))
         return [path for name in names if (path := self._path(name))]
 
     def file(self, name: str) -> SpoeFile:
         """Returns the file as it is on disk now. Raises NotFound, Unreadable and Unusable."""
-        self._around.directory.readable()
+        self._store.home.readable()
         if (path := self._path(name)) is None:
             self._open.pop(name, None)
             raise NotFound(f"client {name} not configured")
         if known := self._open.get(name):
             known.notice()
             return known
-        opened = SpoeFile(path, self._around)
+        opened = SpoeFile(path, self._store)
         opened.open()
         self._open[name] = opened
         return opened
@@ -77,43 +72,18 @@ class SpoeFiles:
         if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
             rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
             raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
-        path = self._around.directory.writable() / name
+        path = self._store.home.writable() / name
         data = data if b"# _version=" in data else FIRST_LINE + data
-        create = ChangeBeside(f"spoe/{name}", partial(self._create, path, data))
-        return path, await commit(self._around.context, Change([create]))
 
-    async def _create(self, path: Path, data: bytes) -> Outcome:
-        """Raises Overtaken, and what `create` raises."""
-        around = self._around
+        async def make() -> tuple[None, bytes]:
+            if await to_thread(os.path.lexists, path):
+                raise Exists(f"file {path} already exists. You should delete an existing file first")
+            return None, data
 
-        def is_free() -> bool:
-            return not os.path.lexists(path)
-
-        file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
-        if not is_free():
-            raise Exists(f"file {path} already exists. You should delete an existing file first")
-        await to_thread(permit_values, "", data.decode("utf-8", "surrogateescape"))
-        draft = await to_thread(file.draft, data, str(uuid.uuid4()))
-        try:
-            return await self._install(path, draft, is_free)
-        finally:
-            draft.discard()
-
-    async def _install(self, path: Path, draft: Draft, is_free: Callable[[], bool]) -> Outcome:
-        """Checked without the lock. Raises Overtaken where the configuration was changed meanwhile, and what `create` raises."""
-        around = self._around
-        asked = await around.refuse_wrong(path, draft.path)
-        async with around.context.stored_lock, around.context.settled():
-            if around.context.current.document is not asked or not is_free():
-                raise Overtaken
-            reasons = around.reasons(path)
-            content = Content(f"spoe/{path.name}", str(path), None, await to_thread(draft.path.read_bytes))
-            contents = await around.context.foreseen([content])
-            await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
-            # What a deleted file of that name was counts no more.
-            self._open.pop(path.name, None)
-            outcome = Outcome(self.file(path.name).version(), live=not reasons, reasons=reasons, contents=contents)
-            return scheduled(around.context, outcome, author.get(), force_reload=False)
+        outcome = await commit(self._store.context, Change([PutSpoe(self._store, path, make)]))
+        # What a deleted file of that name was counts no more.
+        self._open.pop(name, None)
+        return path, replace(outcome, version=self.file(name).version())
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
         """Makes of what a file holds, its version line aside, what `wanted` returns for it; None is no file.
@@ -130,7 +100,7 @@ class SpoeFiles:
         if data is None:
             await self.delete(name)
             return Outcome(0, live=True)
-        return await file.write([PutDocument(Document.parse(data, self._around.outline))])
+        return await file.write([PutDocument(Document.parse(data, self._store.outline))])
 
     async def delete(self, name: str) -> None:
         """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""
@@ -142,7 +112,7 @@ class SpoeFiles:
 
     def _path(self, name: str) -> Path | None:
         """Returns the path of a file in the directory itself; None for a link that leads out of it."""
-        home = self._around.directory.path
+        home = self._store.directory
         path = home / name
         if not _NAME.fullmatch(name) or not os.path.isfile(path):
             return None

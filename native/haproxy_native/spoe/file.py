@@ -3,10 +3,8 @@
 HAProxy is asked whenever the configuration reads the file: about the configuration as it is, with the changed text in its place.
 """
 
-import asyncio
 import logging
-import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,17 +12,16 @@ from pathlib import Path
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.operations import Edit, PutDocument, applied
-from haproxy_native.commit.change import Change, ChangeBeside, Content, Outcome, Reload
-from haproxy_native.commit.commit import commit, scheduled
-from haproxy_native.commit.current import Current, Overtaken
-from haproxy_native.commit.permission import permit_values
+from haproxy_native.commit.change import Change, Outcome, Reload
+from haproxy_native.commit.commit import commit, to_the_end
+from haproxy_native.commit.current import Current
+from haproxy_native.commit.permission import permit_touches
 from haproxy_native.commit.state_file import StateFile
-from haproxy_native.disk.files import ConfigFiles, Drafts
+from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
-from haproxy_native.editing.header import Stamped
 from haproxy_native.errors import Conflict, NoTransaction, Stale
 from haproxy_native.planning.outcome import Reason
-from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.spoe.store import Make, PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transaction import Transaction
 from haproxy_native.transactions.transactions import Transactions
@@ -35,13 +32,13 @@ log = logging.getLogger(__name__)
 class SpoeFile:
     """`open` before anything else."""
 
-    def __init__(self, path: Path, around: Surroundings) -> None:
-        self.path, self._around = path, around
-        self._state_file = StateFile(around.storage / f"{path.name}.json")
-        files, edited = ConfigFiles(path, around.storage), around.context.edited
-        self._current = Current(files, self._state_file, header.with_version, around.outline, edited)
-        make = not around.context.read_only
-        self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline, make=make)
+    def __init__(self, path: Path, store: SpoeStore) -> None:
+        self.path, self._store = path, store
+        self._state_file = StateFile(store.storage / f"{path.name}.json")
+        files, edited = ConfigFiles(path, store.storage), store.context.edited
+        self._current = Current(files, self._state_file, header.with_version, store.outline, edited)
+        make = not store.context.read_only
+        self._transactions = Transactions(store.transactions, path, setting="spoe_transaction_dir", outline=store.outline, make=make)
 
     @property
     def name(self) -> str:
@@ -84,11 +81,20 @@ class SpoeFile:
             return Outcome(self.version(transaction_id))
         change = Change(operations, Version(version) if version else ANY)
         self._compare(change)
-        return await self._commit(partial(self._attempt, change))
+        return await self._put(change)
 
     async def remove(self) -> None:
         """Removes the file and its transactions. Raises InUse and Unusable."""
-        await self._commit(self._remove)
+        await to_the_end(self._store.context, self._removed())
+
+    async def _removed(self) -> None:
+        async def make() -> tuple[bytes, None]:
+            self.notice()
+            return self._current.document.data, None
+
+        await self._commit(make)
+        self._state_file.path.unlink(missing_ok=True)
+        self._transactions.clear()
 
     # -- transactions
 
@@ -130,15 +136,19 @@ class SpoeFile:
         reload = Reload.NOW if force_reload else Reload.AUTO
         change = Change([PutDocument(document)], Version(transaction.version, base, transaction=id_), reload)
         transaction.closed = True
+        return transaction, await to_the_end(self._store.context, self._committed(transaction, change))
+
+    async def _committed(self, transaction: Transaction, change: Change) -> Outcome:
         try:
-            outcome = await self._commit(partial(self._attempt, change))
+            outcome = await self._put(change, [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")])
+            self._transactions.succeed(transaction.id)
+            return outcome
         except Conflict:
             transaction.closed = False
-            self._transactions.delete(id_)
+            self._transactions.delete(transaction.id)
             raise
         finally:
             transaction.closed = False
-        return transaction, outcome
 
     def _compare(self, change: Change) -> None:
         """Raises Conflict; unlike the configuration such files are not merged."""
@@ -157,53 +167,21 @@ class SpoeFile:
 
     # -- the commit
 
-    async def _commit(self, attempt: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        return await commit(self._around.context, Change([ChangeBeside(f"spoe/{self.name}", attempt)]))
+    async def _put(self, change: Change, asked: Sequence[Reason] = ()) -> Outcome:
+        async def make() -> tuple[bytes, bytes]:
+            self.notice()
+            self._compare(change)
+            before = self._current.document
+            new = await beside(self._applied, change, before)
+            stamped = self._current.stamp(new, self._current.version + 1, banner=False)
+            self._current.expects(stamped)
+            return before.data, stamped.data
 
-    async def _attempt(self, change: Change) -> Outcome:
-        """Checks without the lock and publishes under it. Raises Overtaken."""
-        context = self._around.context
+        outcome = await self._commit(make, change.reload, asked)
         self.notice()
-        self._compare(change)
-        before = self._current.document
-        new = await beside(self._applied, change, before)
-        await beside(permit_values, before.text, new.text)
-        name = change.transaction_id or str(uuid.uuid4())
-        self._around.directory.writable()
-        stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)
-        try:
-            asked = await self._around.refuse_wrong(self.path, draft.path)
-            async with context.stored_lock, context.settled():
-                if self._current.notice() or self._current.document is not before:
-                    self._compare(change)
-                    raise Overtaken
-                if context.current.document is not asked:
-                    raise Overtaken
-                contents = await context.foreseen([Content(f"spoe/{self.name}", str(self.path), before.data, stamped.data)])
-                outcome = await self._publish(change, stamped, draft, same=header.same_text(before, new))
-                return replace(scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW), contents=contents)
-        finally:
-            draft.discard()
+        return replace(outcome, version=self._current.version)
 
-    async def _publish(self, change: Change, stamped: Stamped, draft: Drafts, *, same: bool) -> Outcome:
-        # A text that stays as it is needs no reload, but for the one it waits for.
-        loaded = same and not self._around.waits(self.path)
-        reasons = [] if loaded else self._around.reasons(self.path)
-        await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
-        if change.transaction_id:
-            self._transactions.succeed(change.transaction_id)
-            reasons = reasons or [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
-        return Outcome(stamped.version, live=True, reasons=reasons)
-
-    async def _remove(self) -> Outcome:
-        async with self._around.context.stored_lock, self._around.context.settled():
-            await self._around.refuse_in_use(self.path)
-            contents = await self._around.context.foreseen(
-                [Content(f"spoe/{self.name}", str(self.path), self._current.document.data, None)]
-            )
-            self._around.context.note_published(self.path)
-            with self._around.directory.used():
-                self.path.unlink(missing_ok=True)
-            self._state_file.path.unlink(missing_ok=True)
-            self._transactions.clear()
-        return Outcome(0, live=True, contents=contents)
+    async def _commit(self, make: Make, reload: Reload = Reload.AUTO, asked: Sequence[Reason] = ()) -> Outcome:
+        put = PutSpoe(replace(self._store, asked=asked), self.path, make)
+        permit_touches(put.touch)
+        return await commit(self._store.context, Change([put], reload=reload))

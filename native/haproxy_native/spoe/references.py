@@ -1,4 +1,4 @@
-"""The filters of a configuration that read a SPOE file, and the same configuration with another file in its place. Pure.
+"""The filters of a configuration that read a SPOE file, and the same configuration with its plain path. Pure.
 
 When in doubt a filter reads the file: at worst that costs a reload, or an answer that names the line.
 """
@@ -48,14 +48,14 @@ class References:
     def to(self, document: Document, file: Path) -> list[Reference]:
         return list(self._found(document, file))
 
-    def redirected(self, document: Document, file: Path, draft: Path) -> Document:
-        """Returns the document with the draft's path instead of the file's; line numbers stay."""
+    def spelled_out(self, document: Document, file: Path) -> Document:
+        """Returns the document with the file's own path, however a line spells it; line numbers stay."""
         for reference in self._found(document, file):
             section = document.find(reference.section.kind, reference.section.name)
             assert section
             read = section.as_read()
             filter_ = self._editor.lines.children(read, self._filters).objects[reference.index]
-            new = self._editor.lines.replace(read, self._filters, reference.index, {**(filter_ or {}), _FILE: str(draft)})
+            new = self._editor.lines.replace(read, self._filters, reference.index, {**(filter_ or {}), _FILE: str(file)})
             document = document.replace(section, new)
         return document
 

@@ -10,7 +10,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor, outline
 from haproxy_native.spoe.references import References
-from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.spoe.store import SpoeStore
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, running_engine
@@ -49,8 +49,8 @@ def furnish(directory: Path) -> Path:
     return home
 
 
-def around(engine: Engine, directory: Path) -> Surroundings:
-    return Surroundings(
+def store(engine: Engine, directory: Path) -> SpoeStore:
+    return SpoeStore(
         engine.context,
         Directory(directory / "spoe", "spoe_dir"),
         directory / "storage" / "spoe",
@@ -66,7 +66,7 @@ async def spoe_files(directory: Path, haproxy: HAProxy | None = None) -> AsyncIt
     if not (directory / "haproxy.cfg").exists():
         (directory / "haproxy.cfg").write_text(configuration(directory).replace("{stats}", "/run/none.sock"))
     async with running_engine(directory, haproxy) as engine:
-        files = SpoeFiles(around(engine, directory))
+        files = SpoeFiles(store(engine, directory))
         files.recover()
         yield files, engine
 

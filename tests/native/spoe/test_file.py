@@ -14,8 +14,8 @@ from haproxy_native.errors import Conflict, InUse, Missing, NoTransaction, Refus
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.operations import DeleteScope
 from tests.haproxy.process import HAProxy
-from tests.native.engines import ByFunction, reload, run, substituting
-from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files
+from tests.native.engines import ByFunction, CheckSettings, reload, run, running_engine, substituting
+from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files, store
 
 FREE = "free.cfg"
 
@@ -210,5 +210,23 @@ def test_a_promised_reload_outlives_the_server(home: Path, tmp_path: Path) -> No
         async with spoe_files(tmp_path) as (_, engine):
             assert engine.reloads.pending == promised
             assert (await reload(engine)).status == "succeeded"
+
+    run(work())
+
+
+def test_what_haproxy_reads_by_another_path_is_checked(tmp_path: Path, haproxy_binary: str) -> None:
+    """The draft is read in the place of the file, also where the configuration reaches that through a link."""
+    home = furnish(tmp_path)
+    (tmp_path / "link").symlink_to("spoe")
+    text = configuration(tmp_path).replace("{stats}", f"{tmp_path}/s").replace(f"{home}/{READ}", f"{tmp_path}/link/{READ}")
+    (tmp_path / "haproxy.cfg").write_text(text)
+
+    async def work() -> None:
+        async with running_engine(tmp_path, check=CheckSettings(haproxy_binary)) as engine:
+            files = SpoeFiles(store(engine, tmp_path))
+            with pytest.raises(Refused, match="nosuch") as refused:
+                await files.file(READ).write([ByFunction(naming("m1 nosuch"))], version=3)
+            assert f"{home}/{READ}:" in str(refused.value)
+            assert (await files.file(READ).write([ByFunction(adding("m2"))], version=3)).version == 4
 
     run(work())

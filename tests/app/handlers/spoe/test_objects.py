@@ -59,7 +59,7 @@ def test_a_body_that_is_wrong(tmp_path: Path) -> None:
 
 def test_a_reload_is_told_where_the_configuration_reads_the_file(tmp_path: Path) -> None:
     path = furnish(tmp_path)
-    with serving(tmp_path) as client:
+    with serving(tmp_path, haproxy_bin="true") as client:
         body = {"type": "spoe", "spoe_engine": "one", "spoe_config": str(path)}
         assert client.post(f"{CONFIG}/frontends/web/filters/0?version=1&force_reload=true", body).status == 201
         changed = client.post(f"{ONE}/groups?version=3", {"name": "g1", "messages": "m1"})

@@ -1,0 +1,126 @@
+"""The directory of SPOE files: what reads them, and how they change with a commit as other stored files do."""
+
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from haproxy_native.beside import beside
+from haproxy_native.changes.file_operations import Drafted, FileOperation
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.permission import permit_values
+from haproxy_native.disk.directories import Directory
+from haproxy_native.disk.file import ConfigFile, Draft
+from haproxy_native.editing.header import without_versions
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import InUse
+from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.planning.touches import ANY, CHANGE, Touch
+from haproxy_native.spoe.references import References
+from haproxy_native.text.document import Document
+from haproxy_native.text.outline import Outline
+
+
+@dataclass(frozen=True)
+class SpoeStore:
+    """`storage` is for what must survive a restart, `transactions` for what is open.
+
+    `asked`: reasons to reload for a change of a file that no filter reads.
+    """
+
+    context: CommitContext
+    home: Directory
+    storage: Path
+    transactions: Path
+    references: References
+    outline: Outline
+    asked: Sequence[Reason] = ()
+    name: ClassVar[str] = "spoe"
+    kind: ClassVar[str] = "spoe"
+
+    @property
+    def directory(self) -> Path:
+        return self.home.path
+
+    async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
+        """HAProxy reads such a file when it starts. A text that stays as it is needs no reload, but for the one it waits for."""
+        same = content is not None and await beside(_same, path, content)
+        loaded = same and str(path) not in self.context.ledger.entries
+        reasons = [] if loaded else self.reasons(path)
+        return FilePlan((), reasons or self.asked, used=bool(self.references.to(self._running, path)))
+
+    def draft(self, path: Path, data: bytes = b"") -> Draft:
+        self.home.writable()
+        return ConfigFile(path, self.storage, mode=0o640, within=self.directory).draft(data, str(uuid.uuid4()))
+
+    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
+        return ()
+
+    def check_content(self, path: Path, draft: Path) -> None:
+        """HAProxy is asked."""
+
+    def refuse_named(self, path: Path, document: Document, directory: str) -> None:
+        """Raises InUse also while what still runs reads the file."""
+        for each in (document, self._running):
+            for reference in self.references.to(each, path):
+                line = f"line {reference.line(each)}: {reference.text()}"
+                raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf at {line}")
+
+    @property
+    def _running(self) -> Document:
+        """The configuration that the worker has loaded, or the current one while that is unknown."""
+        return self.context.running.document or self.context.current.document
+
+    def reasons(self, file: Path) -> list[Reason]:
+        """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
+        for document in (self._running, self.context.current.document) if self.context.pending else (self._running,):
+            if references := self.references.to(document, file):
+                return [reference.reason(document, file.name) for reference in references]
+        return []
+
+
+# What a file holds, and what it is to hold; None where there is none.
+Make = Callable[[], Awaitable[tuple[bytes | None, bytes | None]]]
+
+
+@dataclass(frozen=True)
+class PutSpoe(FileOperation):
+    """`make` returns what a SPOE file holds and is to hold, None where there is none; it is called anew if the file changes meanwhile."""
+
+    store: SpoeStore
+    path: Path
+    make: Make
+
+    async def drafted(self) -> Drafted:
+        before, after = await self.make()
+        await beside(permit_values, _text(before), _text(after))
+        draft = None if after is None else await beside(self.store.draft, self.path, after)
+        return Drafted({self.path: draft}, {self.path: self.store}, {self.path: before}, [self.touch])
+
+    def spelled_out(self, document: Document) -> Document:
+        return self.store.references.spelled_out(document, self.path)
+
+    def needs_check(self, document: Document) -> bool:
+        return bool(self.store.references.to(document, self.path))
+
+    def refuse_named(self, drafts: Iterable[tuple[Path, Draft | None]], document: Document, directory: str) -> None:
+        for path in (path for path, draft in drafts if draft is None):
+            self.store.refuse_named(path, document, directory)
+
+    @property
+    def touch(self) -> Touch:
+        return Touch(self.object, CHANGE, frozenset((ANY,)))
+
+    @property
+    def object(self) -> str:
+        return spelled(self.store.kind, self.path.name)
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "surrogateescape")
+
+
+def _same(path: Path, content: Path) -> bool:
+    """Whether both hold the same but for their version."""
+    return path.exists() and without_versions(path.read_bytes()) == without_versions(content.read_bytes())
