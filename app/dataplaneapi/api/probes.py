@@ -40,7 +40,7 @@ async def answer(services: "Services", path: str) -> Response:
     if trouble := services.audit.trouble:
         # No change waits for it, and none is refused.
         parts["audit"] = {"status": "disabled", "reason": trouble}
-    if trouble := services.history.trouble:
+    if trouble := services.engine.database.trouble:
         # The next change tries again to write it; a full disk fails the part `configuration`.
         parts["history"] = {"status": "disabled", "reason": trouble}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())

@@ -6,8 +6,8 @@ full, read-only or damaged (docs/operations.md, "The database").
 * One thread owns the connections. It does the work in the order in which that was submitted, so that what was posted before a change is
   written when the entry of the change is.
 * A part declares its `Tables`. They are created when the database is opened; a database with another version of them is refused.
-* `run` returns what the work returns. `post` waits for nothing: what the disk does not take stays in memory, and is written before
-  anything else is as soon as the disk takes it.
+* `run` returns what the work returns. What is written by `write` and `post` is never refused: if the disk does not take it, it waits in
+  memory, and is written before anything else is as soon as the disk takes it.
 * A transaction that is synced is on disk when it ends, with all before it. One that is not survives a kill of this process, and no loss
   of power.
 * After an error of the disk the connections are closed, and opened again for the next work: no restart is needed.
@@ -19,6 +19,7 @@ import logging
 import os
 import shutil
 import sqlite3
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,7 +27,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from haproxy_native.disk import room
 from haproxy_native.disk.ownership import failed
@@ -37,8 +38,8 @@ log = logging.getLogger(__name__)
 STATE, KEYS = "state.db", "keys.db"
 # After so many transactions the log is copied into the database, behind the work; after so many pages within it.
 _TURN, _PAGES = 50, 10_000
-# Writes that wait in memory.
-_MOST_WAITING = 10_000
+# Writes that wait in memory, and how long until they are tried again at the latest.
+_MOST_WAITING, _RETRY_SECONDS = 10_000, 1.0
 _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _REMEDY = "restore a backup of its directory, or move that aside to begin without what it holds"
@@ -130,6 +131,12 @@ class State(Connection):
 Work = Callable[[State], Result]
 
 
+@dataclass
+class _Write(Generic[Result]):
+    work: Work[Result]
+    result: Result | None = None
+
+
 class Database:
     """state.db and keys.db of a directory, opened with the first work. `close` at the end."""
 
@@ -140,7 +147,9 @@ class Database:
         # Those of the thread alone.
         self._state: State | None = None
         self._is_copy = False
-        self._waiting: deque[Work[object]] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[_Write[Any]] = deque(maxlen=_MOST_WAITING)
+        # Why they wait, and whether a timer has them tried again.
+        self._reason, self._is_due = "", False
 
     def declare(self, *tables: Tables) -> None:
         """Adds the tables of a part, before its first work."""
@@ -151,8 +160,25 @@ class Database:
 
         Cancelling the caller does not cancel the work.
         """
+        return await self._wait(partial(self._work, work))
+
+    async def write(self, work: Work[Result]) -> Result | None:
+        """Return what the work returns; None if it waits in memory, or has failed by a mistake."""
+        return await self._wait(partial(self._write, work))
+
+    async def catch_up(self) -> None:
+        """Writes what waits in memory. Raises Unusable if the disk does not take it."""
+        await self._wait(partial(self._carry_out, self._catch_up))
+
+    @property
+    def trouble(self) -> str:
+        """What waits in memory, and why; empty if nothing does."""
+        waiting = len(self._waiting)
+        return f"{waiting} writes wait in memory: {self._reason}" if waiting else ""
+
+    async def _wait(self, call: Callable[[], Result]) -> Result:
         try:
-            running = asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))
+            running = asyncio.get_running_loop().run_in_executor(self._thread, call)
         except RuntimeError:
             raise self._closed() from None
         return await asyncio.shield(running)
@@ -169,13 +195,13 @@ class Database:
             raise Unusable(f"the database {self.directory / STATE} cannot be used: {error!r}; {_REMEDY}") from error
 
     def post(self, work: Work[object]) -> None:
-        """Has a write done before all that is submitted later. What the disk does not take is tried again before all other work."""
-        self._submit(partial(self._write, work))
+        """Has a write done, without waiting for it."""
+        self._submit_if_open(partial(self._write, work))
 
     def close(self) -> None:
         """Blocks until all is done that was submitted. Again is harmless."""
-        with suppress(Unusable):
-            self._submit(self._close)
+        self._submit_if_open(self._try_again)
+        self._submit_if_open(self._close)
         self._thread.shutdown()
 
     def _submit(self, call: Callable[[], Result]) -> "Future[Result]":
@@ -184,6 +210,10 @@ class Database:
         except RuntimeError:
             raise self._closed() from None
 
+    def _submit_if_open(self, call: Callable[[], object]) -> None:
+        with suppress(Unusable):
+            self._submit(call)
+
     def _closed(self) -> Unusable:
         return Unusable(f"the database {self.directory / STATE} is closed")
 
@@ -191,21 +221,41 @@ class Database:
 
     def _work(self, work: Work[Result]) -> Result:
         if self._waiting:
-            with suppress(Unusable):
+            try:
                 self._carry_out(self._catch_up)
+            except Unusable as error:
+                self._reason = str(error)
+                self._try_again_later()
         return self._carry_out(work)
 
-    def _write(self, work: Work[object]) -> None:
-        self._waiting.append(work)
+    def _write(self, work: Work[Result]) -> Result | None:
+        own = _Write(work)
+        self._waiting.append(own)
         try:
             self._carry_out(self._catch_up)
         except Unusable as error:
-            log.warning("%s; %d writes wait in memory", error, len(self._waiting))
+            self._reason = str(error)
+            log.error("%s", self.trouble)
+            self._try_again_later()
+        return own.result
+
+    def _try_again_later(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            timer = threading.Timer(_RETRY_SECONDS, self._submit_if_open, [self._try_again])
+            timer.daemon = True
+            timer.start()
+
+    def _try_again(self) -> None:
+        self._is_due = False
+        with suppress(Unusable):
+            self._work(lambda _: None)
 
     def _catch_up(self, state: State) -> None:
         while self._waiting:
+            first = self._waiting[0]
             try:
-                self._waiting[0](state)
+                first.result = first.work(state)
             except (sqlite3.Error, OSError):
                 raise
             except Exception:
@@ -222,8 +272,7 @@ class Database:
             raise self._unusable(error) from error
         if state.transactions >= _TURN:
             state.transactions = 0
-            with suppress(Unusable):
-                self._submit(self._empty_log)
+            self._submit_if_open(self._empty_log)
         return result
 
     def _opened(self) -> State:

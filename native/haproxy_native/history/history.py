@@ -9,10 +9,9 @@ makes by itself, are never refused.
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -40,8 +39,6 @@ from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-# Entries that wait in memory for a disk that takes none.
-MOST_WAITING = 1_000
 LONGEST_REASON = 1_000
 # Room on the disk that an entry of a small change takes, generously.
 ENTRY_BYTES = 1 << 18
@@ -53,15 +50,6 @@ Result = TypeVar("Result")
 Key = TypeVar("Key")
 
 
-@dataclass(eq=False)
-class Waiting:
-    """What is to be entered, and the id that it has then."""
-
-    record: Callable[[], Record]
-    of: Outcome | Edited | None
-    entry: int | None = None
-
-
 class History(Observer):
     """Within `async with` every change of the context is entered."""
 
@@ -71,8 +59,7 @@ class History(Observer):
         database.declare(*TABLES)
         # Whether changes are entered, and whether the journal was read once.
         self._is_open, self._was_read = False, False
-        self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
-        self._adding, self._starting, self._is_started = asyncio.Lock(), asyncio.Lock(), False
+        self._starting, self._is_started = asyncio.Lock(), False
         # What is done behind the answers, in this order.
         self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._works = Background("the history")
@@ -128,48 +115,23 @@ class History(Observer):
     async def text_of(self, version: int) -> bytes | None:
         return await self._found(versions.text, version)
 
-    async def _add(self, record: Callable[[], Record] | None = None, of: Outcome | Edited | None = None) -> int | None:
-        """Enters what waits, and then this; `record` is called in the journal's thread."""
-        own = Waiting(record, of) if record else None
-        if own:
-            self._waiting.append(own)
-        async with self._adding:
-            while self._waiting:
-                try:
-                    await self._add_first()
-                except UNREADABLE as error:
-                    if record:
-                        log.error("writing the history failed: %s; %d entries wait in memory", error, len(self._waiting))
-                    break
-        return own.entry if own else None
+    async def _add(self, record: Callable[[], Record], of: Outcome | Edited | None = None) -> int | None:
+        """The id of the entry; None where it waits in memory. `record` is called in the database's thread."""
+        loop = asyncio.get_running_loop()
 
-    async def _add_first(self) -> None:
-        """Adds the first entry of those that wait. Raises what UNREADABLE lists, and keeps the entry."""
-        first = self._waiting[0]
-        try:
-            entry, kind = await self.ask(_add, first.record)
-        except UNREADABLE:
-            raise
-        except Exception:
-            log.exception("the history has no entry of a change")
-        else:
-            first.entry = entry
-            self._behind.put_nowait(partial(self._entered, entry, kind, first.of))
-        self._waiting.popleft()
+        def add(state: State) -> int:
+            made = record()
+            entry = self._journal(state).add(made)
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._entered, entry, made.entry.kind, of))
+            return entry
+
+        return await self._database.write(add)
 
     async def catch_up(self) -> None:
         """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
         await self._take_up()
-        await self._add()
-        if self.trouble:
-            raise Unusable(self.trouble)
-
-    @property
-    def trouble(self) -> str:
-        """Why configuration changes are refused: entries that could not be written. Empty if there are none."""
-        if not self._waiting:
-            return ""
-        return f"{len(self._waiting)} changes wait in memory for the history in {self._database.directory}: make room on that disk"
+        await self._database.catch_up()
 
     def _heard(self, event: Event) -> None:
         if not self._is_open:
@@ -272,9 +234,8 @@ class History(Observer):
 
     async def _found(self, work: Callable[[Journal, Key], Result | None], key: Key) -> Result | None:
         """What is found in the journal; None where it cannot be read."""
-        async with self._adding:
-            with suppress(*UNREADABLE):
-                return await self.ask(work, key)
+        with suppress(*UNREADABLE):
+            return await self.ask(work, key)
         return None
 
     async def _recall_unloaded(self) -> None:
@@ -349,9 +310,3 @@ class History(Observer):
                 self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
             self._was_read = True
         return journal
-
-
-def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:
-    """Id and kind of the new entry."""
-    record = make()
-    return journal.add(record), record.entry.kind

@@ -15,6 +15,7 @@ import pytest
 from haproxy_native.disk.database import KEYS, STATE, Database, State, Tables
 from haproxy_native.errors import Unusable
 from tests.acceptance import mounts
+from tests.until import until
 
 TABLES = (Tables("test", "CREATE TABLE word (word TEXT)"), Tables("test", "CREATE TABLE secret (word TEXT)", are_keys=True))
 
@@ -99,6 +100,19 @@ def test_a_post_that_fails_is_written_before_all_that_comes_later(tmp_path: Path
         assert "2 writes wait in memory" in caplog.text
         (tmp_path / "state").unlink()
         assert database.read(words) == ["a", "b"]
+
+
+def test_what_waits_is_tried_again_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no directory")
+    with opened(tmp_path / "state") as database:
+        assert asyncio.run(database.write(lambda state: add("a", state) or 7)) is None
+        with pytest.raises(Unusable, match="File exists"):
+            asyncio.run(database.catch_up())
+        assert database.trouble.startswith("1 writes wait in memory: the database")
+        (tmp_path / "state").unlink()
+        until(lambda: not database.trouble)
+        assert asyncio.run(database.write(lambda state: add("b", state) or 7)) == 7
+        assert sqlite3.connect(tmp_path / "state" / STATE).execute("SELECT word FROM word").fetchall() == [("a",), ("b",)]
 
 
 def test_a_post_that_is_a_mistake_costs_itself_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -159,12 +159,12 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
                     await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"))]))
                 assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
                 await change_process(engine.context, "backend/b/server/a", change)
-                assert made and history.trouble.startswith("1 changes wait in memory")
+                assert made and engine.database.trouble.startswith("1 writes wait in memory: the database")
                 state(tmp_path).unlink()
                 await engine.write([ByFunction(adding("b"))], Version(1))
             finally:
                 author.reset(token)
-            assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and history.trouble == ""
+            assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and engine.database.trouble == ""
 
     run(work())
 
@@ -189,7 +189,7 @@ def test_a_disk_that_takes_nothing_costs_no_change_that_no_client_asks_for(tmp_p
         state(tmp_path).write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
             await engine.write([ByFunction(adding("b"))], Version(1))
-            assert engine.version() == 2 and "writing the history failed" in caplog.text
+            assert engine.version() == 2 and "1 writes wait in memory" in caplog.text
             with pytest.raises(Unusable, match="cannot be used"):
                 await entries(history)
             state(tmp_path).unlink()
