@@ -61,9 +61,9 @@ from haproxy_native.history.returning import SPOE, Returning
 from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.overrides.overrides import Overrides
-from haproxy_native.routing.files import KIND, TestFiles
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.routing_tests import RoutingTests
+from haproxy_native.routing.table import KIND, TestTable
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.ending import END_WORKER, Ending
@@ -116,9 +116,10 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     editor, workers = Editor(language), Workers(engine)
     overrides = Overrides(engine, editor)
     drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
-    history = History(engine.context, editor, engine.database, _limits(settings))
+    tests = TestTable(engine.context, engine.database)
+    history = History(engine.context, editor, engine.database, _limits(settings), {KIND: tests.content})
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
-    explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
+    explain = Explain(engine, editor)
     returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.set_back)
     events = EventSources(engine, editor)
     watch = Watch(lambda: workers.statistics_in_service(FRONTENDS | BACKENDS))

@@ -9,12 +9,12 @@ makes by itself, are never refused.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
@@ -53,8 +53,16 @@ Key = TypeVar("Key")
 class History(Observer):
     """Within `async with` every change of the context is entered."""
 
-    def __init__(self, context: CommitContext, editor: Editor, database: Database, limits: Limits | None = None) -> None:
-        self.context, self._editor, self._database = context, editor, database
+    def __init__(
+        self,
+        context: CommitContext,
+        editor: Editor,
+        database: Database,
+        limits: Limits | None = None,
+        others: Mapping[str, Callable[[str], bytes | None]] = MappingProxyType({}),
+    ) -> None:
+        """`others` return what is stored of objects that are no files, by their kind."""
+        self.context, self._editor, self._database, self._others = context, editor, database, others
         self._limits = limits or Limits()
         database.declare(*TABLES)
         # Whether changes are entered, and whether the journal was read once.
@@ -190,7 +198,7 @@ class History(Observer):
         await self.ask(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
         for path in await self.ask(Journal.paths):
             if path != str(self.context.current.path):
-                await self._add_unseen(path, await asyncio.to_thread(on_disk, Path(path)))
+                await self._add_unseen(path, await self.current(path))
         await self._recall_unloaded()
         await self._enter_outcomes()
         for id_, kind in await self.ask(Journal.without_effects):
@@ -283,6 +291,12 @@ class History(Observer):
             log.error("the history cannot be written: %s", error)
 
     # -- reading
+
+    async def current(self, path: str) -> bytes | None:
+        """What a file, or an object that is none, holds now; None if it does not exist."""
+        kind, _, name = path.partition("/")
+        read = partial(self._others[kind], name) if kind in self._others else partial(on_disk, Path(path))
+        return await asyncio.to_thread(read)
 
     async def settled(self) -> None:
         """Returns when the effects of all that was entered before are known, after SETTLE_SECONDS at the latest."""

@@ -1,6 +1,5 @@
 """Takes changes back: one of them among later ones, or all since a moment. Each is a commit like any other, with its reasons to reload."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_lines
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, NotRevertible
-from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
@@ -75,7 +73,7 @@ class Restore:
 
 
 class OtherFiles(Protocol):
-    """Files that are no part of the commit of a configuration: SPOE files, tests of routing. `name` is that of the file."""
+    """What is no part of the commit of a configuration: SPOE files by the names of the files, tests of routing by theirs."""
 
     async def change(self, name: str, wanted: Wanted) -> Outcome: ...
 
@@ -111,7 +109,9 @@ class Returning:
             raise NotRevertible(f"entry {id_} changed {', '.join(objects)} in the running process alone and cannot be reverted")
         contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
         main = next((content for content in contents if not content.object), None)
-        files = [content for content in contents if content.object and _content_without(content, now := await _current(content)) != now]
+        files = [
+            content for content in contents if content.object and _content_without(content, now := await self._current(content)) != now
+        ]
         return await self._without(main) if main else None, {file: partial(_content_without, file) for file in files}
 
     async def _without(self, main: Content) -> Edit | None:
@@ -149,7 +149,7 @@ class Returning:
         moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
         main = moment.pop(path, None)
         files = [_plain(content) for content in moment.values() if content]
-        differing = [file for file in files if await _current(file) != file.after]
+        differing = [file for file in files if await self._current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
             raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
         put = await self._as_it_was(main.after) if main is not None and main.after is not None else None
@@ -159,7 +159,7 @@ class Returning:
         """Return whether it would reload HAProxy. Raises Forbidden, and what the operation raises."""
         for content in wanted:
             if _kind(content) in self.others and (rights := author.get().rights):
-                is_there, stays = await _current(content) is not None, content.after is not None
+                is_there, stays = await self._current(content) is not None, content.after is not None
                 rights.permit([touch(_kind(content), Path(content.path), is_there=is_there, stays=stays)])
         change = self._change_of(operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others})
         return await self.engine.check_change(change) if change else False
@@ -181,7 +181,7 @@ class Returning:
         """Configuration and stored files in one commit, the other ones before and after it."""
         others = [path for path in wanted if _kind(path) in self.others]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
-        former = {path: await _current(path) for path in first}
+        former = {path: await self._current(path) for path in first}
         outcomes = [await self._change(path, wanted[path]) for path in first]
         try:
             if made := self._change_of(operation, {path: change for path, change in wanted.items() if path not in others}):
@@ -202,6 +202,10 @@ class Returning:
 
         # A key that stands in a file of its own is no certificate that its store would take.
         return EditFiles({Path(path.path): self._store(path) for path in wanted}, edit, is_checked=False)
+
+    async def _current(self, content: Content) -> bytes | None:
+        """What the file holds now, as `_plain` shows it."""
+        return _plain(replace(content, after=await self.history.current(content.path))).after
 
     def _store(self, content: Content) -> Store:
         for store in self.engine.stores.values():
@@ -257,11 +261,6 @@ def _plain(content: Content) -> Content:
         return content
     before, after = (data and header.without_versions(data) for data in (content.before, content.after))
     return replace(content, before=before, after=after)
-
-
-async def _current(content: Content) -> bytes | None:
-    """What the file holds now, as `_plain` shows it."""
-    return _plain(replace(content, after=await asyncio.to_thread(on_disk, Path(content.path)))).after
 
 
 @contextmanager

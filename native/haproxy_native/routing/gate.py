@@ -62,7 +62,7 @@ class RoutingGate(Observer):
     def _has_tests(self) -> bool:
         """True also where that cannot be known."""
         with suppress(NativeError):
-            return bool(self._tests.files.names())
+            return bool(self._tests.kept.names())
         return True
 
     def _key(self, candidate: Candidate) -> str:
@@ -82,7 +82,7 @@ class RoutingGate(Observer):
     async def _cases(self) -> Sequence[Case]:
         """Raises Untested."""
         try:
-            return await asyncio.to_thread(self._tests.files.cases)
+            return await asyncio.to_thread(self._tests.kept.cases)
         except (NativeError, OSError) as error:
             raise _untested(error) from error
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from haproxy_native.commit.change import Candidate
 from haproxy_native.explain.explain import Explain
 from haproxy_native.routing.case import Case
-from haproxy_native.routing.files import TestFiles
 from haproxy_native.routing.run import Run, run
+from haproxy_native.routing.table import TestTable
 
 
 class RoutingTests:
-    """`files` are those that are kept."""
+    """`kept` are those that are kept."""
 
-    def __init__(self, files: TestFiles, explain: Explain) -> None:
-        self.files, self._explain = files, explain
+    def __init__(self, kept: TestTable, explain: Explain) -> None:
+        self.kept, self._explain = kept, explain
 
     async def run(self, candidate: Candidate, cases: Sequence[Case], *, is_asked: bool = False) -> Run:
         """Run cases. `is_asked` as in `shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""

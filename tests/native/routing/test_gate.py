@@ -25,7 +25,7 @@ class Tests:
     __test__ = False
 
     def __init__(self, *failing: str) -> None:
-        self.files, self._failing = self, list(failing)
+        self.kept, self._failing = self, list(failing)
 
     def names(self) -> list[str]:
         return ["t"]

@@ -9,8 +9,8 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused
 from haproxy_native.explain.explain import Explain
 from haproxy_native.routing.case import cases_of
-from haproxy_native.routing.files import TestFiles
 from haproxy_native.routing.routing_tests import RoutingTests
+from haproxy_native.routing.table import TestTable
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import running_engine
 
@@ -34,7 +34,7 @@ ROWS = [{"request": {"url": "http://a/a", "frontend": "site"}, "expect": {"statu
 def test_two_runs_at_once_and_one_of_a_text_that_haproxy_refuses(tmp_path: Path, haproxy_binary: str) -> None:
     async def run(haproxy: HAProxy) -> None:
         async with running_engine(tmp_path, haproxy) as engine, Explain(engine, Editor()) as explain:
-            tests = RoutingTests(TestFiles(engine.context, tmp_path / "tests"), explain)
+            tests = RoutingTests(TestTable(engine.context, engine.database), explain)
             runs = await asyncio.gather(*(tests.run(engine.candidate(), cases_of(ROWS * 20)) for _ in range(2)))
             assert [len(each.failed) for each in runs] == [0, 0]
             with pytest.raises(Refused, match="nonsense"):

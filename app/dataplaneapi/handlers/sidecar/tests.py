@@ -14,8 +14,8 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import author
 from haproxy_native.routing.case import Case, cases_of
-from haproxy_native.routing.files import KIND
 from haproxy_native.routing.junit import junit
+from haproxy_native.routing.table import KIND
 
 # For all the cases that there may be.
 ANSWER_SECONDS = 600.0
@@ -23,18 +23,18 @@ XML = b"application/xml"
 
 
 async def read_list(call: ReadCall) -> Response:
-    tests = call.services.tests.files
+    tests = call.services.tests.kept
     tests_ = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
     return await beside(json_response, 200, tests_)
 
 
 async def read(call: ReadCall) -> Response:
-    test = await asyncio.to_thread(call.services.tests.files.get, call.get("name"))
+    test = await asyncio.to_thread(call.services.tests.kept.get, call.get("name"))
     return await beside(json_response, 200, test)
 
 
 async def replace(call: StrictCall) -> Response:
-    tests, name = call.services.tests.files, call.get("name")
+    tests, name = call.services.tests.kept, call.get("name")
     if (given := call.body.get("name", name)) != name:
         raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
     is_new = await tests.put(name, call.body)
@@ -43,7 +43,7 @@ async def replace(call: StrictCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    await call.services.tests.files.delete(call.get("name"))
+    await call.services.tests.kept.delete(call.get("name"))
     return empty(204)
 
 
@@ -73,15 +73,15 @@ async def _cases(call: Call) -> list[Case]:
         if "tests" in body:
             raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
         return await beside(cases_of, body["cases"])
-    return await asyncio.to_thread(call.services.tests.files.cases, body.get("tests"))
+    return await asyncio.to_thread(call.services.tests.kept.cases, body.get("tests"))
 
 
 async def _check_test(call: Call) -> bool:
     """Whether a test may be stored, or deleted."""
-    files, name = call.services.tests.files, call.get("name")
+    tests, name = call.services.tests.kept, call.get("name")
     if call.operation.method == "DELETE":
-        await asyncio.to_thread(files.get, name)
-    is_there = await asyncio.to_thread(files.is_there, name)
+        tests.get(name)
+    is_there = tests.content(name) is not None
     verb = DELETE if call.operation.method == "DELETE" else CHANGE if is_there else CREATE
     permit_touches(Touch(spelled(KIND, name), verb, frozenset((ANY,))))
     return False

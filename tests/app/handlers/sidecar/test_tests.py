@@ -170,5 +170,15 @@ def test_names_that_lead_elsewhere(client: Client) -> None:
         assert client.put(f"{TESTS}/{name}", {"cases": [CART]}).status in (400, 404, 422), name
     for name in ("..", ".a", "-", "a.json", "b"):
         client.put(f"{TESTS}/{name}", {"cases": [CART]})
-    kept = [path.name for path in (Path(client.settings.dataplane_storage_dir) / "engine").rglob("*.json") if path.parent.name == "tests"]
-    assert sorted(kept) == sorted(f"{each['name']}.json" for each in client.get(TESTS).json)
+    kept = client.engine.database.read(lambda state: state.execute("SELECT name FROM test").fetchall())
+    assert sorted(name for (name,) in kept) == sorted(each["name"] for each in client.get(TESTS).json)
+
+
+def test_a_change_that_was_cut_off_before_its_entry_is_entered_at_the_next_start(tmp_path: Path) -> None:
+    with Client(settings(tmp_path)) as client, entered(client):
+        client.put(f"{TESTS}/shop", {"cases": [CART]})
+        client.engine.database.read(lambda state: state.execute("UPDATE test SET data = ?", (b'{"cases": []}',)))
+    with Client(settings(tmp_path)) as client, entered(client):
+        client.post("/v3/services/haproxy/configuration/backends?version=1", {"name": "more"})
+        authors = [(entry["author"], entry["objects"]) for entry in client.get("/v3/sidecar/history").json]
+    assert authors[1:] == [("outside", ["test/shop"]), ("admin", ["test/shop"])]
