@@ -1,16 +1,23 @@
-"""Overrides as values, and the file that keeps them."""
+"""Overrides as values, and the rows that keep them."""
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, State, Tables
+from haproxy_native.errors import Unusable
 from haproxy_native.planning.effects import Effect
 
 log = logging.getLogger(__name__)
+_STATEMENTS = """\
+CREATE TABLE override (object TEXT NOT NULL, member TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (object, member));
+CREATE TABLE override_worker (id INTEGER PRIMARY KEY, worker TEXT NOT NULL);
+"""
+# Object and member.
+Key = tuple[str, str]
 STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
 MEMBERS = (STATE, WEIGHT, ADDRESS, PORT)
 READY, MAINTENANCE = "ready", "maint"
@@ -35,16 +42,29 @@ class Override:
 
 
 class OverrideLedger:
-    """`worker` is the one that has all of them, as `pid@start`; `changes` counts what was kept and forgotten.
-
-    A disk that takes nothing costs the memory of them beyond a restart.
+    """The overrides, in memory and as rows. `worker` is the one that has all of them, as `pid@start`; `changes` counts what was kept and
+    forgotten.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, database: Database) -> None:
+        database.declare(Tables("overrides", _STATEMENTS))
+        self._database = database
         self.worker, self.changes = "", 0
-        self._overrides: dict[tuple[str, str], Override] = {}
-        self._read()
+        self._overrides: dict[Key, Override] = {}
+        self._is_read = False
+        try:
+            self._know(*database.read(_read))
+        except Unusable as error:
+            log.warning("what was changed in the process is not known: %s", error)
+
+    async def read(self) -> None:
+        """Reads what could not be read at the start. Raises Unusable."""
+        if not self._is_read:
+            self._know(*await self._database.run(_read))
+
+    def _know(self, worker: str, stored: Iterable[Override]) -> None:
+        self._overrides = {_key(override): override for override in stored} | self._overrides
+        self.worker, self._is_read = self.worker or worker, True
 
     def all(self) -> list[Override]:
         """The newest first."""
@@ -58,45 +78,46 @@ class OverrideLedger:
 
     def keep(self, overrides: Sequence[Override]) -> None:
         """Forgets those whose first value is back."""
-        for override in overrides:
-            key = (override.object, override.member)
-            if override.value == override.former:
-                self._overrides.pop(key, None)
-            else:
-                self._overrides[key] = override
-        if overrides:
-            self.changes += 1
-            self.write()
+        self._change({_key(override): None if override.value == override.former else override for override in overrides})
 
     def forget(self, overrides: Iterable[Override]) -> None:
-        gone = [key for override in overrides if (key := (override.object, override.member)) in self._overrides]
-        for key in gone:
-            del self._overrides[key]
-        if gone:
-            self.changes += 1
-            self.write()
+        self._change({key: None for override in overrides if (key := _key(override)) in self._overrides})
+
+    def _change(self, changed: Mapping[Key, Override | None]) -> None:
+        if not changed:
+            return
+        self._overrides = {key: each for key, each in {**self._overrides, **changed}.items() if each is not None}
+        self.changes += 1
+        self._database.post(partial(_store, changed))
 
     def is_applied(self, worker: str) -> None:
         if worker != self.worker:
             self.worker = worker
-            self.write()
+            self._database.post(partial(_store_worker, worker))
 
-    def write(self) -> None:
-        stored = {"worker": self.worker, "overrides": [vars(override) for override in self._overrides.values()]}
-        try:
-            write_atomically(self._path, json.dumps(stored).encode() + b"\n", durable=False)
-        except OSError as error:
-            log.warning("cannot write %s: %s; changes of the process are forgotten at a restart", self._path, error.strerror)
 
-    def _read(self) -> None:
-        try:
-            stored = json.loads(self._path.read_bytes())
-            known = [Override(**{"configured": None, **row}) for row in stored["overrides"]]
-            self.worker, self._overrides = str(stored["worker"]), {(override.object, override.member): override for override in known}
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            log.warning("cannot read %s: %s: %s", self._path, type(error).__name__, error)
+def _key(override: Override) -> Key:
+    return override.object, override.member
+
+
+def _read(state: State) -> tuple[str, list[Override]]:
+    """Returns the worker that has them, and the overrides."""
+    rows = state.execute("SELECT data FROM override ORDER BY rowid").fetchall()
+    worker = state.execute("SELECT worker FROM override_worker").fetchone()
+    return worker[0] if worker else "", [Override(**json.loads(data)) for (data,) in rows]
+
+
+def _store(changed: Mapping[Key, Override | None], state: State) -> None:
+    with state.transaction(is_synced=False):
+        for key, override in changed.items():
+            state.execute("DELETE FROM override WHERE object = ? AND member = ?", key)
+            if override:
+                state.execute("INSERT INTO override VALUES (?, ?, ?)", (*key, json.dumps(vars(override))))
+
+
+def _store_worker(worker: str, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("INSERT OR REPLACE INTO override_worker VALUES (1, ?)", (worker,))
 
 
 def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:

@@ -20,7 +20,7 @@ from haproxy_native.commit.ports import Kept, Observer
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused, Unusable
 from haproxy_native.overrides.configured import configured
 from haproxy_native.overrides.ledger import (
     ADDRESS,
@@ -67,7 +67,7 @@ class Overrides(Observer):
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
-        self._ledger = OverrideLedger(engine.settings.storage / "overrides.json")
+        self._ledger = OverrideLedger(engine.database)
         self._state_file = ServerStateFile(editor)
         # What the file was last written for.
         self._written: tuple[Document, int] | None = None
@@ -315,6 +315,8 @@ class Overrides(Observer):
 
     async def look(self) -> None:
         """Ends what other texts have ended, and makes what is left again where a new worker, or a changed server, lacks it."""
+        with suppress(Unusable):
+            await self._ledger.read()
         texts, self._texts = self._texts, []
         touched = await self._end(texts)
         if any(each.configured is None for each in self._ledger.all()):

@@ -1,10 +1,14 @@
-"""Overrides on disk, and which changes of the configuration end them."""
+"""Overrides in the database, and which changes of the configuration end them."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from haproxy_native.disk.database import Database
 from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Unusable
 from haproxy_native.overrides.ledger import Override, OverrideLedger, ended
 from haproxy_native.planning.effects import effects
 from haproxy_native.text.document import Document
@@ -17,33 +21,48 @@ TEXT = "backend shop\n  server web1 10.0.0.1:80 weight 20\n  server web2 10.0.0.
 
 
 def test_remembered(tmp_path: Path) -> None:
-    ledger = OverrideLedger(tmp_path / "overrides.json")
+    database = Database(tmp_path)
+    ledger = OverrideLedger(database)
     ledger.keep([STATE, WEIGHT, PORT])
     ledger.is_applied("7@1.5")
-    again = OverrideLedger(tmp_path / "overrides.json")
+    again = OverrideLedger(database)
     assert again.all() == [PORT, WEIGHT, STATE] and again.worker == "7@1.5"
-    again.keep([Override(WEB1, "weight", 20, 20, 8.0)])
+    again.keep([Override(WEIGHT.object, "weight", 20, 20, 8.0), replace(STATE, configured="enabled")])
     again.forget([PORT])
-    assert OverrideLedger(tmp_path / "overrides.json").all() == [STATE] == again.of(WEB1)
-    stored = tmp_path / "overrides.json"
-    stored.write_text(stored.read_text().replace(', "configured": null', ""))
-    assert OverrideLedger(stored).all() == [STATE], "written by an earlier version"
+    assert OverrideLedger(database).all() == again.all() == again.of(WEB1) == [replace(STATE, configured="enabled")]
+    database.close()
 
 
 def test_what_changes_nothing_is_not_written(tmp_path: Path) -> None:
     """It is asked twice a second."""
-    ledger = OverrideLedger(tmp_path / "overrides.json")
+    database, posted = Database(tmp_path), list[object]()
+    ledger = OverrideLedger(database)
+    database.post = posted.append  # type: ignore[method-assign]
     ledger.forget([])
     ledger.keep([])
     ledger.forget([WEIGHT])
     ledger.is_applied("")
-    assert not (tmp_path / "overrides.json").exists()
+    assert posted == []
+    database.close()
 
 
-def test_a_file_that_holds_nothing(tmp_path: Path) -> None:
-    for text in ("", "[]", '{"worker": "", "overrides": [{}]}'):
-        (tmp_path / "overrides.json").write_text(text)
-        assert OverrideLedger(tmp_path / "overrides.json").all() == []
+def test_a_database_that_is_read_later(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = Database(tmp_path / "state")
+    OverrideLedger(first).keep([STATE, WEIGHT])
+    first.close()
+    (tmp_path / "state").rename(tmp_path / "away")
+    (tmp_path / "state").write_text("no directory")
+    database = Database(tmp_path / "state")
+    ledger = OverrideLedger(database)
+    assert "is not known" in caplog.text
+    ledger.keep([replace(WEIGHT, value=8)])
+    with pytest.raises(Unusable):
+        asyncio.run(ledger.read())
+    (tmp_path / "state").unlink()
+    (tmp_path / "away").rename(tmp_path / "state")
+    asyncio.run(ledger.read())
+    assert ledger.all() == [replace(WEIGHT, value=8), STATE] == OverrideLedger(database).all()
+    database.close()
 
 
 @pytest.mark.parametrize(
