@@ -172,7 +172,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         history=history,
         returning=returning,
         confirmations=Confirmations(
-            engine.context, history, returning, own_directory(settings), lambda new: _publish_confirmation(events, new), watch
+            engine.context, history, returning, engine.database, lambda new: _publish_confirmation(events, new), watch
         ),
     )
     _listen(services)

@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from haproxy_native.commit.ports import Observer
 from haproxy_native.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, baseline
 from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation, ConfirmationLedger
 from haproxy_native.confirmations.touched import sections
+from haproxy_native.disk.database import Database
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import (
     BadRequest,
@@ -70,31 +70,38 @@ class Confirmations(Observer):
         context: CommitContext,
         history: History,
         returning: Returning,
-        directory: Path,
+        database: Database,
         tell: Listener = lambda confirmation: None,
         watch: Watch | None = None,
     ) -> None:
-        self._context, self._history, self._returning, self._directory, self._tell = context, history, returning, directory, tell
+        self._context, self._history, self._returning, self._tell = context, history, returning, tell
         self._guard_watch = watch
-        self._ledger = ConfirmationLedger(directory / "confirmations.json")
+        self._ledger = ConfirmationLedger(database)
         self._works = Background("the confirmations")
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             history.author_of_unseen = Author(OUTSIDE, confirmation=waiting.id)
-        self._lock = asyncio.Lock()
+        self._lock, self._was_open = asyncio.Lock(), ""
         # What was logged last, and when, by the monotonic clock.
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
         self._context.observers.add(self)
-        if (waiting := self._ledger.waiting) and waiting.status == OPEN:
-            # The server ended before the outcome was known. Its client has no answer, but may know the id from the list.
-            self._ledger.note(waiting.id, status=PENDING, deadline=time.time() + waiting.seconds)
+        self._take_up()
         self._works.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._context.observers.remove(self)
         await self._works.stop()
+
+    def _take_up(self) -> None:
+        """Lets the time begin of one that was OPEN when the server ended: its client has no answer, but may know the id from the list.
+
+        It stays OPEN on disk until the history has what was changed: another kill finds it as this start did.
+        """
+        if (waiting := self._ledger.waiting) and waiting.status == OPEN:
+            self._was_open = waiting.id
+            self._ledger.note(waiting.id, is_due=False, status=PENDING, deadline=time.time() + waiting.seconds)
 
     def all(self) -> list[Confirmation]:
         """The newest first."""
@@ -148,7 +155,7 @@ class Confirmations(Observer):
         before = await self._guard_watch.read() if guard and self._guard_watch else None
         self.admit(Change(author=by))
         members = asdict(guard) if guard else None
-        made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
+        made = await self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
         with _part_of(made, by):
             try:
                 yield made
@@ -186,15 +193,15 @@ class Confirmations(Observer):
         """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_)
-            return self._told(self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
+            return self._told(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float) -> Confirmation:
         """The time begins anew. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_)
-            # As `_save`: what the history has not taken is cut off by a kill, and must not be PENDING on disk then.
+            # What the history has not taken is cut off by a kill, and must not be PENDING on disk then.
             await self._history.catch_up()
-            return self._told(self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
+            return self._told(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def take_back(self, id_: str) -> Confirmation:
         """Takes the change back now.
@@ -202,7 +209,7 @@ class Confirmations(Observer):
         Raises NotFound, NotPending and Forbidden, and what prevents it; then it is taken back as soon as that has passed.
         """
         self.check_pending(id_)
-        self._ledger.note(id_, deadline=time.time())
+        self._ledger.note(id_, is_due=False, deadline=time.time())
         return await asyncio.shield(asyncio.create_task(self._go_back(id_)))
 
     def check_pending(self, id_: str) -> Confirmation:
@@ -221,16 +228,8 @@ class Confirmations(Observer):
     async def _note(self, id_: str, **members: Any) -> Confirmation:
         """Changes what is known in any case, and what is on disk as soon as that takes it."""
         changed = self._told(self._ledger.note(id_, **members))
-        try:
-            await self._save()
-        except Unusable as error:
-            self._log(id_, error)
+        await self._ledger.written()
         return changed
-
-    async def _save(self) -> None:
-        """A change that the history has not taken is one that was cut off, should this server be killed: it stays OPEN. Raises Unusable."""
-        await self._history.catch_up()
-        self._ledger.save()
 
     def _log(self, id_: str, error: Exception) -> None:
         text, now = f"confirmation {id_}: {error}; it is tried again every second", time.monotonic()
@@ -276,8 +275,13 @@ class Confirmations(Observer):
             try:
                 if waiting and waiting.status == PENDING:
                     await self._look_at(waiting)
-                if not self._ledger.is_saved:
-                    await self._save()
+                if not self._ledger.is_read:
+                    await self._ledger.read()
+                    self._take_up()
+                if self._was_open:
+                    await self._history.catch_up()
+                    self._ledger.note(self._was_open)
+                    self._was_open = ""
             except Exception as error:  # noqa: BLE001 - whatever it is, deadlines are kept
                 self._log(waiting.id if waiting else "", error)
                 pause = AGAIN_SECONDS

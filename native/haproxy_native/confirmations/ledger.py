@@ -1,14 +1,14 @@
-"""Confirmations as values, and the file that keeps them."""
+"""Confirmations as values, and the rows that keep them."""
 
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from haproxy_native.disk.atomic import write_atomically
-from haproxy_native.disk.ownership import failed
+from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import NoConfirmation, Unusable
 
 log = logging.getLogger(__name__)
@@ -49,11 +49,28 @@ class Confirmation:
 
 
 class ConfirmationLedger:
-    """`add` and `change` are on disk when they return; what is noted is, once `save` has returned."""
+    """The confirmations, in memory and as rows.
 
-    def __init__(self, path: Path) -> None:
-        self._path, self.is_saved = path, True
-        self._known = {confirmation.id: confirmation for confirmation in _read(path)}
+    `add` and `change` are on disk when they return. What is noted is written with the entries of the history that came before it, or
+    after them: if those wait for a disk that takes nothing, it waits behind them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        database.declare(Tables("confirmations", "CREATE TABLE confirmation (id INTEGER PRIMARY KEY, data TEXT NOT NULL)"))
+        self._database = database
+        self._known: dict[str, Confirmation] = {}
+        self.is_read = False
+        try:
+            self._know(database.read(_read))
+        except Unusable as error:
+            log.error("changes that wait for their confirmation are not known: %s", error)
+
+    async def read(self) -> None:
+        """Reads what could not be read at the start. Raises Unusable."""
+        self._know(await self._database.run(_read))
+
+    def _know(self, stored: list[Confirmation]) -> None:
+        self._known, self.is_read = {confirmation.id: confirmation for confirmation in stored}, True
 
     def all(self) -> list[Confirmation]:
         """The newest first."""
@@ -70,56 +87,51 @@ class ConfirmationLedger:
         """The one that is not over; there is one at most."""
         return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
-    def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
+    async def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
         """`make` takes the id. Raises Unusable, with nothing changed."""
+        if not self.is_read:
+            await self.read()
         made = make(str(max(map(int, self._known), default=0) + 1))
-        self._keep(made)
+        self._known[made.id] = made
+        try:
+            await self._database.run(partial(_store, made, self._forget()))
+        except BaseException:
+            del self._known[made.id]
+            raise
         return made
 
-    def change(self, id_: str, **members: Any) -> Confirmation:
+    async def change(self, id_: str, **members: Any) -> Confirmation:
         """Raises Unusable, with nothing changed."""
         changed = replace(self.get(id_), **members)
-        self._keep(changed)
+        await self._database.run(partial(_store, changed, ()))
+        self._known[id_] = changed
         return changed
 
     def note(self, id_: str, *, is_due: bool = True, **members: Any) -> Confirmation:
-        """Changes memory. What is not due is on disk with the next change, or lost."""
+        """Changes memory. What is not due is written with the next change, or lost."""
         self._known[id_] = changed = replace(self.get(id_), **members)
-        self.is_saved = self.is_saved and not is_due
+        if is_due:
+            self._database.post(partial(_store, changed, ()))
         return changed
 
-    def save(self) -> None:
-        """Raises Unusable; again is harmless."""
-        if not self.is_saved:
-            self._write(self._known)
+    async def written(self) -> None:
+        """Returns when what was noted is on disk, or waits in memory for that."""
+        with suppress(Unusable):
+            await self._database.catch_up()
 
-    def _keep(self, confirmation: Confirmation) -> None:
-        known = self._known | {confirmation.id: confirmation}
-        for id_ in [confirmation.id for confirmation in known.values() if confirmation.is_over][:-MOST]:
-            del known[id_]
-        self._write(known)
-        self._known = known
-
-    def _write(self, known: dict[str, Confirmation]) -> None:
-        try:
-            self._path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self._path, json.dumps([asdict(confirmation) for confirmation in known.values()], indent=2).encode())
-        except OSError as error:
-            raise Unusable(failed(f"confirmations cannot be kept in {self._path}", error, self._path.parent)) from error
-        self.is_saved = True
+    def _forget(self) -> list[str]:
+        """Forgets the oldest that are over, beyond MOST, and returns their ids."""
+        gone = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
+        for id_ in gone:
+            del self._known[id_]
+        return gone
 
 
-def _read(path: Path) -> list[Confirmation]:
-    try:
-        text = path.read_text()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        log.error("changes that wait for their confirmation are not known: %s: %s", path, error.strerror)
-        return []
-    names = {field.name for field in fields(Confirmation)}
-    try:
-        return [Confirmation(**{name: value for name, value in row.items() if name in names}) for row in json.loads(text)]
-    except (ValueError, TypeError, AttributeError) as error:
-        log.error("changes that wait for their confirmation are not known: %s: %s", path, error)
-        return []
+def _read(state: State) -> list[Confirmation]:
+    return [Confirmation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM confirmation ORDER BY id")]
+
+
+def _store(confirmation: Confirmation, gone: Sequence[str], state: State) -> None:
+    with state.transaction():
+        state.execute("INSERT OR REPLACE INTO confirmation VALUES (?, ?)", (int(confirmation.id), json.dumps(asdict(confirmation))))
+        state.executemany("DELETE FROM confirmation WHERE id = ?", [(int(id_),) for id_ in gone])

@@ -134,6 +134,7 @@ Work = Callable[[State], Result]
 @dataclass
 class _Write(Generic[Result]):
     work: Work[Result]
+    part: str = ""
     result: Result | None = None
 
 
@@ -162,13 +163,13 @@ class Database:
         """
         return await self._wait(partial(self._work, work))
 
-    async def write(self, work: Work[Result]) -> Result | None:
-        """Return what the work returns; None if it waits in memory, or has failed by a mistake."""
-        return await self._wait(partial(self._write, work))
+    async def write(self, work: Work[Result], part: str = "") -> Result | None:
+        """Return what the work returns; None if it waits in memory, or has failed by a mistake. `part`: whose write it is."""
+        return await self._wait(partial(self._write, work, part))
 
-    async def catch_up(self) -> None:
-        """Writes what waits in memory. Raises Unusable if the disk does not take it."""
-        await self._wait(partial(self._carry_out, self._catch_up))
+    async def catch_up(self, part: str = "") -> None:
+        """Writes what waits in memory. Raises Unusable if the disk does not take what is of this part; of any without one."""
+        await self._wait(partial(self._catch_up_with, part))
 
     @property
     def trouble(self) -> str:
@@ -228,8 +229,8 @@ class Database:
                 self._try_again_later()
         return self._carry_out(work)
 
-    def _write(self, work: Work[Result]) -> Result | None:
-        own = _Write(work)
+    def _write(self, work: Work[Result], part: str = "") -> Result | None:
+        own = _Write(work, part)
         self._waiting.append(own)
         try:
             self._carry_out(self._catch_up)
@@ -250,6 +251,13 @@ class Database:
         self._is_due = False
         with suppress(Unusable):
             self._work(lambda _: None)
+
+    def _catch_up_with(self, part: str) -> None:
+        try:
+            self._carry_out(self._catch_up)
+        except Unusable:
+            if any(part in ("", each.part) for each in self._waiting):
+                raise
 
     def _catch_up(self, state: State) -> None:
         while self._waiting:

@@ -33,7 +33,7 @@ from haproxy_native.errors import Missing, Unrecorded, Unusable
 from haproxy_native.history import entries, file_summaries, versions
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
-from haproxy_native.history.journal import FIRST, PIECE, TABLES, Journal, Limits
+from haproxy_native.history.journal import FIRST, PART, PIECE, TABLES, Journal, Limits
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
@@ -134,12 +134,12 @@ class History(Observer):
                 loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._entered, entry, made.entry.kind, of))
             return entry
 
-        return await self._database.write(add)
+        return await self._database.write(add, PART)
 
     async def catch_up(self) -> None:
         """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
         await self._take_up()
-        await self._database.catch_up()
+        await self._database.catch_up(PART)
 
     def _heard(self, event: Event) -> None:
         if not self._is_open:

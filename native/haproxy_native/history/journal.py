@@ -46,7 +46,8 @@ CREATE TABLE IF NOT EXISTS refusal (
     message TEXT NOT NULL, cause TEXT NOT NULL, confirmation TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL
 );
 """
-TABLES = (Tables("history", contents.TABLES + _STATEMENTS), Tables("history", contents.TABLES, are_keys=True))
+PART = "history"
+TABLES = (Tables(PART, contents.TABLES + _STATEMENTS), Tables(PART, contents.TABLES, are_keys=True))
 _BY = "name, address, request_id, message, cause, confirmation"
 _ENTRY = f"id, parent, time, version, kind, outcome, owner, reload, {_BY}"
 # Stands for the moment before all entries.

@@ -1,5 +1,4 @@
 import asyncio
-import errno
 import sqlite3
 import threading
 from collections.abc import Collection
@@ -23,7 +22,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned, Returning
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
-from tests.databases import damage
+from tests.databases import damage, stored
 from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_returning import put, returning
 
@@ -35,7 +34,7 @@ async def confirming(directory: Path, watch: Watch | None = None):
     async with returning(directory) as (engine, history, back, _):
         author.set(ANN)
         reported: list[Confirmation] = []
-        async with Confirmations(engine.context, history, back, directory, reported.append, watch) as confirmations:
+        async with Confirmations(engine.context, history, back, engine.database, reported.append, watch) as confirmations:
             yield engine, confirmations, reported
 
 
@@ -209,7 +208,7 @@ def test_a_kill_before_the_outcome_is_known(tmp_path: Path, monkeypatch: pytest.
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             await engine.amend([ByFunction(adding("a"))])
-            confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
+            await confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
             monkeypatch.setattr(confirmations._history, "committed", cut_off)
             author.set(Author())
             await engine.amend([ByFunction(adding("b"))])
@@ -248,17 +247,18 @@ def test_a_disk_that_is_full_for_a_while(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_start_on_a_disk_that_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (_, confirmations, _):
-            confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
-            kept = (tmp_path / "confirmations.json").read_text()
-        monkeypatch.setattr(ledger, "write_atomically", full)
+            await confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
+        kept = stored(tmp_path / "storage/state", "confirmation")
+        monkeypatch.setattr(ledger, "_store", full)
         async with confirming(tmp_path) as (_, confirmations, _):
-            with pytest.raises(Unusable, match="make room on that disk"):
+            with pytest.raises(Unusable, match="disk is full"):
                 await confirmations.confirm("1")
             assert confirmations.get("1").status == PENDING
-            assert (await over(confirmations, "1")).status == RETURNED and (tmp_path / "confirmations.json").read_text() == kept
+            assert (await over(confirmations, "1")).status == RETURNED
+        assert stored(tmp_path / "storage/state", "confirmation") == kept
 
     def full(*given: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise sqlite3.OperationalError("database or disk is full")
 
     run(work())
 
@@ -379,7 +379,7 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, m
             if is_known:
                 await put(engine, "a.http", b"older\n")
                 await put(engine, "a.http", b"old\n")
-            confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
+            await confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
             monkeypatch.setattr(confirmations._history, "committed", cut_off)
             author.set(Author())
             await put(engine, "a.http", b"new\n")
