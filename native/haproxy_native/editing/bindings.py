@@ -68,17 +68,22 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
 
 
 def with_named_source(document: Document, wanted: object) -> Document:
-    """Returns the document in which a nameless defaults section is named by its number, for a `from` that refers to it: HAProxy has no
-    numbers for them.
+    """Returns the document in which a defaults section that is addressed by a number has it as its name, for a `from` that refers to it:
+    HAProxy has no numbers for them.
     """
     source = document.find(DEFAULTS, heard(wanted)) if isinstance(wanted, str) else None
-    if source is None or source.name:
+    if source is None or source.name == document.address(source):
         return document
     return with_name(document, source, str(wanted))[0]
 
 
 def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
-    """The document in which a nameless section has a name, and that section."""
-    header = Line(section.header.text.replace(section.kind, f"{section.kind} {name}", 1))
-    named = section.with_lines((header, *section.lines[1:]), name=name)
+    """The document in which a section that is addressed by a number has a name of its own, and that section."""
+    text, split = section.header.text, section.header.split
+    if section.name:
+        start = len(split.gaps[0]) + len(split.words[0]) + len(split.gaps[1])
+        text = text[:start] + name + text[start + len(split.words[1]) :]
+    else:
+        text = text.replace(section.kind, f"{section.kind} {name}", 1)
+    named = section.with_lines((Line(text), *section.lines[1:]), name=name)
     return document.replace(section, named), named

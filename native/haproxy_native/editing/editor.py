@@ -100,7 +100,8 @@ class Editor:
         section_found = self.section_or_implied(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
-        return self.as_object(section_found, resource, section_found.name or name, implicit_defaults(document, section_found), full=full)
+        address = document.address(section_found) or name
+        return self.as_object(section_found, resource, address, implicit_defaults(document, section_found), full=full)
 
     def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
         """Return the object that was added to a collection, at whatever index."""
@@ -113,7 +114,7 @@ class Editor:
         """Return whether the file names the object. If not, clients address it by a generated name, and an edit may name it."""
         if parent is None:
             section = self.section(document, resource, str(key))
-            return section is not None and bool(section.name)
+            return section is not None and section.name == document.address(section)
         try:
             section, index = self._child(document, resource, parent, key)
         except NativeError:
@@ -259,8 +260,8 @@ class Editor:
             return document if resource.is_implied and not self._says_anything(made, resource) else made
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
-        if resource.kind == "section" and not old.name and body.get(resource.key) not in (None, "", name):
-            # A nameless section, which the API numbers, gets a name.
+        if resource.kind == "section" and document.address(old) != old.name and body.get(resource.key) not in (None, "", name):
+            # A section that the API numbers gets a name.
             name = str(body[resource.key])
             if self.section(document, resource, name) is not None:
                 raise taken_section(resource, name, full=full)

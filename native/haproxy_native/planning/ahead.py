@@ -20,7 +20,7 @@ def ahead(running: Document, before: Document, new: Document) -> Document | None
     changes = [(was, [now]) for was, now in zip(remaining, became, strict=True) if was is not now and was.text != now.text]
     replaced: dict[int, list[Section]] = {}
     for was, instead in [*changes, *((section, []) for section in going)]:
-        there = running.find(was.kind, was.name)
+        there = running.find(was.kind, before.address(was))
         waits = there is None or meaning(there) != meaning(was)
         if waits and instead and meaning(was) == meaning(instead[0]):
             # Another layout, as of the blank line before a section that comes behind it, asks nothing of the process.
@@ -40,7 +40,7 @@ def _with_backends(running: Document, new: Document, coming: Sequence[Section]) 
     behind: dict[int, list[Section]] = {}
     last = None
     for section in sections_of(new):
-        there = running.find(section.kind, section.name)
+        there = running.find(section.kind, new.address(section))
         if id(section) not in added:
             last = there or last
         elif there or last is None or last.file != section.file:

@@ -42,7 +42,7 @@ class Certificates:
                 self._add(section, wanted, base)
 
     def _add(self, section: Section, wanted: Target, base: str) -> None:
-        store = wanted.section[1] if section.name else ""
+        store = section.name
         if wanted.kind.name == STORE and store:
             self._prefix = f"@{store}/"
         for path, alias in _loads(section):

@@ -17,6 +17,8 @@ from haproxy_native.text.section import BOUNDARY, Section, depth_behind
 
 # The kinds of sections that HAProxy takes several of without a name.
 NAMELESS = ("crt-store", "defaults")
+# And those of which it takes several of one name: each of two `defaults a` serves the proxies below it if no `from` names them.
+REPEATABLE = (*NAMELESS, "userlist")
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
     "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
@@ -98,7 +100,7 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """The first section of that kind and name; nameless ones are numbered, as `unnamed_defaults_1` and `unnamed_crt_store_1`."""
+        """The first section of that kind and name; nameless and repeated ones are numbered: `unnamed_defaults_1`, `a_2`."""
         # `rest` may come between, from another thread.
         index = self._index
         if index is None:
@@ -158,16 +160,33 @@ class Document:
             names = self._names = tuple(self._make_names())
         return names
 
+    def address(self, section: Section) -> str:
+        """The name by which one of the sections is addressed: that of its header unless it is numbered."""
+        place = self.place(section)
+        return self.names()[place] if place < len(self.sections) else section.name
+
     def _make_names(self) -> Iterator[str]:
         nameless: Counter[str] = Counter()
+        written = Counter((section.kind, section.name) for section in self.sections if section.kind in REPEATABLE)
+        numbers: dict[tuple[str, str], int] = {key: 0 for key, count in written.items() if count > 1 and not self._is_conditional(*key)}
         for section in self.sections:
+            if section.kind not in REPEATABLE:
+                yield section.name
+                continue
             # One that was given its number as a name goes on counting.
             numbered = f"unnamed_{section.kind.replace('-', '_')}_{nameless[section.kind] + 1}"
+            key = section.kind, section.name
             if section.kind in NAMELESS and section.name in ("", numbered):
                 nameless[section.kind] += 1
                 yield numbered
-            else:
+            elif numbers.get(key, -1) < 0:
                 yield section.name
+            else:
+                number = numbers[key] + 1
+                while number > 1 and (section.kind, f"{section.name}_{number}") in written:
+                    number += 1
+                numbers[key] = number
+                yield section.name if number == 1 else f"{section.name}_{number}"
 
     def places_of(self, kind: str) -> Sequence[int]:
         """The places of the sections of that kind, in file order."""
@@ -186,12 +205,16 @@ class Document:
     def branches(self, kind: str, name: str) -> list[Section]:
         """All sections of that kind and name, if one of them stands in a block of conditionals; else none."""
         found = [section for own, section in self.of_kind(kind) if own == name]
+        return found if len(found) > 1 and self._is_conditional(kind, name) else []
+
+    def _is_conditional(self, kind: str, name: str) -> bool:
+        """Whether a section with that header stands in a block of conditionals."""
         depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
-        is_conditional = False
-        for section in self.sections if len(found) > 1 else ():
-            is_conditional = is_conditional or (depth > 0 and section in found)
+        for section in self.sections:
+            if depth > 0 and (section.kind, section.name) == (kind, name):
+                return True
             depth = depth_behind(section.lines, depth) if ".if" in section.text or depth else depth
-        return found if is_conditional else []
+        return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
         """The places, in this document and in the other one, between the sections that they share at the begin and at the end."""

@@ -48,3 +48,12 @@ def test_a_nameless_section_that_is_to_be_named_gets_its_number() -> None:
     assert named.data == document.data.replace(b"defaults # tcp", b"defaults unnamed_defaults_2 # tcp")
     assert named.names() == document.names()
     assert with_named_source(DOCUMENT, "a") is with_named_source(DOCUMENT, None) is DOCUMENT
+
+
+def test_a_repeated_section_that_is_to_be_named_gets_its_number() -> None:
+    document = Document.parse(b"defaults a\nfrontend x\ndefaults 'a' # tcp\n  mode tcp\nbackend y\n")
+    assert all_implicit(document) == [None, "a", None, "a_2"]
+    named = with_named_source(document, "a_2")
+    assert named.data == document.data.replace(b"defaults 'a' # tcp", b"defaults a_2 # tcp")
+    assert named.names() == document.names()
+    assert with_named_source(document, "a") is document

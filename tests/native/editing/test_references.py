@@ -36,3 +36,11 @@ def test_who_loses_its_defaults(new: str, lost: list[tuple[str, str]]) -> None:
         refuse_rebound(old, after)
     assert caught.value.place
     assert caught.value.place.member == "from"
+
+
+@pytest.mark.parametrize("name", ["", " a"])
+def test_a_number_that_changes_is_no_loss(name: str) -> None:
+    used = f"defaults{name}\n  mode tcp\nbackend b\n"
+    old = Document.parse(f"defaults{name}\n  mode http\n{used}")
+    assert rebound(old, Document.parse(used)) == []
+    assert rebound(old, Document.parse(f"defaults{name}\n  mode http\nbackend b\n")) == [("backend b", old.names()[1])]

@@ -97,6 +97,18 @@ def test_names_by_which_sections_are_addressed() -> None:
     assert [name for name, _ in document.of_kind("backend")] == ["a", "a"]
 
 
+def test_repeated_names_are_numbered_where_haproxy_takes_several() -> None:
+    proxies = "defaults a\nbackend b\nbackend b\ndefaults a\ndefaults a_2\ndefaults a # c\n"
+    document = Document.parse(proxies + "userlist u\nuserlist u\ncrt-store\n")
+    assert document.names() == ("a", "b", "b", "a_3", "a_2", "a_4", "u", "u_2", "unnamed_crt_store_1")
+    assert document.find("defaults", "a_3") is document.sections[3]
+    assert [document.address(section) for section in document.sections] == list(document.names())
+    assert document.remove(document.sections[0]).names()[2] == "a"
+    branches = Document.parse("global\n.if defined(X)\ndefaults a\n.else\ndefaults a\n  retries 1\n.endif\n")
+    assert branches.names() == ("", "a", "a")
+    assert branches.branches("defaults", "a") == list(branches.sections[1:])
+
+
 def test_names_follow_every_edit() -> None:
     document = Document.parse("defaults\nbackend a\ndefaults\n  x\n")
     first, backend, second = document.sections

@@ -215,6 +215,35 @@ def test_nameless_defaults_get_a_name(tmp_path: Path) -> None:
         assert client.get(f"{CONFIG}/backends/b").json["from"] == "base"
 
 
+REPEATED = "defaults a\n  mode http\n\nfrontend f\n\ndefaults a\n  mode http\n  retries 7\n\nbackend b\n"
+
+
+def test_each_of_two_defaults_with_one_name_is_edited_by_its_own(tmp_path: Path) -> None:
+    with Client(settings(tmp_path), REPEATED) as client:
+        assert [(each["name"], each.get("retries")) for each in client.get(f"{CONFIG}/defaults").json] == [("a", None), ("a_2", 7)]
+        assert [client.get(f"{CONFIG}/{path}").json["from"] for path in ("frontends/f", "backends/b")] == ["a", "a_2"]
+        second = client.get(f"{CONFIG}/defaults/a_2").json
+        assert client.put(f"{CONFIG}/defaults/a_2?version=1", second).json == second
+        assert REPEATED in client.file.read_text()
+        assert client.put(f"{CONFIG}/defaults/a_2?version=2", {**second, "retries": 8}).status == 202
+        assert REPEATED.replace("retries 7", "retries 8") in client.file.read_text()
+        refused = client.delete(f"{CONFIG}/defaults/a?version=3")
+        assert (refused.status, "frontend f has no `from` and is bound to defaults a" in refused.message) == (400, True)
+        assert client.delete(f"{CONFIG}/frontends/f?version=3").status == 202
+        assert client.delete(f"{CONFIG}/defaults/a?version=4").status == 202
+        assert "defaults a\n  mode http\n  retries 8\n\nbackend b\n" in client.file.read_text()
+        assert [each["name"] for each in client.get(f"{CONFIG}/defaults").json] == ["a"]
+
+
+def test_one_of_two_defaults_with_one_name_gets_another(tmp_path: Path) -> None:
+    with Client(settings(tmp_path), REPEATED) as client:
+        assert client.post(f"{CONFIG}/backends?version=1", {"name": "c", "from": "a_2"}).status in (201, 202)
+        assert "defaults a_2\n  mode http\n  retries 7\n" in client.file.read_text()
+        assert client.put(f"{CONFIG}/defaults/a_2?version=2", {"name": "web", "mode": "http"}).status == 202
+        text = client.file.read_text()
+        assert ("defaults web\n  mode http\n\nbackend b\n" in text, "backend c from web\n" in text) == (True, True)
+
+
 def test_a_site(client: Client) -> None:
     site = client.get("/v3/services/haproxy/sites/web1").json
     assert client.put("/v3/services/haproxy/sites/web1?version=1", {**site, "name": "web9"}).json["name"] == "web9"
