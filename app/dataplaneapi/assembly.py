@@ -19,7 +19,7 @@ from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.open_streams import OpenStreams
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
-from dataplaneapi.did_you_mean import Guide
+from dataplaneapi.did_you_mean import Guide, object_places
 from dataplaneapi.handlers import docs, ui
 from dataplaneapi.handlers.sidecar import confirmations
 from dataplaneapi.handlers.sidecar import events as event_stream
@@ -184,7 +184,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
 def route_index() -> RouteIndex:
     """Returns the index of the operations, with their handlers imported. Raises MissingHandler."""
     document = bundle()
-    index = RouteIndex(operations(document), Guide(document["paths"]))
+    index = RouteIndex(operations(document), Guide(document["paths"], object_places(document)))
     for operation in index.operations:
         operation.load()
     return index

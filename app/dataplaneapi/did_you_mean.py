@@ -3,15 +3,19 @@
 Everything is worked out from the paths and names that the document declares.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 from urllib.parse import parse_qsl, quote
 
 # Comparing spellings takes time that grows with their length.
 LONGEST_WORD = 100
 BASE, OLD_BASES = "v3", ("v1", "v2", "v3")
+# An object's name, as `/v3/sidecar` writes it, begins with a kind.
+OBJECT = re.compile(r"[a-z][a-z_]*(?:/[^/]+)*")
 # Below these a name can hold slashes: that of a file, or `peers/table`.
 NAMED_BY_FILE = {"runtime", "storage"}
 
@@ -39,10 +43,30 @@ def distance(word: str, other: str, most: int) -> int:
     return row[-1]
 
 
-class Guide:
-    """Finds the declared paths that a wrong one resembles."""
+def object_places(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the paths of calls that take an object outside of the path: in the query, or in the body."""
+    places: dict[str, str] = {}
+    for path, item in document["paths"].items():
+        for operation in (each for each in item.values() if isinstance(each, dict)):
+            if any(parameter.get("name") == "object" for parameter in operation.get("parameters", ())):
+                places[path] = "query"
+            elif "object" in _body(operation, document).get("properties", {}):
+                places.setdefault(path, "body")
+    return {path: place for path, place in places.items() if "{" not in path}
 
-    def __init__(self, paths: Iterable[str]) -> None:
+
+def _body(operation: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    content = operation.get("requestBody", {}).get("content", {})
+    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return document["components"]["schemas"][name] if name else schema
+
+
+class Guide:
+    """Finds the declared paths that a wrong one resembles. `object_places` is what the function of that name returns."""
+
+    def __init__(self, paths: Iterable[str], object_places: Mapping[str, str] | None = None) -> None:
+        self._object_places = object_places or {}
         self._paths = {tuple(part for part in path.split("/") if part) for path in paths}
         self._words = {word for path in self._paths for word in path if not word.startswith("{")}
         self._ends = {word for path in self._paths if (word := _end(path))}
@@ -51,8 +75,24 @@ class Guide:
 
     def __call__(self, path: str, query: bytes) -> str:
         """A question that names what was meant, or nothing."""
+        if advice := self._object_elsewhere(path):
+            return advice
         meant = self.meant(path, dict(parse_qsl(query.decode("latin-1"))))
         return f"did you mean {' or '.join(meant)}?" if meant else ""
+
+    def _object_elsewhere(self, path: str) -> str:
+        """The advice for an object that is in the path of a call which takes it elsewhere."""
+        called = path.removeprefix(f"/{BASE}")
+        for known, place in self._object_places.items():
+            if not called.startswith(f"{known}/"):
+                continue
+            object_ = called[len(known) + 1 :].removeprefix("object/").rstrip("/")
+            if not OBJECT.fullmatch(object_):
+                continue
+            if place == "query":
+                return f"did you mean /{BASE}{known}?object={quote(object_, safe='/')}?"
+            return f"did you mean /{BASE}{known}, with object {object_!r} in the body?"
+        return ""
 
     def meant(self, path: str, query: dict[str, str]) -> list[str]:
         segments = [segment for segment in path.split("/") if segment][:12]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dataplaneapi.did_you_mean import Guide, nearest
+from dataplaneapi.did_you_mean import Guide, nearest, object_places
+from haproxy_native.grammar.load import bundle
 
 CONFIGURATION = "/services/haproxy/configuration"
 PATHS = [
@@ -93,3 +94,22 @@ def test_the_question() -> None:
 )
 def test_nearest(word: str, known: list[str], meant: str | None) -> None:
     assert nearest(word, known) == meant
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("references/backend/x", "did you mean /v3/sidecar/references?object=backend/x?"),
+        ("references/backend/a b/server/s", "did you mean /v3/sidecar/references?object=backend/a%20b/server/s?"),
+        ("references/object/backend/x/", "did you mean /v3/sidecar/references?object=backend/x?"),
+        ("blame/backend/x", "did you mean /v3/sidecar/blame?object=backend/x?"),
+        ("history/backend/x", "did you mean /v3/sidecar/history?object=backend/x?"),
+        ("events/backend/x", "did you mean /v3/sidecar/events?object=backend/x?"),
+        ("rename/backend/x", "did you mean /v3/sidecar/rename, with object 'backend/x' in the body?"),
+        ("overrides/backend/web/servers/s1", "did you mean /v3/sidecar/overrides/backend/web/server/s1?"),
+        ("history/42/none", "did you mean /v3/sidecar/history/42?"),
+    ],
+)
+def test_an_object_in_a_path_that_takes_it_elsewhere(path: str, advice: str) -> None:
+    document = bundle()
+    assert Guide(document["paths"], object_places(document))(f"/v3/sidecar/{path}", b"") == advice
