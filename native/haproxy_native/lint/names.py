@@ -19,6 +19,8 @@ from haproxy_native.text.words import unquoted
 
 _TOKENS = re.compile(r"[(),/@\s]+")
 _NEARNESS = 0.75
+# The word of a pattern that has the name, perhaps behind a sign such as `ring@`, or before what stands in the object.
+_NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
 
 
 def name_undefined(view: View) -> Iterator[Found]:
@@ -28,6 +30,7 @@ def name_undefined(view: View) -> Iterator[Found]:
             for kind, name in _named(statement):
                 if name not in there[kind] and not set("%$") & set(name):
                     yield _nowhere(view, statement, kind, name, there[kind])
+            yield from _wrong_log_backend(view, statement)
     for scope in view.of_kind(*words()["listening"], *words()["serving"], DEFAULTS):
         yield from _undefined_source(view, scope)
 
@@ -39,6 +42,18 @@ def _nowhere(view: View, statement: Statement, kind: str, name: str, there: dict
     return Found(statement, f"there is no {section_kinds()[kind]} {name!r}", [line for line in place if line != statement.place], line)
 
 
+def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Found]:
+    """The backend that a line sends logs to, if it takes none."""
+    table = words()["names"]
+    target = statement.words[1] if statement.words[0] == table["log_target"] and len(statement.words) > 1 else ""
+    if not target.startswith(table["log_backend"]):
+        return
+    name = target.removeprefix(table["log_backend"])
+    for scope in view.of_kind(section_kinds()["backend"]):
+        if scope.name == name and scope.header.is_certain and scope.mode not in ("", table["log_mode"]):
+            yield Found(statement, f"{scope.title} has mode {scope.mode}, and logs need mode {table['log_mode']}", [scope.place])
+
+
 def _defined(view: View, kind: Kind) -> dict[str, int]:
     """The names of a kind's sections, with their places; -1 for those that HAProxy has by itself."""
     sections = {section_kinds()[kind_.name] for kind_ in kinds().values() if "/" not in kind_.name and kind in kinds_of(kind_)}
@@ -48,8 +63,10 @@ def _defined(view: View, kind: Kind) -> dict[str, int]:
 
 def _named(statement: Statement) -> Iterator[tuple[str, str]]:
     """What a statement names: kind and name."""
-    rows = _patterns() if not statement.begins(*words()["names"]["others_mean"]) else {}
+    rows, only = _patterns(), words()["names"]["only"].get(statement.words[0])
     rows_ = {row for word in statement.words for row in rows.get(word, ())} if not rows.keys().isdisjoint(statement.words) else set()
+    if only is not None:
+        rows_ = {row for row in rows_ if row[0] in only}
     if rows_:
         line = Line(statement.text)
         plain = up_to_condition(words_of(line))
@@ -70,7 +87,7 @@ def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
         for text in kinds()[kind].lines:
             tokens = text.split()
             place = next(place for place, token in enumerate(tokens) if "<>" in token)
-            if place and tokens[place - 1] != "..." and tokens[place] in ("<>", "<>/*"):
+            if place and tokens[place - 1] != "..." and _NAMES.fullmatch(tokens[place]):
                 pattern = Pattern(text, None)
                 for word in tokens[place - 1].split("|"):
                     patterns.setdefault(word, []).append((kind, pattern))

@@ -43,3 +43,17 @@ def test_a_backend_is_named_in_lines_samples_tables_and_maps() -> None:
 def test_what_cannot_be_followed_is_named(line: str, why: str | None) -> None:
     text = f"frontend f\n  {line}\n  use_backend %[path,map(/x/hosts.map)]\nbackend shop\n"
     assert [each.why for each in found("backend/shop", text).lost] == ([why] if why else [])
+
+
+@pytest.mark.parametrize(
+    ("object_", "line", "section"),
+    [
+        ("backend/shop", "log backend@shop local0", "backend shop\n  mode log"),
+        ("ring/shop", "log ring@shop sample 1:2 local0", "ring shop"),
+        ("ring/shop", "trace h1 sink shop level user", "ring shop"),
+        ("log_profile/shop", "log stderr profile shop local0", "log-profile shop"),
+    ],
+)
+def test_logs_and_traces_name_what_takes_them(object_: str, line: str, section: str) -> None:
+    text = f"{section}\nfrontend f\n  {line}\n  http-request set-header profile shop\n  http-request set-header sink shop\n"
+    assert lines(found(object_, text)) == [f"line: {line}"]
