@@ -49,8 +49,8 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.files import Transaction
 from haproxy_native.transactions.staged import Staged
-from haproxy_native.transactions.transaction import Transaction
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0

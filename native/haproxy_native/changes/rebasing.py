@@ -161,8 +161,8 @@ class _Merge:
         if wanted is None:
             return theirs
         if lead is not None and _conditions(base) == _conditions(mine):
-            # What both have added would stand there twice.
-            if text is not None and not any(effect in others for effect in ours):
+            # An object that both have added would stand there twice.
+            if text is not None and _members(ours).isdisjoint(_members(others)):
                 made = theirs.with_text(text)
                 if self._has(wanted, theirs, made):
                     return made.with_lead(lead)
@@ -283,6 +283,10 @@ def _sections(document: Document, key: Key) -> list[Section]:
         return [section for own, section in zip(document.keys(), document.sections, strict=True) if own == key]
     section = document.find(*key)
     return [section] if section else []
+
+
+def _members(found: Iterable[Effect]) -> set[tuple[str, str]]:
+    return {(effect.object, effect.member) for effect in found if effect.place.resource.kind != "indexed"}
 
 
 def _counted(found: Iterable[Effect]) -> Counter[str]:

@@ -15,6 +15,7 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
 from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.header import same_text
 from haproxy_native.errors import (
     Conflict,
     Missing,
@@ -26,8 +27,8 @@ from haproxy_native.errors import (
     Unreadable,
 )
 from haproxy_native.planning.effects import effects
+from haproxy_native.transactions.files import FAILED, IN_PROGRESS, OUTDATED, Transaction
 from haproxy_native.transactions.staged import Staged, digest
-from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
 
 async def committed(
@@ -75,8 +76,9 @@ async def commit_of(
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
     """Whether it is outdated, or would be found so by its commit. Raises NoTransaction."""
-    status = context.transactions.get(id_).status
-    return status == OUTDATED or (status == IN_PROGRESS and not context.transactions.started_from(id_, context.current.document))
+    status, (base, _) = context.transactions.get(id_).status, context.transactions.sides(id_)
+    is_other = base is not None and not same_text(base, context.current.document)
+    return status == OUTDATED or (status == IN_PROGRESS and is_other)
 
 
 async def change_of(context: CommitContext, id_: str, *, merges: bool = False) -> Change:

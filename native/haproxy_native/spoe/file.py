@@ -23,7 +23,7 @@ from haproxy_native.errors import Conflict, NoTransaction, Stale
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.spoe.store import Make, PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
-from haproxy_native.transactions.transaction import Transaction
+from haproxy_native.transactions.files import Transaction
 from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)

@@ -3,8 +3,6 @@
 import json
 import shutil
 import uuid
-from collections.abc import Container
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -106,14 +104,6 @@ def _known(index: Path) -> dict[Path, StagedFile]:
         return {}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise Unreadable(f"Cannot read the stored files of the transaction, {index}: {error}") from error
-
-
-def keep_only(directory: Path, ids: Container[str]) -> None:
-    """Deletes what belongs to transactions that are not there any more."""
-    with suppress(OSError):
-        for path in directory.iterdir():
-            if path.name not in ids:
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def digest(data: bytes | None) -> str | None:
