@@ -42,7 +42,7 @@ def expected(call: Call, document: Document, place: Place, ways: Iterable[bool])
         if value is not None and wanted.strip() == ANY:
             return Version(number) if number else ANY_VERSION
         if value is not None and holds(wanted, tag_of(call.view(to_json(value)))):
-            return SeenObject(place, value, full, number)
+            return SeenObject(place, value, full, number=number)
     return SeenObject(place, None, number=number)
 
 

@@ -15,35 +15,16 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Expect:
-    """What a change expects; by itself nothing: it is made on whatever is current when its turn comes.
+    """What a change expects; by itself nothing: it is made on whatever is current when its turn comes."""
 
-    `transaction`: the id of the transaction that is committed.
-    """
-
+    # The version of the configuration, 0 for any.
+    number: int = field(default=0, kw_only=True)
+    # The id of the transaction that is committed.
     transaction: str = field(default="", kw_only=True)
 
     def compare(self, configured: int) -> None:
         """Raise Stale for another version of the configuration than is expected."""
-
-    def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved where it is not as is expected, and what the operations raise."""
-        return applied(operations, document)
-
-
-@dataclass(frozen=True)
-class Version(Expect):
-    """This version of the configuration.
-
-    `base`: its text, where that is known: a version alone may stand for two, since not every edit by others counts. `result`: what the
-    operations make of that, where they have been applied to it already.
-    """
-
-    number: int
-    base: Document | None = field(default=None, repr=False)
-    result: Document | None = field(default=None, repr=False)
-
-    def compare(self, configured: int) -> None:
-        if self.number == configured:
+        if self.number in (0, configured):
             return
         if self.transaction:
             text = f"version mismatch, transaction version: {self.number}, configured version: {configured}"
@@ -51,11 +32,29 @@ class Version(Expect):
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Raises Stale for another text of this version."""
+        """Return the document after the operations. Raises Moved if it is not as is expected, and what the operations raise."""
+        return applied(operations, document)
+
+
+@dataclass(frozen=True)
+class Version(Expect):
+    """One version of the configuration."""
+
+    number: int
+    # Its text, if that is known: a version may stand for two texts, since not every edit by others counts.
+    base: Document | None = field(default=None, repr=False)
+    # What the operations make of that, if they have been applied to it already.
+    result: Document | None = field(default=None, repr=False)
+
+    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        """Return the document after the operations. Raises Stale for another text of this version, and what the operations raise."""
         if self.base is None:
             return applied(operations, document)
-        if same_text(document, self.base):
-            return self.result or applied(operations, document)
+        if not same_text(document, self.base):
+            return self._made_on_another(operations, document, self.base)
+        return self.result or applied(operations, document)
+
+    def _made_on_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
         if self.transaction:
             text = f"the configuration of version {self.number} is not the one that the transaction started from"
             raise StaleTransaction(text, current=self.number, transaction=self.transaction)
@@ -63,22 +62,18 @@ class Version(Expect):
 
 
 @dataclass(frozen=True)
-class Rebase(Expect):
-    """An old version. Changes made since then stay; one of what the operations change is a conflict.
+class Rebase(Version):
+    """An old version, with its text. What came between stays, unless the operations change the same: that is a conflict."""
 
-    `base` and `result` as in `Version`.
-    """
-
-    number: int
-    base: Document | None = field(default=None, repr=False)
-    result: Document | None = field(default=None, repr=False)
+    def compare(self, configured: int) -> None:
+        """Accept any version."""
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Raises Collided."""
-        base = self.base
-        assert base is not None
-        if same_text(document, base):
-            return self.result or applied(operations, document)
+        """Return the document after the operations. Raises Collided, and what the operations raise."""
+        assert self.base is not None
+        return super().made(operations, document)
+
+    def _made_on_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
         try:
             return rebased(operations, base, document, self.result)
         except Collided as error:
@@ -88,22 +83,16 @@ class Rebase(Expect):
 
 @dataclass(frozen=True)
 class SeenObject(Expect):
-    """An object, or a list if `place` has no key, with the value that the client saw. `full`: with all that stands in it.
-
-    `value` is None if the client saw another value: then nothing is changed. `number`: a version that is expected as well.
-    """
+    """An object, or a list if `place` has no key, as the client saw it."""
 
     place: Place
+    # None if the client saw another value than there is: then nothing is changed.
     value: Any = field(repr=False)
+    # Whether it is the object with all that stands in it.
     full: bool = False
-    number: int = 0
-
-    def compare(self, configured: int) -> None:
-        if self.number:
-            Version(self.number).compare(configured)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        # What the operations are refused for comes first.
+        """Return the document after the operations. Raises Moved for another object, and first what the operations raise."""
         after = applied(operations, document)
         if self.value is None or seen(document, self.place, full=self.full) != self.value:
             raise Moved(f"{name_of(self.place)} is not what was seen")
@@ -112,22 +101,18 @@ class SeenObject(Expect):
 
 @dataclass(frozen=True)
 class SeenText(Expect):
-    """The text of one of the configuration's files that the client saw. `number`: a version that is expected as well."""
+    """The text of one of the configuration's files as the client saw it."""
 
     name: str
     text: bytes = field(repr=False)
-    number: int = 0
 
     @classmethod
     def of(cls, document: Document, name: str, number: int = 0) -> Self:
         """Expect what the document has of this file."""
-        return cls(name, parts.parts(document)[name].data, number)
-
-    def compare(self, configured: int) -> None:
-        if self.number:
-            Version(self.number).compare(configured)
+        return cls(name, parts.parts(document)[name].data, number=number)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
+        """Return the document after the operations. Raises Moved for another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
             raise Moved(f"{self.name or 'the configuration'} is not what was seen")
         return applied(operations, document)
@@ -137,7 +122,7 @@ ANY = Expect()
 
 
 def seen(document: Document, place: Place, *, full: bool = False) -> Any:
-    """Return the object or the list at a place; None where there is none."""
+    """Return the object or the list at a place; None if there is none."""
     editor = editor_of(place)
     try:
         if place.key == "" and place.resource.kind != "singleton":
