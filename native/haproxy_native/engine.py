@@ -24,7 +24,7 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.of_transaction import change_of, commit_of, committable, committed, edits_of, is_overtaken, preview_of_outdated
+from haproxy_native.commit.of_transaction import change_of, commit_of, committed, edits_of, is_overtaken, preview_of_outdated
 from haproxy_native.commit.preview import Preview, preview, would_reload
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
@@ -277,8 +277,7 @@ class Engine:
 
     async def check_commit(self, id_: str, *, force_reload: bool = False, merges: bool = False) -> bool:
         """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, but by HAProxy."""
-        transaction = committable(self.context, id_, merges=merges)
-        change = await commit_of(self.context, transaction, self.stores, force_reload=force_reload, merges=merges)
+        change = await commit_of(self.context, id_, self.stores, force_reload=force_reload, merges=merges)
         unchanged = not change.files and await beside(same_text, await beside(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
 

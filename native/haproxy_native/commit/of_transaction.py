@@ -9,7 +9,6 @@ from pathlib import Path
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.file_operations import Contents, EditFiles, FileStore
-from haproxy_native.changes.operations import PutDocument
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
@@ -32,23 +31,21 @@ from haproxy_native.transactions.staged import Staged, digest
 
 
 async def committed(
-    context: CommitContext,
-    id_: str,
-    stores: Mapping[str, FileStore],
-    *,
-    force_reload: bool = False,
-    merges: bool = False,
+    context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
-    """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
-    transaction = committable(context, id_, merges=merges)
+    """Commit a transaction. Return it, with the version that it started from, and what the commit did. An empty one reloads.
+
+    Raises what `commit_of` and a commit raise.
+    """
+    transaction = context.transactions.to_commit(id_)
     with _closed(context, transaction):
-        return transaction, await commit(context, await commit_of(context, transaction, stores, force_reload=force_reload, merges=merges))
+        return transaction, await commit(context, await commit_of(context, id_, stores, force_reload=force_reload, merges=merges))
 
 
-def committable(context: CommitContext, id_: str, *, merges: bool = False) -> Transaction:
-    """Return a transaction that the present author may commit.
+async def commit_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool) -> Change:
+    """Return the change that the commit of a transaction by the present author makes. `merges`: what came between stays.
 
-    `merges`: what came between stays, see native/haproxy_native/commit/bases.py; without it an outdated one is refused.
+    Raises NoTransaction, Forbidden, NotCommittable, Outdated without `merges`, TextGone with it, and Missing.
     """
     transaction = context.transactions.to_commit(id_)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -56,26 +53,14 @@ def committable(context: CommitContext, id_: str, *, merges: bool = False) -> Tr
         raise NotCommittable(refusal)
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
-    return transaction
-
-
-async def commit_of(
-    context: CommitContext,
-    transaction: Transaction,
-    stores: Mapping[str, FileStore],
-    *,
-    force_reload: bool = False,
-    merges: bool = False,
-) -> Change:
-    """Return the change that the commit of a transaction makes. Raises TextGone, NoTransaction and Missing."""
-    change = await change_of(context, transaction.id, merges=merges)
-    operations = [*change.operations, *edits_of(context.transactions.staged(transaction.id), stores)]
+    change = await change_of(context, id_, merges=merges)
+    operations = [*change.operations, *edits_of(context.transactions.staged(id_), stores)]
     reload = Reload.NOW if force_reload else Reload.AUTO
-    return replace(change, operations=operations, expect=replace(change.expect, transaction=transaction.id), reload=reload)
+    return replace(change, operations=operations, expect=replace(change.expect, transaction=id_), reload=reload)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
-    """Whether it is outdated, or would be found so by its commit. Raises NoTransaction."""
+    """Return whether a transaction is outdated, or its commit would find it so. Raises NoTransaction."""
     status, (base, _) = context.transactions.get(id_).status, context.transactions.sides(id_)
     is_other = base is not None and not same_text(base, context.current.document)
     return status == OUTDATED or (status == IN_PROGRESS and is_other)
@@ -87,18 +72,14 @@ async def change_of(context: CommitContext, id_: str, *, merges: bool = False) -
     `merges`: what came between stays. Raises NoTransaction, and TextGone where that needs a text which is not known any more.
     """
     base, document = await beside(context.transactions.sides, id_)
-    transaction = context.transactions.get(id_)
-    if base is not None:
-        expect = Rebase if merges else Version
-        return Change(list(transaction.operations), expect(transaction.version, base, document))
-    if merges:
+    if merges and base is None:
         raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
-    # Of several files it may have only some.
-    return Change([PutDocument(document)], Version(transaction.version))
+    transaction, expect = context.transactions.get(id_), Rebase if merges else Version
+    return Change(list(transaction.operations), expect(transaction.version, base, document))
 
 
 async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:
-    """What it would do now, rebased; of one that collides what it was to do, with what it collides with."""
+    """Return what the commit of a transaction would do now, merged; if it collides, what it was to do, and with what it collides."""
     change = await change_of(context, id_, merges=True)
     try:
         return await preview(context, change, check, files=context.transactions.staged(id_).contents)
@@ -108,14 +89,13 @@ async def preview_of_outdated(context: CommitContext, id_: str, check: Check) ->
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
-    """The names of those that it changes; None where it is not known what it started from. Raises NoTransaction."""
+    """Return the names of the objects that a transaction changes, None if it is not known what it started from. Raises NoTransaction."""
     base, document = await beside(context.transactions.sides, id_)
-    files = [staged_file.object for staged_file in context.transactions.staged(id_).files.values()]
-    return (
-        None
-        if base is None
-        else list(dict.fromkeys([*[effect.object for effect in await beside(effects, standard_editor(), base, document)], *files]))
-    )
+    if base is None:
+        return None
+    changed = await beside(effects, standard_editor(), base, document)
+    files = context.transactions.staged(id_).files.values()
+    return list(dict.fromkeys([*(effect.object for effect in changed), *(file.object for file in files)]))
 
 
 def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
-from haproxy_native.changes.operations import Edit, PutDocument, applied
+from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.current import Current
@@ -134,7 +134,7 @@ class SpoeFile:
             raise NoTransaction(f"transaction {id_} does not exist")
         base, document = self._transactions.sides(id_)
         reload = Reload.NOW if force_reload else Reload.AUTO
-        change = Change([PutDocument(document)], Version(transaction.version, base, transaction=id_), reload)
+        change = Change(list(transaction.operations), Version(transaction.version, base, document, transaction=id_), reload)
         transaction.closed = True
         return transaction, await to_the_end(self._store.context, self._committed(transaction, change))
 

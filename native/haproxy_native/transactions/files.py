@@ -19,7 +19,7 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.changes.operations import Edit
+from haproxy_native.changes.operations import Edit, PutDocument
 from haproxy_native.changes.stored import as_operation, as_row
 from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
@@ -134,6 +134,8 @@ class TransactionFiles:
         data = self.data(transaction)
         if transaction.base is None:
             document = Document.parse(data, outline=self._outline)
+            # Of several files it may have only some.
+            transaction.operations = [PutDocument(document)]
         else:
             changes, transaction.operations = _changes_of(data, self._path(transaction))
             document = patches.apply(self.base(transaction.base), changes, self._outline)

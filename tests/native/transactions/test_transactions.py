@@ -308,7 +308,7 @@ def test_one_that_nobody_uses_is_ended_and_a_later_use_is_answered_why(directory
     idle(directory, id_, 3000)
     assert ending(directory).start(document, 1).id != id_
     why = rf"{id_} was ended at .*Z, since it had not been used for 3600 s \(transaction_ttl\)"
-    for used in (ending(directory).get, ending(directory).in_progress):
+    for used in by_id(ending(directory)):
         with pytest.raises(NoTransaction, match=why):
             used(id_)
     assert not (directory / f"haproxy.cfg.{id_}").exists()
