@@ -120,7 +120,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     history = History(engine.context, editor, engine.database, _limits(settings), {KIND: tests.content})
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     explain = Explain(engine, editor)
-    returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.set_back)
+    returning = Returning(history, engine, {SPOE: spoe, KIND: tests}, overrides.set_back)
     events = EventSources(engine, editor)
     watch = Watch(lambda: workers.statistics_in_service(FRONTENDS | BACKENDS))
 

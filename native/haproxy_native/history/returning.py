@@ -1,4 +1,4 @@
-"""Takes changes back: one of them among later ones, or all since a moment. Each is a commit like any other, with its reasons to reload."""
+"""Reverts one change among later ones, or restores the moment after a change: commits like any other, with their reasons to reload."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,6 @@ from haproxy_native.commit.change import Change, Content, Member, Outcome, Valid
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.permission import touch
 from haproxy_native.editing import header, patches
-from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_lines
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, NotRevertible
@@ -32,6 +31,8 @@ from haproxy_native.text.pieces import decoded, encoded, split_lines
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # From what a file holds to what it is to hold; None is no file.
 Wanted = Callable[[bytes | None], bytes | None]
+# What changes the configuration, if anything does, and what other files are to hold.
+_Changes = tuple[Edit | None, Mapping[Content, Wanted]]
 # Sets members of servers in the process to their former values; returns None if they have them.
 SetBack = Callable[[Sequence[Member]], Awaitable[Outcome | None]]
 
@@ -50,25 +51,26 @@ class Returned:
 
 @dataclass(frozen=True)
 class Undo:
-    """Takes a change of the configuration back among later ones."""
+    """Reverts a change of the configuration among later ones."""
 
     before: Document
     after: Document
     is_whole: ClassVar[bool] = True
 
     def apply(self, document: Document) -> Document:
-        """Raises Diverged."""
+        """Return the configuration without the change. Raises Diverged."""
         return reverted(document, self.before, self.after)
 
 
 @dataclass(frozen=True)
 class Restore:
-    """Brings the configuration back to a former text, under the present header."""
+    """Restores a former text of the configuration, under the present header."""
 
     document: Document
     is_whole: ClassVar[bool] = True
 
     def apply(self, document: Document) -> Document:
+        """Return the former configuration."""
         return patches.sharing(header.under_head_of(self.document, document), document)
 
 
@@ -80,16 +82,16 @@ class OtherFiles(Protocol):
 
 @dataclass(frozen=True)
 class Returning:
-    """Reverts entries of the history. `others` by their kind as objects."""
+    """Reverts entries of the history, and restores the moments after them."""
 
     history: History
     engine: Engine
-    editor: Editor
+    # By their kind as objects.
     others: Mapping[str, OtherFiles]
     set_back: SetBack
 
     async def revert(self, id_: int, cause: str = "") -> Returned:
-        """Takes back what one entry did, and nothing else.
+        """Revert what one entry did, and nothing else.
 
         Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
         """
@@ -101,8 +103,8 @@ class Returning:
         """Return whether `revert` would reload HAProxy. Raises what it raises, but what HAProxy says."""
         return await self._check(*await self._revert(id_))
 
-    async def _revert(self, id_: int) -> "tuple[Edit | None, Mapping[Content, Wanted]]":
-        """Return what takes back an entry in the configuration, and in other files. Raises NotFound and NotRevertible."""
+    async def _revert(self, id_: int) -> _Changes:
+        """Return what reverts an entry. Raises NotFound, NotRevertible and Diverged."""
         entry = await self.history.ask(Journal.get, id_)
         if entry.kind == RUNTIME:
             objects = await self.history.ask(Journal.objects, id_)
@@ -112,12 +114,13 @@ class Returning:
         files = [
             content for content in contents if content.object and _content_without(content, now := await self._current(content)) != now
         ]
-        return await self._without(main) if main else None, {file: partial(_content_without, file) for file in files}
+        undo = Undo(*await beside(lambda: [Document.parse(data or b"") for data in (main.before, main.after)])) if main else None
+        return await self._if_it_changes(undo), {file: partial(_content_without, file) for file in files}
 
-    async def _without(self, main: Content) -> Edit | None:
-        """Returns what takes the change back; None if the configuration does not have it."""
-        undo = Undo(*await beside(lambda: [_document(data) for data in (main.before, main.after)]))
-        return None if header.same_text(await beside(undo.apply, self.engine.document), self.engine.document) else undo
+    async def _if_it_changes(self, operation: Edit | None) -> Edit | None:
+        """Return an operation on the configuration; None if it would change nothing. Raises what it raises."""
+        document = self.engine.document
+        return operation if operation and not header.same_text(await beside(operation.apply, document), document) else None
 
     async def roll_back(self, id_: int, cause: str) -> Returned:
         """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
@@ -129,10 +132,10 @@ class Returning:
         return Returned([outcome] if outcome else [])
 
     async def restore(self, id_: int) -> Returned:
-        """Brings configuration and stored files back to the moment after an entry. Raises NotFound, and what a commit raises.
+        """Restore configuration and stored files as they were after an entry. Raises NotFound, and what a commit raises.
 
-        SPOE files come before the configuration, and go after it. Tests come and go before it: it may have to pass those of its moment.
-        Where it is refused they are put back.
+        SPOE files are written before the configuration, and deleted after it. Tests are changed before it, since it may have to pass those
+        of its moment. If it is refused, both are put back.
         """
         way_back = await self._restore(id_)
         with _as(cause=f"{RESTORE}/{id_}"):
@@ -142,8 +145,8 @@ class Returning:
         """Return whether `restore` would reload HAProxy. Raises what it raises, but what HAProxy says."""
         return await self._check(*await self._restore(id_))
 
-    async def _restore(self, id_: int) -> "tuple[Edit | None, Mapping[Content, Wanted]]":
-        """Return what brings back the configuration, and other files. Raises NotFound and Diverged."""
+    async def _restore(self, id_: int) -> _Changes:
+        """Return what restores the moment after an entry. Raises NotFound and Diverged."""
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
         moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
@@ -152,8 +155,8 @@ class Returning:
         differing = [file for file in files if await self._current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
             raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
-        put = await self._as_it_was(main.after) if main is not None and main.after is not None else None
-        return put, {content: partial(_as_it_was, content) for content in differing}
+        put = Restore(await beside(Document.parse, main.after)) if main is not None and main.after is not None else None
+        return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
 
     async def _check(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> bool:
         """Return whether it would reload HAProxy. Raises Forbidden, and what the operation raises."""
@@ -172,13 +175,8 @@ class Returning:
         validation = Validation.IF_NEEDED if operation else Validation.NEVER
         return Change([*([operation] if operation else []), *([self._edits(stored)] if stored else [])], validation=validation)
 
-    async def _as_it_was(self, data: bytes) -> Edit | None:
-        """Returns what puts this text; None if the configuration already has it."""
-        put = Restore(await beside(_document, data))
-        return None if header.same_text(await beside(put.apply, self.engine.document), self.engine.document) else put
-
     async def _return(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
-        """Configuration and stored files in one commit, the other ones before and after it."""
+        """Commit a change of configuration and stored files at once, and before and after it those of other files."""
         others = [path for path in wanted if _kind(path) in self.others]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
         former = {path: await self._current(path) for path in first}
@@ -247,16 +245,12 @@ def _as_it_was(content: Content, now: bytes | None) -> bytes | None:
     return content.after
 
 
-def _document(data: bytes | None) -> Document:
-    return Document.parse(data or b"")
-
-
 def _kind(content: Content) -> str:
     return content.object.partition("/")[0]
 
 
 def _plain(content: Content) -> Content:
-    """Returns the content without the version line of a SPOE file, which counts its changes."""
+    """Return the content without the version line of a SPOE file, which counts its changes."""
     if _kind(content) != SPOE:
         return content
     before, after = (data and header.without_versions(data) for data in (content.before, content.after))
@@ -265,7 +259,7 @@ def _plain(content: Content) -> Content:
 
 @contextmanager
 def _as(**members: Any) -> Iterator[None]:
-    """What is committed meanwhile has an author with these members."""
+    """Give whatever is committed meanwhile an author with these members."""
     token = author.set(replace(author.get(), **members))
     try:
         yield

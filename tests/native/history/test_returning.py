@@ -48,7 +48,7 @@ async def returning(directory: Path):
 
     kept = {"general": Directory(directory / "general", "general_storage_dir")}
     async with recorded(directory, directories=kept) as (engine, history):
-        yield engine, history, Returning(history, engine, Editor(), {SPOE: Texts(directory / "spoe")}, set_back), taken
+        yield engine, history, Returning(history, engine, {SPOE: Texts(directory / "spoe")}, set_back), taken
 
 
 async def put(engine: Engine, name: str, data: bytes | None) -> None:
