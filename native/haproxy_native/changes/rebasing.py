@@ -33,7 +33,7 @@ from haproxy_native.errors import Clash, Collided, Diverged, NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, row_effects, whole, with_effects
 from haproxy_native.planning.section_order import Key
 from haproxy_native.planning.touches import RAW
-from haproxy_native.text.document import Document
+from haproxy_native.text.document import REPEATABLE, Document
 from haproxy_native.text.merge import Collision, merged
 from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
@@ -47,7 +47,9 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
     Raises Collided for what both sides have changed, and what the operations raise.
     """
     mine = result or applied(operations, base)
-    merge = _Merge(standard_editor(), under_head_of(base, newer), under_head_of(mine, newer), newer)
+    # One that writes times in another unit, say.
+    editor = next((own for operation in operations if (own := getattr(operation, "editor", None))), standard_editor())
+    merge = _Merge(editor, under_head_of(base, newer), under_head_of(mine, newer), newer)
     for operation in operations:
         merge.compare_stated(operation)
     document = merge.merged()
@@ -138,7 +140,7 @@ class _Merge:
             return theirs
         if there == was:
             return mine
-        if [len(side) for side in sides] == [1, 1, 1]:
+        if [len(side) for side in sides] == [1, 1, 1] and not self._is_renumbered(key, mine[0].name):
             return [self._section(key, base[0], mine[0], theirs[0])]
         if base and mine and theirs:
             self._clash(_place_of(self.editor, key), LINES)
@@ -148,6 +150,11 @@ class _Merge:
         if len(one) != 1 or len(other) != 1 or self._effects(document, one[0], other[0]):
             self._clash(_place_of(self.editor, key))
         return [] if base else theirs
+
+    def _is_renumbered(self, key: Key, name: str) -> bool:
+        """Return whether the number of a section may mean another one, since there are more or fewer with its name, or without one."""
+        named = ([section.name for _, section in document.of_kind(key[0])] for document in self._sides)
+        return key[0] in REPEATABLE and len({names.count(name) for names in named}) > 1
 
     def _section(self, key: Key, base: Section, mine: Section, theirs: Section) -> Section:
         """Return a section that both sides have changed, merged."""

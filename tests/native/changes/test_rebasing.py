@@ -14,6 +14,7 @@ from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.errors import Clash, Collided, NativeError
+from haproxy_native.grammar.load import Grammar
 from haproxy_native.planning.effects import effects
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -234,6 +235,20 @@ def test_a_section_that_moves_to_another_file() -> None:
     merged = rebased([PutDocument(parts.with_parts(base, {"": alone, "b.cfg": moved}))], base, theirs)
     assert merged.text == parts.with_parts(base, {"": alone, "b.cfg": Document.parse(moved.text.replace("1\n\n", "2\n\n"))}).text
     assert [section.file for section in merged.sections] == [section.file for section in Document.parse(merged.text).sections]
+
+
+@pytest.mark.parametrize(("header", "name"), [("defaults", "unnamed_defaults_1"), ("defaults a", "a")])
+def test_a_section_that_has_another_number(header: str, name: str) -> None:
+    base = Document.parse(f"{header}\n  mode http\nbackend b\n")
+    theirs = Document.parse(f"{header}\n  mode tcp\n{base.text}")
+    with pytest.raises(Collided, match=f"lines of defaults/{name}"):
+        rebased([Patch(Place(TABLE["defaults"], None, name), {"queue_timeout": 1000})], base, theirs)
+
+
+def test_times_in_another_unit() -> None:
+    editor, theirs = Editor(Grammar(time_suffix="none")), changed("weight 10", "weight 20")
+    merged = rebased([Patch(of_server("web1"), {"inter": 2000}, editor=editor)], BASE, theirs)
+    assert "127.0.0.1:1 inter 2000 weight 20 " in merged.text
 
 
 def test_a_name_that_two_sections_have() -> None:
