@@ -5,7 +5,7 @@ and the schemas keep their `x-haproxy` notes.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -47,10 +47,28 @@ def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
     root["x-secrets"] = {
         name: words for name, words in load(HERE / "haproxy" / "secrets.yaml").items() if name not in ("plain", "literals")
     }
+    root["x-later-words"] = _later_words(load(HERE / "haproxy" / "keywords.yaml"), schemas)
     check(root, here)
-    notes = ("x-longest-text", "x-resources", "x-references", "x-secrets")
+    notes = ("x-longest-text", "x-resources", "x-references", "x-secrets", "x-later-words")
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components", *notes)
     return {key: root[key] for key in order}
+
+
+def _later_words(words: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, str]:
+    """Each word, or kind of section, that the oldest HAProxy does not know, with the first listed version that does."""
+    releases = list(words["releases"])
+    first: dict[str, str] = {}
+    for group, by_releases in words.items():
+        if group == "releases":
+            continue
+        known = [(str(versions).split()[0], word) for versions, listed in by_releases.items() for word in listed]
+        # A kind of section is listed by its words alone.
+        for version, word in (*known, *((version, group) for version, _ in known)):
+            first[word] = min(first.get(word, version), version, key=releases.index)
+    later = {word: version for word, version in first.items() if version != releases[0] and word.rstrip("*") == word}
+    declared = (schema.get("x-haproxy", {}) for schema in schemas.values())
+    later |= {note["line"].split()[0]: note["since"] for note in declared if "since" in note and "line" in note}
+    return dict(sorted(later.items()))
 
 
 def load(file: Path) -> Any:

@@ -26,6 +26,11 @@ class Fact:
         return version >= self.since
 
 
+TABLE_ARRAYS = Fact(
+    (3, 2),
+    "Every element of the arrays of a stick table (`gpc`, `gpt`) is set over the Runtime API",
+    "The first is; any other is refused, with HAProxy's words and the version that takes it",
+)
 LACKS = (
     Fact(
         (2, 7),
@@ -55,6 +60,7 @@ LACKS = (
         "The operations are refused, with HAProxy's words",
         "acme status",
     ),
+    TABLE_ARRAYS,
     Fact(
         (3, 4),
         "Backends come and go in the running process",

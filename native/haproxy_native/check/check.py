@@ -30,6 +30,7 @@ FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
 FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
 # Within strong quotes there are none.
 _VARIABLE = re.compile(r"'[^']*'|(?<!\\)\$\{?([A-Za-z_]\w*)")
+_VERSION = re.compile(r"haproxy version is (\d+\.\d+(?:\.\d+)?)")
 _SET = re.compile(r"^[ \t]*(?:pre)?setenv[ \t]+(\w+)", re.MULTILINE)
 # What a shell answers when it could not run a command, and when a signal ended it.
 _NOT_RUN = {126: "not-executable", 127: "missing"}
@@ -103,7 +104,8 @@ async def check(
     stderr, stdout = as_sent(stderr, origins), as_sent(stdout, origins)
     text = f"{how}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
-    alerts, line = await to_thread(_placed, alerts, origins)
+    version = next((match[1] for message in reported if (match := _VERSION.match(message.text))), "")
+    alerts, line = await to_thread(_placed, alerts, origins, version)
     line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
     known = set(environment).union(*(_SET.findall(file.document.text) for file in files if file.document))
     hint = _unknown_variables(alerts, known)
@@ -121,10 +123,10 @@ def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str
     )
 
 
-def _placed(alerts: list[Message], origins: Mapping[str, Origin]) -> tuple[list[Message], str]:
+def _placed(alerts: list[Message], origins: Mapping[str, Origin], version: str) -> tuple[list[Message], str]:
     """The alerts with their places, and the line that sums them up."""
     alerts = refusal.located(alerts, origins)
-    return alerts, refusal.first_line(alerts, origins)
+    return alerts, refusal.first_line(alerts, origins, version)
 
 
 def _named(files: Sequence[str]) -> list[str]:

@@ -4,7 +4,8 @@ A place is one that HAProxy names. It names none for a mistake that it finds onl
 line of the section that it names is the place, if no other line there says what HAProxy says.
 
 A hint replaces a word that HAProxy does not know by one that it knows at that place: of the list in its message, or of the names of the
-same kind that the files have. There is none for anything else, since what HAProxy quotes is mostly no mistake.
+same kind that the files have. A word that a later HAProxy has is named with that version. There is no hint for anything else, since what
+HAProxy quotes is mostly no mistake.
 """
 
 import re
@@ -19,6 +20,7 @@ from pathlib import PurePath
 from typing import Any
 
 from haproxy_native.check.messages import Message, Origin
+from haproxy_native.grammar.load import bundle
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -52,13 +54,16 @@ def located(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Me
     return [alert if alert.line else _found(alert, origins) for alert in alerts]
 
 
-def first_line(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> str:
-    """`line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST characters; empty without alerts."""
+def first_line(alerts: Sequence[Message], origins: Mapping[str, Origin], version: str = "") -> str:
+    """`line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST characters; empty without alerts.
+
+    `version`: that of the HAProxy whose alerts they are, as 3.0.11; a word that a later one has is named with the first that has it.
+    """
     specific = [alert for alert in alerts if not _NOT_ONE.search(alert.text)]
     alert = next((alert for alert in specific if alert.line), specific[0] if specific else None)
     if alert is None:
         return ""
-    hint = "" if "did you mean" in alert.text.lower() else _hint(alert, origins)
+    hint = _later(alert, version) or ("" if "did you mean" in alert.text.lower() else _hint(alert, origins))
     where = _where(alert)
     return where + _cut(_PLACE.sub("", alert.text).strip(" ."), LONGEST - len(where) - len(hint)) + hint
 
@@ -83,6 +88,18 @@ def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
     wrong, known = _unknown_word(alert) or _unknown_name(alert, origins) or ("", ())
     close = get_close_matches(wrong, [word for word in known if len(word) < 60], 1, 0.7) if wrong and wrong not in known else []
     return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _later(alert: Message, version: str) -> str:
+    """Return a hint for a word that HAProxy has from a later version on."""
+    words = (word.split("(")[0] for word in _QUOTED.findall(alert.text) if version)
+    later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
+    return f'; HAProxy {later[0][1]} knows "{later[0][0]}", and this one is {version}' if later else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Major and minor."""
+    return tuple(map(int, version.split(".")[:2]))
 
 
 def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:

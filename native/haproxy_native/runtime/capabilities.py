@@ -51,6 +51,11 @@ class Capabilities:
         return self.can("del backend") and self.can("unpublish backend") and self.can("wait") and self.deletes_servers
 
     @property
+    def sets_array_elements(self) -> bool:
+        """Whether `set table` takes any element of an array, as `data.gpc[1]`."""
+        return quirks.TABLE_ARRAYS.holds(self.version)
+
+    @property
     def relays(self) -> bool:
         """Whether a master can hand a whole connection over to its worker (`@@1`)."""
         return quirks.RELAYED_CONNECTIONS.holds(self.version)

@@ -2,12 +2,14 @@
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
-from haproxy_native.errors import BadValue
+from haproxy_native.errors import BadValue, RuntimeRefused
+from haproxy_native.quirks import TABLE_ARRAYS
+from haproxy_native.runtime.capabilities import Capabilities
 
 HEAD = "# table: "
 _TABLE = re.compile(r"# table: (?P<name>.*), type: (?P<type>[^,]*), size:(?P<size>\d+), used:(?P<used>\d+).*")
@@ -87,6 +89,15 @@ def _held_address(kind: str, key: str) -> str:
         mapped = address.packed if isinstance(address, IPv6Address) else _MAPPED + address.packed
         return socket.inet_ntop(socket.AF_INET6, mapped)
     return str(address)
+
+
+def explained(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities) -> RuntimeRefused:
+    """Return the refusal of some data; for the element of an array, with the first version that sets it."""
+    if capabilities.sets_array_elements or not any("[" in member for member in members):
+        return error
+    since = ".".join(map(str, TABLE_ARRAYS.since))
+    about = f"this HAProxy sets the first element of an array alone, HAProxy {since} and later any"
+    return type(error)(f"{error.answer.rstrip(' .')}: {about}", error.command)
 
 
 def check_datum(name: str, value: Any) -> None:

@@ -64,6 +64,25 @@ def test_the_first_line(tmp_path: Path, version: str, front: str, back: str, whe
     assert "draft.cfg" not in str(error)
 
 
+@pytest.mark.parametrize(
+    ("version", "text", "hint"),
+    [
+        ("2.6", "global\n  tune.h2.log-errors none\n", 'HAProxy 3.2 knows "tune.h2.log-errors", and this one is 2.6.'),
+        ("3.0", "global\n  tune.h2.log-errors none\n", 'HAProxy 3.2 knows "tune.h2.log-errors", and this one is 3.0.'),
+        ("3.0", "traces\n  trace h1 sink stderr\n", 'HAProxy 3.2 knows "traces"'),
+        ("2.8", "crt-store s\n  crt-base /x\n", 'HAProxy 3.0 knows "crt-store"'),
+        ("3.2", "frontend f\n  mode http\n  filter-sequence request a\n", 'HAProxy 3.4 knows "filter-sequence"'),
+        ("2.6", "backend b\n  server s 127.0.0.1:1 guid g\n", 'HAProxy 3.0 knows "guid"'),
+        ("2.6", "frontend f\n  mode http\n  http-request set-bandwidth-limit x\n", 'HAProxy 2.8 knows "set-bandwidth-limit"'),
+        ("3.2", "global\n  tune.h2.log-errorz none\n", "tune.h2.log-errors"),
+    ],
+)
+def test_a_word_of_a_later_version_is_named_with_it(tmp_path: Path, version: str, text: str, hint: str) -> None:
+    line = str(refused(tmp_path, text, binaries.exactly(version))).splitlines()[0]
+    assert hint in line, line
+    assert (" knows " in line) == (" knows " in hint), line
+
+
 def test_lines_are_those_of_the_sender(tmp_path: Path) -> None:
     """Two lines of a header were put above what was sent."""
     text = "# _md5hash=0\n# _version=2\n" + TEXT.format(front="http-request dney", back="")

@@ -11,7 +11,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound
+from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeRefused
 from haproxy_native.grammar.values import Duration, Unknowable
 from haproxy_native.runtime import stick_tables
 from haproxy_native.runtime.argument import argument
@@ -71,7 +71,11 @@ async def create_entry(call: JsonCall) -> Response:
         path = f"{argument(name)} key {argument(held)}"
         if table and table.type == "string":
             await _check_length(runtime, path, key)
-        await runtime.ask(" ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())]))
+        command = " ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())])
+        try:
+            await runtime.ask(command)
+        except RuntimeRefused as error:
+            raise stick_tables.explained(error, data, runtime.capabilities) from None
         if table and table.type == "string":
             await _check_length(runtime, path, key, made=True)
 
