@@ -43,8 +43,11 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
     # The engine asks the worker at once what it has loaded.
     sockets()
     strategy = Reloading(runtime, process.command, sockets, master_reloads=process.master_reloads)
-    records = Records(settings.storage / "reloads", process.remembered_days)
-    engine = Engine(settings, runtime, lambda engine: ReloadAgent(strategy, runtime, process.delay, records, engine))
+
+    def reloads(engine: Engine) -> ReloadAgent:
+        return ReloadAgent(strategy, runtime, process.delay, Records(engine.database, process.remembered_days), engine)
+
+    engine = Engine(settings, runtime, reloads)
     await engine.start()
     sockets()
     try:

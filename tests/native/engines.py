@@ -70,8 +70,11 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
         # One that runs has answered before.
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 60 if haproxy.runs else 0, 0.02)
     strategy = MasterSocket(runtime.master) if runtime.master else Unasked()
-    records = Records(directory / "reloads")
-    engine = Engine(EngineSettings(**settings), runtime, lambda engine: ReloadAgent(strategy, runtime, 3600, records, engine))
+
+    def reloads(engine: Engine) -> ReloadAgent:
+        return ReloadAgent(strategy, runtime, 3600, Records(engine.database), engine)
+
+    engine = Engine(EngineSettings(**settings), runtime, reloads)
     await engine.start()
     try:
         yield engine

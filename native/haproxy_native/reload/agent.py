@@ -240,6 +240,7 @@ class ReloadAgent:
             pid = observer.worker.pid if observer.worker else None
             record = replace(self.records.get(identity), started=began, version=version, phase=Phase.LOADING, pid_before=pid)
             self.records.update(record)
+            await self.records.written()
             claim = await self._claim()
             verdict = await observer.after(began, claim)
             # Through its master's socket HAProxy has said it already.
@@ -273,6 +274,7 @@ class ReloadAgent:
     async def _failed(self, record: Record, document: Loaded) -> Record:
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
         self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
+        await self.records.written()
         try:
             record = await self._host.refused(record)
         except Exception as error:

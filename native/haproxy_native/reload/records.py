@@ -1,23 +1,23 @@
-"""Records of reloads on disk: one file for each record, and one for each refused configuration.
+"""Records of reloads, in memory and as rows, with the configurations that HAProxy has refused.
 
-An id is never given out twice, since its file stands before it is known to anyone; numbers go on across restarts. A reload that
-a former process left unfinished stays in progress until the caller has found out what became of it.
+A row is written before all that is written later, such as the entry of the change that needs the reload: an id that was answered is never
+given out twice, and numbers go on across restarts. A reload that a former process left unfinished stays in progress until the caller has
+found out what became of it.
 """
 
-import contextlib
 import json
 import logging
-import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, fields, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
+from functools import partial
 from typing import Any, Protocol
 
-from haproxy_native.disk.atomic import write_atomically
-from haproxy_native.errors import Missing
+from haproxy_native.disk.database import Database, State, Tables
+from haproxy_native.errors import Missing, Unusable
 from haproxy_native.request_context import origin
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,7 @@ _SHARED = (
 # Enough to understand a reload; a change of ten thousand servers has as many reasons.
 MOST_REASONS = 100
 LONGEST_RESPONSE = 65536
+_STATEMENTS = "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT NOT NULL, refused BLOB)"
 
 
 class Reason(Protocol):
@@ -134,18 +135,21 @@ class Record:
 class Records:
     """`keep_days` is for all but the last success and the newest id, which stay."""
 
-    directory: Path
+    database: Database
     keep_days: float = 1
     now: Callable[[], datetime] = field(default=lambda: datetime.now().astimezone())
 
     def __post_init__(self) -> None:
+        self.database.declare(
+            Tables("reloads", "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT NOT NULL, refused BLOB)")
+        )
+        stored: list[Record] = []
         try:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            log.warning("reloads are forgotten at a restart, for %s cannot be used: %s", self.directory, error.strerror)
-        paths = _stored(self.directory)
-        self._highest = max((_number(path.stem) for path in paths), default=-1)
-        self._records = {record.number: record for path in sorted(paths, key=_number_of) if (record := _read(path))}
+            stored = self.database.read(_stored)
+        except Unusable as error:
+            log.warning("the reloads of former processes are not known: %s", error)
+        self._highest = max((record.number for record in stored), default=-1)
+        self._records = {record.number: record for record in stored}
         self._at_start = [number for number, record in self._records.items() if record.status == IN_PROGRESS]
 
     @property
@@ -186,24 +190,23 @@ class Records:
     def update(self, record: Record) -> Record:
         """Remembers it; a disk that does not take it costs the memory of this reload beyond a restart, not the reload."""
         self._records[record.number] = record
-        try:
-            write_atomically(self.directory / f"{record.id}.json", json.dumps(asdict(record)).encode(), durable=False)
-        except OSError as error:
-            log.warning("cannot remember reload %s: %s", record.id, error)
+        self.database.post(partial(_store, record))
         return record
+
+    async def written(self) -> None:
+        """Returns when what was remembered is on disk, or waits in memory for that."""
+        with suppress(Unusable):
+            await self.database.catch_up()
 
     def finish(self, record: Record, refused: bytes | None = None) -> Record:
         """Ends a record with its outcome, which those that continue in it share, and with the refused text."""
-        if refused is not None:
-            try:
-                write_atomically(self._refused_path(record.id), refused, durable=False)
-            except OSError as error:
-                log.warning("cannot keep the configuration that reload %s refused: %s", record.id, error)
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
         shared = {name: getattr(record, name) for name in _SHARED}
         for other in list(self._records.values()):
             if other.continued_in == record.id and other.status == IN_PROGRESS:
                 self.update(replace(other, **shared))
+        if refused is not None:
+            self.database.post(partial(_store_refused, record.number, refused))
         self._purge()
         return record
 
@@ -218,12 +221,12 @@ class Records:
         """Every one that is remembered, the oldest first."""
         return [self._records[number] for number in sorted(self._records)]
 
-    def refused(self, identity: str) -> bytes | None:
+    async def refused(self, identity: str) -> bytes | None:
         """The configuration that HAProxy did not take."""
-        try:
-            return self._refused_path(self.get(identity).id).read_bytes()
-        except OSError:
-            return None
+        number = self.get(identity).number
+        with suppress(Unusable):
+            return await self.database.run(partial(_refused, number))
+        return None
 
     def api(self, identity: str) -> dict[str, Any]:
         """Returns a reload as `/reloads/{id}` shows it; an earlier success has its status only."""
@@ -238,10 +241,10 @@ class Records:
         shown = (record for record in self._records.values() if record.status != SUCCEEDED or record == last)
         return [_api(record) for record in shown if record.listed]
 
-    def full(self, identity: str) -> dict[str, Any]:
+    async def full(self, identity: str) -> dict[str, Any]:
         """Everything; what is not known is left out."""
         record = self.get(identity)
-        refused = self.refused(identity)
+        refused = await self.refused(identity)
         shown = {
             **{name: value for name, value in asdict(record).items() if value not in (None, "") and name not in _HIDDEN},
             "changes": record.changes or None,
@@ -261,31 +264,40 @@ class Records:
             if number == self._highest or record == last or record.status == IN_PROGRESS or record.requested >= oldest:
                 continue
             del self._records[number]
-            for path in (self.directory / f"{record.id}.json", self._refused_path(record.id)):
-                with contextlib.suppress(OSError):
-                    path.unlink()
-
-    def _refused_path(self, identity: str) -> Path:
-        return self.directory / f"{identity}.cfg"
+            self.database.post(partial(_delete, number))
 
 
-def _stored(directory: Path) -> list[Path]:
-    """The files of records; none of a directory that cannot be read."""
-    try:
-        names = os.listdir(directory)
-    except OSError:
-        return []
-    return [directory / name for name in names if name.endswith(".json") and ID.fullmatch(name.removesuffix(".json"))]
+def _stored(state: State) -> list[Record]:
+    """Returns the stored records, the oldest first."""
+    rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
+    return [Record(**row | {name: tuple(row[name]) for name in ("reasons", "origins", "changes", "differences")}) for row in rows]
+
+
+def _store(record: Record, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("INSERT OR IGNORE INTO reload_record (number, data) VALUES (?, '')", (record.number,))
+        state.execute("UPDATE reload_record SET data = ? WHERE number = ?", (json.dumps(asdict(record)), record.number))
+
+
+def _store_refused(number: int, text: bytes, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("UPDATE reload_record SET refused = ? WHERE number = ?", (text, number))
+
+
+def _refused(number: int, state: State) -> bytes | None:
+    row = state.execute("SELECT refused FROM reload_record WHERE number = ?", (number,)).fetchone()
+    return row[0] if row else None
+
+
+def _delete(number: int, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("DELETE FROM reload_record WHERE number = ?", (number,))
 
 
 def _number(identity: str) -> int:
     """-1 for what is no id."""
     match = ID.fullmatch(identity)
     return int(match[1]) if match else -1
-
-
-def _number_of(path: Path) -> int:
-    return _number(path.stem)
 
 
 def _asking() -> tuple[dict[str, str], ...]:
@@ -309,15 +321,3 @@ def _api(record: Record) -> dict[str, Any]:
         return {"id": record.id, "status": record.status}
     response = {"response": record.response} if record.response else {}
     return {"id": record.id, "status": record.status, "reload_timestamp": record.reload_timestamp, **response}
-
-
-def _read(path: Path) -> Record | None:
-    """Reads a record; None if the file is not ours or incomplete."""
-    try:
-        members = json.loads(path.read_bytes())
-        known = {name: members[name] for name in (field.name for field in fields(Record)) if name in members}
-        record = Record(**{**known, **{name: tuple(known.get(name, ())) for name in ("reasons", "origins", "changes", "differences")}})
-    except (OSError, ValueError, TypeError) as error:
-        log.warning("cannot read the reload record %s: %s", path, error)
-        return None
-    return record if record.id == path.stem else None

@@ -7,12 +7,13 @@ import pytest
 
 from haproxy_native.apply.outcomes import Outcomes
 from haproxy_native.apply.owners import AT_WORK, Wait
+from haproxy_native.disk.database import Database
 from haproxy_native.reload.records import KEPT, TAKEN_BACK, Records
 
 
 @pytest.fixture
 def outcomes(tmp_path: Path) -> Outcomes:
-    return Outcomes(Records(tmp_path), {"yes": True, "no": False}.get)
+    return Outcomes(Records(Database(tmp_path)), {"yes": True, "no": False}.get)
 
 
 def test_by_a_reload(outcomes: Outcomes) -> None:

@@ -26,7 +26,7 @@ class TestFailedReloads:
                 record = await reload(engine)
                 assert (record.status, record.version, record.restored_version, record.verified) == ("failed", 3, 4, True)
                 assert "203.0.113.7:8099" in record.response
-                assert b"203.0.113.7:8099" in (engine.reloads.records.refused(record.id) or b"")
+                assert b"203.0.113.7:8099" in (await engine.reloads.records.refused(record.id) or b"")
                 assert engine.version() == 4 == header.version_of(engine.document)
                 assert engine.document.data == haproxy.file.read_bytes()
                 assert body(haproxy.file) == text.replace("weight 10", "weight 20")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from haproxy_native.disk.database import Database
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
@@ -87,7 +88,7 @@ Work = Callable[[ReloadAgent, File], Awaitable[None]]
 def with_agent(haproxy: HAProxy, work: Work, *, strategy: Strategy | None = None, delay: float = 0.1, **arguments: Any) -> Records:
     """`through` names the sockets of the runtime: both, stats or none."""
     through, patience = arguments.pop("through", "both"), arguments.pop("patience", 20.0)
-    records = Records(haproxy.directory / "reloads")
+    records = Records(Database(haproxy.directory / "reloads"))
 
     async def run() -> None:
         runtime = Runtime(timeout=60)
@@ -155,7 +156,7 @@ def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy
 
     records = with_agent(haproxy, work)
     failed = next(shown["id"] for shown in records.api_list() if shown["status"] == "failed")
-    assert records.refused(failed) == (good + "  nonsense\n").encode() and haproxy.worker_pid() != before
+    assert asyncio.run(records.refused(failed)) == (good + "  nonsense\n").encode() and haproxy.worker_pid() != before
     assert [message for message in caplog.messages if "everting" in message] == ["Reload failed, reverting the last working config..."]
     assert any(getattr(record, "fields", {}).get("reload_id") == failed for record in caplog.records)
 

@@ -1,5 +1,6 @@
 """Records on a real disk: ids, views, forgetting, restarts."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.disk.database import Database
 from haproxy_native.errors import Missing
 from haproxy_native.reload.records import FAILED, KEPT, MOST_REASONS, SUCCEEDED, TAKEN_BACK, Record, Records
+from tests.databases import damage
 
 
 @dataclass
@@ -40,7 +43,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def records(tmp_path: Path, clock: Clock) -> Records:
-    return Records(tmp_path / "reloads", now=clock)
+    return Records(Database(tmp_path), now=clock)
 
 
 def done(records: Records, status: str, *, listed: bool = True, response: str = "", refused: bytes | None = None) -> str:
@@ -52,18 +55,8 @@ def test_ids_count_on_over_midnight_and_restarts(records: Records, clock: Clock)
     assert [records.issue().id, records.issue().id] == ["2026-11-21-0", "2026-11-21-1"]
     clock.now += timedelta(minutes=2)
     assert records.issue().id == "2026-11-22-2"
-    again = Records(records.directory, now=clock)
+    again = Records(records.database, now=clock)
     assert again.issue().id == "2026-11-22-3"
-
-
-def test_no_id_is_used_twice_even_when_its_file_is_broken(records: Records, clock: Clock) -> None:
-    path = records.directory / f"{records.issue().id}.json"
-    path.write_bytes(b"")
-    (records.directory / "2026-11-21-9x.json").write_text("{}")
-    again = Records(records.directory, now=clock)
-    assert again.issue().id == "2026-11-21-1"
-    with pytest.raises(Missing):
-        again.get("2026-11-21-0")
 
 
 @pytest.mark.parametrize("identity", ["2026-11-21-1", "2001-01-01-0", "2099-01-01-5", "nonsense", "", "../2026-11-21-0"])
@@ -76,7 +69,7 @@ def test_an_id_never_given_out_is_not_there(records: Records, identity: str) -> 
 def test_the_views_of_a_reload_in_progress(records: Records) -> None:
     identity = records.issue([Why()]).id
     assert records.api(identity) == {"id": identity, "status": "in_progress"}
-    full = records.full(identity)
+    full = asyncio.run(records.full(identity))
     assert full["reasons"] == (SHOWN,) and full["verified"] is False and "ended" not in full and "reload_timestamp" not in full
 
 
@@ -85,8 +78,8 @@ def test_the_views_of_a_failed_one(records: Records, clock: Clock) -> None:
     records.finish(replace(record, verified=True, pid_before=11, pid_after=11), b"broken \xff text")
     stamp = int(clock.now.timestamp())
     assert records.api(record.id) == {"id": record.id, "status": "failed", "response": "[ALERT] no\n", "reload_timestamp": stamp}
-    full = records.full(record.id)
-    assert full["refused"] == "broken � text" and records.refused(record.id) == b"broken \xff text"
+    full = asyncio.run(records.full(record.id))
+    assert full["refused"] == "broken � text" and asyncio.run(records.refused(record.id)) == b"broken \xff text"
     assert (full["version"], full["restored_version"], full["pid_before"], full["verified"]) == (7, 8, 11, True)
     json.dumps(full)
 
@@ -109,7 +102,7 @@ def test_a_forced_reload_is_not_listed_but_known(records: Records) -> None:
     listed = done(records, SUCCEEDED)
     forced = done(records, SUCCEEDED, listed=False)
     assert [shown["id"] for shown in records.api_list()] == [listed]
-    assert records.full(forced)["status"] == "succeeded" and "listed" not in records.full(forced)
+    assert asyncio.run(records.full(forced))["status"] == "succeeded" and "listed" not in asyncio.run(records.full(forced))
 
 
 def test_joining_adds_reasons_once_and_makes_it_listed(records: Records) -> None:
@@ -126,29 +119,29 @@ def test_many_reasons_are_cut(records: Records) -> None:
 
 def test_all_is_remembered_across_a_restart(records: Records, clock: Clock) -> None:
     identity = done(records, FAILED, response="no", refused=b"text")
-    again = Records(records.directory, now=clock)
-    assert again.full(identity) == records.full(identity) and again.api_list() == records.api_list()
+    again = Records(records.database, now=clock)
+    assert asyncio.run(again.full(identity)) == asyncio.run(records.full(identity)) and again.api_list() == records.api_list()
     assert not again.interrupted
 
 
 def test_what_a_former_process_left_open_stays_so(records: Records, clock: Clock) -> None:
     identity = records.issue([Why()]).id
-    again = Records(records.directory, now=clock)
+    again = Records(records.database, now=clock)
     assert [record.id for record in again.interrupted] == [identity]
     assert again.api(identity) == {"id": identity, "status": "in_progress"}
     again.finish(again.get(identity).succeeded(4711))
-    assert not again.interrupted and not Records(records.directory, now=clock).interrupted
+    assert not again.interrupted and not Records(records.database, now=clock).interrupted
 
 
 def test_the_work_of_one_is_found_from_the_other(records: Records, clock: Clock) -> None:
     first, second, third = (records.issue([Why()]).id for _ in range(3))
     records.continue_in(first, second)
     records.continue_in(second, third)
-    assert [record.id for record in Records(records.directory, now=clock).interrupted] == [third]
-    assert records.full(first)["continued_in"] == third and records.full(first)["status"] == "in_progress"
+    assert [record.id for record in Records(records.database, now=clock).interrupted] == [third]
+    assert asyncio.run(records.full(first))["continued_in"] == third and asyncio.run(records.full(first))["status"] == "in_progress"
     records.finish(replace(records.get(third), status=FAILED, error="no", response="it says no", pid_after=4711))
     for identity in (first, second):
-        shown = records.full(identity)
+        shown = asyncio.run(records.full(identity))
         assert (shown["status"], shown["error"], shown["response"], shown["pid_after"]) == ("failed", "no", "it says no", 4711)
         assert records.api(identity)["reload_timestamp"] == records.api(third)["reload_timestamp"]
 
@@ -160,23 +153,20 @@ def test_forgetting(records: Records, clock: Clock) -> None:
     assert [shown["id"] for shown in records.api_list()] == [success, newest]
     with pytest.raises(Missing):
         records.get(failure)
-    assert sorted(path.name for path in records.directory.iterdir()) == [f"{success}.json", f"{newest}.json"]
+    assert [record.id for record in Records(records.database, now=clock).all()] == [success, newest]
 
 
-def test_only_the_owner_can_read_them(records: Records) -> None:
-    done(records, FAILED, refused=b"password")
-    assert {path.stat().st_mode & 0o077 for path in (records.directory, *records.directory.iterdir())} == {0}
-
-
-def test_a_disk_that_takes_nothing_does_not_stop_a_reload(records: Records, caplog: pytest.LogCaptureFixture) -> None:
-    records.directory.rmdir()
-    records.directory.touch()
+def test_a_disk_that_takes_nothing_does_not_stop_a_reload(records: Records, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    asyncio.run(damage(records.database))
     identity = done(records, FAILED, refused=b"text")
-    assert records.api(identity)["status"] == "failed" and "cannot remember reload" in caplog.text
+    assert records.api(identity)["status"] == "failed" and asyncio.run(records.refused(identity)) is None
+    assert "writes wait in memory" in caplog.text
+    again = Records(Database(records.database.directory), now=clock)
+    assert again.all() == [] and "are not known" in caplog.text
 
 
 def test_the_clock_is_the_local_one(tmp_path: Path) -> None:
-    make: Callable[[], str] = lambda: Records(tmp_path / "other").issue().id  # noqa: E731
+    make: Callable[[], str] = lambda: Records(Database(tmp_path)).issue().id  # noqa: E731
     assert make().startswith(str(datetime.now().astimezone().year))
 
 

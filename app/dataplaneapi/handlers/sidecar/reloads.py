@@ -22,7 +22,7 @@ async def create(call: JsonCall) -> Response:
 
 async def read(call: ReadCall) -> Response:
     try:
-        record = call.services.records.full(call.get("id"))
+        record = await call.services.records.full(call.get("id"))
     except Missing as error:
         raise ApiError(404, error.detail) from None
     return json_response(
