@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 from importlib.metadata import entry_points
 from multiprocessing.connection import Listener
 from types import FrameType
@@ -116,10 +117,10 @@ class Recorder:
 
 
 def main() -> None:
-    def connected(*arguments: Any, **named: Any) -> sqlite3.Connection:
-        database: sqlite3.Connection = connect(*arguments, **named)
-        database.set_trace_callback(lambda text: recorder.note(text, sys._getframe()) if text == "COMMIT" else None)
-        return database
+    class Traced(sqlite3.Connection):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            self.set_trace_callback(lambda text: recorder.note(text, sys._getframe()) if text == "COMMIT" else None)
 
     def submitted(pool: ThreadPoolExecutor, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         def placed() -> Any:
@@ -130,9 +131,11 @@ def main() -> None:
         return submit(pool, placed)
 
     _, checkout, socket, *options = sys.argv
-    recorder, connect, submit = Recorder(checkout), sqlite3.connect, ThreadPoolExecutor.submit
-    sqlite3.connect = connected  # type: ignore[assignment]
+    recorder, submit = Recorder(checkout), ThreadPoolExecutor.submit
     ThreadPoolExecutor.submit = submitted  # type: ignore[method-assign, assignment]
+    # Of parts that connect, and of those that have a class of their own.
+    sqlite3.connect = partial(sqlite3.connect, factory=Traced)  # type: ignore[assignment]
+    sqlite3.Connection = Traced  # type: ignore[misc]
     sys.addaudithook(
         lambda event, given: recorder.note(event, sys._getframe(), *map(str, given[1])) if event == "subprocess.Popen" else None
     )

@@ -67,7 +67,7 @@ class Breaker:
             without = {key: value for key, value in body.items() if key != name}
             yield Bad(without, 422, f"{name} in body is required")
             if self.schemas.kind(properties[name]) == "string":
-                yield Bad({**without, name: ""}, 422, f"{name} in body is required")
+                yield Bad({**without, name: ""}, 422, f"{name} in body is required and must not be empty")
         for name, inner in properties.items():
             for value, status, text in self._wrong(inner, name):
                 yield Bad({**body, name: value}, status, text)

@@ -142,6 +142,7 @@ async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
             return await attempt(context, change, context.publishing_files if change.files else context.publishing)
+    log.info("a change was overtaken %d times; changes of stored files wait for it now", ATTEMPTS)
     # Stored files that change faster than HAProxy checks a text would overtake this change for ever. Changes of files wait for this check,
     # and for the turn of its caller.
     async with context.stored_lock:
@@ -191,8 +192,8 @@ async def _beside(context: CommitContext, change: Change, operation: SetRuntime 
         change.author.rights.permit(operation.touches)
     if isinstance(operation, SetRuntime):
         async with context.process_lock:
-            members = await operation.apply() or ()
-            return await _entered(context, change, Outcome(context.current.version, live=True, lasting=False, members=members))
+            outcome = Outcome(context.current.version, live=True, lasting=False, members=await operation.apply() or ())
+        return await _entered(context, change, outcome)
     while True:
         with suppress(Overtaken):
             await context.require_room(change.author)
