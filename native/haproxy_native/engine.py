@@ -5,11 +5,8 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 
 import asyncio
 import logging
-import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from haproxy_native.background import Background
@@ -19,17 +16,16 @@ from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, permission, publication
 from haproxy_native.commit.bases import on_its_base, text_of
-from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Texts
+from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
-from haproxy_native.commit.of_transaction import change_of, commit_of, committed, edits_of, is_overtaken, preview_of_outdated
-from haproxy_native.commit.preview import Preview, preview, would_reload
+from haproxy_native.commit.of_transaction import commit_of, committed, preview_of
+from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.soundness import Soundness
-from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.disk.database import Database
 from haproxy_native.editing.header import same_text
 from haproxy_native.engine_context import context_of
@@ -42,15 +38,12 @@ from haproxy_native.errors import (
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.storage import coming
-from haproxy_native.storage.coming import Coming, FilePreview
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.files import Transaction
-from haproxy_native.transactions.staged import Staged
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -203,7 +196,7 @@ class Engine:
         """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
         candidate = await beside(self.candidate, body, file=file)
         await self.permit_evaluation(candidate)
-        return await self.check(candidate.after)
+        return await self.context.check_text(candidate.after)
 
     def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, file: str = "") -> Candidate:
         """Return what a question is about: a text in the place of a file, a transaction, or the configuration.
@@ -211,7 +204,7 @@ class Engine:
         Raises BadRequest and NoTransaction.
         """
         if body is not None:
-            return Candidate(self.document, self.with_texts({self.named(file): body}))
+            return Candidate(self.document, parts.with_parts(self.document, {self.named(file): text_as_sent(body)}))
         if transaction_id is None:
             return Candidate(self.document, self.document)
         document, (base, _) = self.read(transaction_id), self.context.transactions.sides(transaction_id)
@@ -221,36 +214,17 @@ class Engine:
         """Permit evaluating a candidate (native/haproxy_native/commit/permission.py). Raises Forbidden."""
         await permission.permit_evaluation(self.context, candidate)
 
-    def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:
-        """A document, the current one without, with texts in the place of some of its files, by their names. Raises BadRequest."""
-        return parts.with_parts(document or self.document, {name: text_as_sent(body) for name, body in texts.items()})
+    async def plan(self, change: Change) -> Preview:
+        """Return what the commit of a change would do. Raises what `preview` raises."""
+        return await preview(self.context, await on_its_base(self.context, change))
 
-    async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
-        """What a text or a transaction would change."""
-        if body is None and transaction_id and await beside(is_overtaken, self.context, self.transaction(transaction_id).id):
-            return await preview_of_outdated(self.context, transaction_id, self.check)
-        change = await self._planned({self.named(file): body} if body is not None else {}, transaction_id)
-        return await self.plan_change(change, self.context.transactions.staged(transaction_id) if transaction_id else None)
+    async def permit_plan(self, change: Change) -> None:
+        """Raise what `plan` raises before it has anything evaluated."""
+        await permit_preview(self.context, await on_its_base(self.context, change))
 
-    async def plan_change(self, change: Change, staged: Staged | None = None) -> Preview:
-        """What the commit of a change would do, with that of stored files. Raises what `preview` raises."""
-        if staged is None:
-            return await preview(self.context, change, self.check)
-        files = coming.coming(self.stores, staged)
-        check = partial(coming.check, self.context, files) if files else self.check
-        return await preview(self.context, change, check, files=staged.contents)
-
-    async def _planned(self, texts: Mapping[str, bytes], transaction_id: str | None) -> Change:
-        """The change that puts texts in the place of files, or that of a transaction; without either none. Raises BadRequest."""
-        if not texts and transaction_id:
-            return await change_of(self.context, transaction_id)
-        return Change([PutText(name, await beside(text_as_sent, body)) for name, body in texts.items()])
-
-    async def plan_set(
-        self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
-    ) -> tuple[Preview, list[FilePreview]]:
-        """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
-        return await coming.planned(self.context, await self._planned(texts, transaction_id), files)
+    async def plan_transaction(self, id_: str, more: Sequence[Operation] = ()) -> Preview:
+        """Return what the commit of a transaction of any status would do, and of `more` with it. Raises what `preview` raises."""
+        return await preview_of(self.context, self.transaction(id_).id, self.stores, more)
 
     # -- transactions
 
@@ -301,22 +275,18 @@ class Engine:
             Version(version).compare(self.context.current.version)
         return self.document, self.version()
 
-    async def commit(self, change: Change, staged: Staged | None = None) -> Outcome:
-        """Make a change, and with it that of the stored files that are staged. Raises what a commit raises."""
-        return await commit(self.context, await self._whole(change, staged))
+    async def commit(self, change: Change) -> Outcome:
+        """Make a change. Raises what a commit raises."""
+        return await commit(self.context, await on_its_base(self.context, change))
 
-    async def check_change(self, change: Change, staged: Staged | None = None, transaction_id: str | None = None) -> bool:
+    async def check_change(self, change: Change, transaction_id: str | None = None) -> bool:
         """Return whether a change would reload HAProxy; inside a transaction nothing does. Raises what it would be refused for."""
         if not transaction_id:
-            return await would_reload(self.context, await self._whole(change, staged))
+            return await would_reload(self.context, await on_its_base(self.context, change))
         self.context.transactions.to_edit(transaction_id)
         before = self.read(transaction_id)
         permission.permit(change.author, Texts(before, await beside(change.apply, before)))
         return False
-
-    async def _whole(self, change: Change, staged: Staged | None) -> Change:
-        files = edits_of(staged, self.stores) if staged else []
-        return await on_its_base(self.context, replace(change, operations=[*change.operations, *files]))
 
     # -- the host of the reload agent
 
@@ -369,13 +339,3 @@ class Engine:
             if self.context.current.touched() == touched:
                 with suppress(Unreadable):
                     await self.notice()
-
-    # -- helpers of the above
-
-    async def check(self, document: Document) -> list[Message]:
-        async with drafts_aside(wanted=self.settings.read_only):
-            drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document, str(uuid.uuid4())))
-            try:
-                return await self.context.ask_haproxy(drafts.checked(document))
-            finally:
-                drafts.discard()

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
+from haproxy_native.commit.change import Change
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
@@ -138,7 +139,7 @@ async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Co
     changed = copy.deepcopy(configuration)
     what = changed.change()
     text = stage.text(changed).encode()
-    planned = await engine.plan(text)
+    planned = await engine.plan(Change([await engine.text(text)]))
     try:
         outcome = await push(engine, text, version=engine.version())
     except Refused:

@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Reload
+from haproxy_native.commit.change import Change, Reload
 from haproxy_native.editing import header
 from haproxy_native.errors import (
     BadRequest,
@@ -50,7 +50,7 @@ class TestChanges:
                 assert engine.running is engine.document
                 transaction = engine.start_transaction(1)
                 assert engine.raw(transaction_id=transaction.id)
-                await engine.plan(transaction_id=transaction.id)
+                await engine.plan_transaction(transaction.id)
                 await engine.validate(before[0])
             assert (haproxy.file.read_bytes(), haproxy.file.stat().st_mtime_ns) == before
 
@@ -262,14 +262,14 @@ class TestPlan:
         async def work() -> None:
             text = haproxy.file.read_text()
             async with running_engine(haproxy.directory, haproxy) as engine:
-                live = await engine.plan(text.replace("weight 10", "weight 20").encode())
+                live = await engine.plan(Change([await engine.text(text.replace("weight 10", "weight 20").encode())]))
                 assert (live.commands, live.reasons, live.valid) == (["set server app/s1 weight 20"], [], True)
                 assert live.diff.splitlines()[-1] == "+  server s1 127.0.0.1:1 weight 20"
                 transaction = engine.start_transaction(1)
                 await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id)
-                reload = await engine.plan(transaction_id=transaction.id)
+                reload = await engine.plan_transaction(transaction.id)
                 assert (reload.commands, [reason.section for reason in reload.reasons]) == ([], ["backend b"])
-                wrong = await engine.plan(text.replace("weight 10", "weihgt 10").encode())
+                wrong = await engine.plan(Change([await engine.text(text.replace("weight 10", "weihgt 10").encode())]))
                 assert not wrong.valid
                 assert wrong.messages[0].section == "backend app from base"
                 assert haproxy.file.read_text() == text

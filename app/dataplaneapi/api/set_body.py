@@ -1,4 +1,4 @@
-"""Forms of a configuration and stored files: texts in memory, files in a throw-away directory, each part checked as it begins."""
+"""Forms of a configuration and stored files: texts in memory, files as drafts that become no files, each part checked as it begins."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,13 +10,17 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
 from dataplaneapi.open_engine import STORES
+from haproxy_native.beside import beside
+from haproxy_native.changes.file_operations import PutFile
+from haproxy_native.changes.operations import PutText, text_as_sent
+from haproxy_native.commit.change import Operation
 from haproxy_native.commit.permission import permit_file
+from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.disk.file import Draft
 from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.planning.touches import CHANGE, CREATE
-from haproxy_native.scratch import Scratch
 from haproxy_native.storage import names
-from haproxy_native.storage.coming import Coming
 from haproxy_native.storage.store import Store
 from haproxy_native.storage.upload import PIECE
 
@@ -24,68 +28,80 @@ CONFIGURATION = "configuration"
 
 
 @asynccontextmanager
-async def received(call: Call) -> AsyncIterator[tuple[Mapping[str, bytes], Sequence[Coming]]]:
-    """The texts, by the names of their files, and the files, which are gone afterwards. Raises ApiError that names the part."""
-    scratch = await asyncio.to_thread(Scratch, "set")
-    try:
-        form = SetForm(call, scratch.path)
-        async for part in call.body.parts():
-            if isinstance(part, Part):
-                await form.begin(part)
-            else:
-                await form.append(part)
-        call.body.check_ended()
-        await form.end()
-        yield form.texts, form.files
-    finally:
-        await asyncio.to_thread(scratch.remove)
+async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
+    """What the form does to the configuration and to stored files; its drafts are gone afterwards. Raises ApiError that names the part."""
+    async with drafts_aside():
+        form = SetForm(call)
+        try:
+            async for part in call.body.parts():
+                if isinstance(part, Part):
+                    await form.begin(part)
+                else:
+                    await form.append(part)
+            call.body.check_ended()
+            await form.end()
+            yield [*form.texts.values(), *form.files.values()]
+        finally:
+            for file in form.files.values():
+                file.discard()
 
 
 class SetForm:
     """`begin` and `append` as the parts arrive, `end` after them; then `texts` and `files` are whole."""
 
-    def __init__(self, call: Call, directory: Path) -> None:
-        self.texts: dict[str, bytes] = {}
-        self.files: list[Coming] = []
-        self._paths: set[Path] = set()
-        self._call, self._directory = call, directory
+    def __init__(self, call: Call) -> None:
+        self.texts: dict[str, PutText] = {}
+        self.files: dict[Path, PutFile] = {}
+        self._call = call
         self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
-        # Of the part that is arriving: its name in `texts`, None for a file, and what is not yet kept of it.
+        # Of the part that is arriving: its name in `texts`, or its draft, and what is not yet kept of it.
         self._text: str | None = None
+        self._draft: Draft | None = None
         self._part, self._pieces, self._held = "", bytearray(), 0
 
     async def begin(self, part: Part) -> None:
-        await self._keep()
+        await self._finish()
         self._part = f"part {part.name}" + (f", {part.file}" if part.file else "")
         try:
-            self._text = self._begun_text(part) if part.name == CONFIGURATION else None
-            if self._text is None:
-                self.files.append(await asyncio.to_thread(self._begun_file, part))
+            if part.name == CONFIGURATION:
+                self._text = self._begun_text(part)
+            else:
+                file = await asyncio.to_thread(self._begun_file, part)
+                self.files[file.path], self._draft = file, file.draft
         except (Exists, BadRequest, NotFound) as error:
             raise ApiError(400, f"{self._part}: {error}") from None
 
     async def append(self, data: bytes) -> None:
         self._pieces += data
-        if self._text is None and len(self._pieces) >= PIECE:
-            await self._keep()
+        if self._draft and len(self._pieces) >= PIECE:
+            await self._write(self._draft)
         if self._text is not None and self._largest and self._held + len(self._pieces) > self._largest:
             most = f"the maximum allowed size of {self._largest} bytes, which the setting max_body_size changes"
             raise ApiError(413, f"{self._part}: texts exceed {most}")
 
     async def end(self) -> None:
-        await self._keep()
+        await self._finish()
         if not self.texts and not self.files:
             raise ApiError(400, f"the form has no part; send {_known()}")
 
-    async def _keep(self) -> None:
+    async def _finish(self) -> None:
+        """The part has arrived."""
+        if (name := self._text) is not None:
+            text, self._text, self._pieces = bytes(self._pieces), None, bytearray()
+            refuse_masked_text(text)
+            self.texts[name] = PutText(name, await beside(text_as_sent, text))
+            self._held += len(text)
+        elif draft := self._draft:
+            await self._write(draft)
+            self._draft, path = None, draft.file.path
+            try:
+                await asyncio.to_thread(self.files[path].store.check_content, path, draft.path)
+            except BadRequest as error:
+                raise ApiError(400, f"{self._part}: {error.detail}") from None
+
+    async def _write(self, draft: Draft) -> None:
         pieces, self._pieces = bytes(self._pieces), bytearray()
-        if self._text is not None:
-            refuse_masked_text(pieces)
-            self.texts[self._text] = pieces
-            self._held += len(pieces)
-            self._text = None
-        elif self.files:
-            await asyncio.to_thread(_append, self._directory / str(len(self.files) - 1), pieces)
+        await asyncio.to_thread(draft.append, pieces)
 
     def _begun_text(self, part: Part) -> str:
         name = self._call.services.engine.named(part.file or self._call.get("file", ""))
@@ -93,7 +109,7 @@ class SetForm:
             raise BadRequest("a part for this file of the configuration is sent already")
         return name
 
-    def _begun_file(self, part: Part) -> Coming:
+    def _begun_file(self, part: Part) -> PutFile:
         """Raises Exists, BadRequest and Forbidden."""
         store = self._store(part.name)
         if not part.file:
@@ -101,13 +117,10 @@ class SetForm:
         if not names.is_element(part.file):
             raise BadRequest("the file name leaves the directory, send the last part of it")
         path = store.place(part.file)
-        if path in self._paths:
+        if path in self.files:
             raise BadRequest(f"a part for {path.name} is sent already")
         permit_file(store.kind, path, CHANGE if path.exists() else CREATE)
-        self._paths.add(path)
-        content = self._directory / str(len(self.files))
-        content.touch()
-        return Coming(store, path, content)
+        return PutFile(store, path, store.draft(path))
 
     def _store(self, name: str) -> Store:
         if name not in STORES:
@@ -120,8 +133,3 @@ class SetForm:
 
 def _known() -> str:
     return ", ".join((CONFIGURATION, *STORES))
-
-
-def _append(path: Path, data: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(data)

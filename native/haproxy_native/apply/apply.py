@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 from haproxy_native.apply import live_values
@@ -22,8 +21,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.file_operations import Contents, EditFiles
-from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.change import Candidate, Change, Outcome
+from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
@@ -32,20 +30,22 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import author
-from haproxy_native.scratch import Scratch
-from haproxy_native.storage import coming
-from haproxy_native.storage.coming import Coming, FilePreview
 from haproxy_native.text.document import Document
 
 
 class Declared:
-    """Makes a configuration and its stored files as an owner declares them; `plan` is what was planned last, for what was there then."""
+    """Makes a configuration and its stored files as an owner declares them; `plan` is what was planned last, for what was there then.
+
+    Without `limits` what is no conflict is made.
+    """
 
     is_whole: ClassVar[bool] = False
 
-    def __init__(self, editor: Editor, former: Owners, declaration: Declaration, limits: "Limits", files: Files, plan: Planned) -> None:
-        self._editor, self._former, self._declaration, self._limits = editor, former, declaration, limits
-        self._files, self.plan = files, plan
+    def __init__(
+        self, editor: Editor, former: Owners, declaration: Declaration, limits: "Limits | None", files: Files, plan: Planned
+    ) -> None:
+        self._editor, self._former, self._declaration, self.limits = editor, former, declaration, limits
+        self.files, self.plan = files, plan
 
     def apply(self, document: Document) -> Document:
         self._plan(document, self.plan.read)
@@ -53,13 +53,14 @@ class Declared:
 
     def contents(self, now: Contents) -> Contents:
         """What the stored files are to hold."""
-        self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self._files.items()})
-        return {self._files[object_][1]: content for object_, content in self.plan.files.contents.items()}
+        self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self.files.items()})
+        return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
 
     def _plan(self, document: Document, read: Mapping[str, bytes | None]) -> None:
         if document is not self.plan.before or read != self.plan.read:
             self.plan = planned(self._editor, document, self._former, self._declaration, read)
-            self._limits.check(self.plan)
+            if self.limits:
+                self.limits.check(self.plan)
 
 
 class Contested(Conflict):
@@ -153,21 +154,26 @@ class Apply:
             self._table.note(found)
         return found
 
-    async def plan(self, declaration: Declaration) -> tuple[Planned, Preview, Sequence[FilePreview]]:
+    async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
         """What it would change. Raises what the engine's `plan` raises, and Unusable."""
+        declared = await self._declared(declaration)
+        preview = await self._engine.plan(self._change(declared))
+        return declared.plan, preview
+
+    async def check_plan(self, declaration: Declaration) -> None:
+        """Raises what the author of a dry run would be refused for, but by HAProxy."""
+        await self._engine.permit_plan(self._change(await self._declared(declaration)))
+
+    async def _declared(self, declaration: Declaration, limits: Limits | None = None) -> Declared:
+        """What makes it, planned for what there is now. Raises Forbidden, Unusable, and what the limits raise."""
         former = self.owners
         files = self._files(declaration, former)
-        result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
+        read = await asyncio.to_thread(_read, files)
+        result = await beside(planned, self._editor, self._engine.document, former, declaration, read)
         permit_claims(self._editor, result.claims, result.created)
-        change = Change([PutDocument(result.document)])
-        if not result.files.contents:
-            return result, await self._engine.plan_change(change), []
-        scratch = await asyncio.to_thread(Scratch, "set")
-        try:
-            sent = await asyncio.to_thread(_coming, files, result.files.contents, scratch.path)
-            return result, *await coming.planned(self._engine.context, change, sent)
-        finally:
-            await asyncio.to_thread(scratch.remove)
+        if limits:
+            limits.check(result)
+        return Declared(self._editor, former, declaration, limits, files, result)
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
         """What the process has of what a plan changes; None where it does not say."""
@@ -202,29 +208,7 @@ class Apply:
         permit_owner(declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
-        former = self.owners
-        files = self._files(declaration, former)
-        result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
-        permit_claims(self._editor, result.claims, result.created)
-        limits.check(result)
-        return await self._engine.check_change(
-            self._change(Declared(self._editor, former, declaration, limits, files, result), files, limits)
-        )
-
-    async def check_plan(self, declaration: Declaration) -> None:
-        """Raises what the author of a dry run would be refused for, but by HAProxy."""
-        former = self.owners
-        files = self._files(declaration, former)
-        result = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
-        permit_claims(self._editor, result.claims, result.created)
-        scratch = await asyncio.to_thread(Scratch, "set")
-        try:
-            sent = await asyncio.to_thread(_coming, files, result.files.contents, scratch.path)
-            await self._engine.permit_evaluation(
-                Candidate(self._engine.document, result.document, {file.path: file.content for file in sent})
-            )
-        finally:
-            await asyncio.to_thread(scratch.remove)
+        return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
 
     async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
         """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises.
@@ -239,42 +223,33 @@ class Apply:
     async def _carried_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
         async with self._lock:
             former = self.owners
-            files = self._files(declaration, former)
-            read = await asyncio.to_thread(_read, files)
-            result = await beside(planned, self._editor, self._engine.document, former, declaration, read)
-            permit_claims(self._editor, result.claims, result.created)
-            limits.check(result)
+            declared = await self._declared(declaration, limits)
+            result = declared.plan
             if result.is_nothing:
                 (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
                 if result.owners != former:
                     await self._table.write(_beside(former, result.owners, declaration.owner))
-                self._remember(declaration.owner, sent, files, result)
+                self._remember(declaration.owner, sent, declared.files, result)
                 return Applied(result, None)
             # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
             await self._table.write(result.owners.replacing(former, AT_WORK))
             try:
-                result, outcome = await self._committed(declaration, former, files, result, limits)
+                outcome = await commit(self._engine.context, self._change(declared))
+                result = declared.plan
             except BaseException:
                 await self._table.write(former)
                 raise
             await self._table.write(self._made(former, result.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else result.before
-            self._remember(declaration.owner, sent, files, result.done(made))
+            self._remember(declaration.owner, sent, declared.files, result.done(made))
             return Applied(result, outcome)
 
     def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
         if sent:
             self._repeats[owner] = Repeat(sent, self._table.owners.claims.get(owner, {}), files, found)
 
-    async def _committed(
-        self, declaration: Declaration, former: Owners, files: Files, found: Planned, limits: Limits
-    ) -> tuple[Planned, Outcome]:
-        """`found`: what was planned already, used where nothing has come between."""
-        declared = Declared(self._editor, former, declaration, limits, files, found)
-        outcome = await commit(self._engine.context, self._change(declared, files, limits))
-        return declared.plan, outcome
-
-    def _change(self, declared: Declared, files: Files, limits: Limits) -> Change:
+    def _change(self, declared: Declared) -> Change:
+        files, limits = declared.files, declared.limits or Limits()
         stores = {path: store for store, path in files.values()}
         has_files = declared.plan.files.contents
         edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
@@ -345,17 +320,6 @@ def _read(files: Files) -> dict[str, bytes | None]:
         return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
     except OSError as error:
         raise Unusable(f"cannot read {error.filename}: {error.strerror}") from error
-
-
-def _coming(files: Files, contents: Mapping[str, bytes | None], directory: Path) -> list[Coming]:
-    """Written to a directory."""
-    coming = []
-    for number, (object_, content) in enumerate(contents.items()):
-        place = directory / str(number)
-        if content is not None:
-            place.write_bytes(content)
-        coming.append(Coming(*files[object_], None if content is None else place))
-    return coming
 
 
 def _touches(found: Planned) -> list[Touch]:

@@ -51,6 +51,9 @@ class FileStore(Protocol):
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
         """Raises InUse for a file that the configuration in `directory` names, with the line."""
 
+    def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
+        """What a file holds and will hold, empty for none; None for what no client may read. Blocks. Raises OSError."""
+
 
 @dataclass(frozen=True)
 class Drafted:

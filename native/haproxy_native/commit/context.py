@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -20,6 +21,7 @@ from haproxy_native.commit.loads import Load, LoadedText, Loads
 from haproxy_native.commit.ports import Kept, Observers
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_file import StateFile
+from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.ownership import owner_of
 from haproxy_native.errors import Refused, Unreadable
@@ -185,6 +187,15 @@ class CommitContext:
         """Checks drafts of the files with HAProxy and returns its warnings. Raises Refused, CheckImpossible and BadRequest."""
         with self.validating():
             return await check(files, self.check, transaction_id=transaction_id)
+
+    async def check_text(self, document: Document) -> list[Message]:
+        """Return HAProxy's warnings about a text that becomes no file. Raises Refused, CheckImpossible and BadRequest."""
+        async with drafts_aside(wanted=self.read_only):
+            drafts = await asyncio.to_thread(self.current.file.draft, document, str(uuid.uuid4()))
+            try:
+                return await self.ask_haproxy(drafts.checked(document))
+            finally:
+                drafts.discard()
 
     @contextmanager
     def validating(self) -> Iterator[None]:

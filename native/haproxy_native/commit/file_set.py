@@ -111,7 +111,7 @@ class FileSet:
             return by_reload(plan, forced=reload is Reload.NOW)
         return plan if steps is None else replace(plan, steps=steps, reasons=())
 
-    async def checked(self, document: Document, name: str) -> list[Message]:
+    async def checked(self, document: Document, name: str | None = None) -> list[Message]:
         """What HAProxy warns of, of a configuration with these files. Raises Refused and CheckImpossible."""
         document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
         given = await asyncio.to_thread(self._set, document)
@@ -144,11 +144,11 @@ async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -
     return files
 
 
-async def prepared(context: CommitContext, change: Change) -> FileSet:
+async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
     """The files of a change before it takes the locks; nothing of what depends on the process, unless it is to be judged."""
     if not any(operation.reads_process for operation in change.files):
         return await drafted(context, change.files)
-    if not context.observers.judges(change.author):
+    if not is_judged:
         return FileSet(context, change.files)
     async with context.settled(), context.process_lock:
         await context.notice()

@@ -7,7 +7,7 @@ from typing import Any
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import BreaksTests, Untested
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class GateVerdict:
     untested: str = ""
 
 
-async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
-    """Returns the gate's verdict; None if it does not judge changes of the present author."""
-    if not context.observers.judges(author.get()):
+async def verdict(context: CommitContext, by: Author, candidate: Candidate) -> GateVerdict | None:
+    """Returns the gate's verdict; None if it does not judge changes of this author."""
+    if not context.observers.judges(by):
         return None
     try:
         return GateVerdict(failed_before=await context.observers.judge(candidate))

@@ -1,6 +1,6 @@
 """The commit of a transaction, and what one holds that another writer overtook."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -9,10 +9,10 @@ from pathlib import Path
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.file_operations import Contents, EditFiles, FileStore
-from haproxy_native.commit.change import Change, Outcome, Reload
+from haproxy_native.commit.change import Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
+from haproxy_native.commit.preview import Preview, preview, preview_of_former
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text
 from haproxy_native.errors import (
@@ -53,10 +53,9 @@ async def commit_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
         raise NotCommittable(refusal)
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
-    change = await change_of(context, id_, merges=merges)
-    operations = [*change.operations, *edits_of(context.transactions.staged(id_), stores)]
+    change = await change_of(context, id_, stores, merges=merges)
     reload = Reload.NOW if force_reload else Reload.AUTO
-    return replace(change, operations=operations, expect=replace(change.expect, transaction=id_), reload=reload)
+    return replace(change, expect=replace(change.expect, transaction=id_), reload=reload)
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
@@ -66,26 +65,33 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
     return status == OUTDATED or (status == IN_PROGRESS and is_other)
 
 
-async def change_of(context: CommitContext, id_: str, *, merges: bool = False) -> Change:
-    """Return what a transaction of any status changes, without its stored files, on the version that it started from.
+async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, merges: bool = False) -> Change:
+    """Return what a transaction of any status changes, on the version that it started from.
 
-    `merges`: what came between stays. Raises NoTransaction, and TextGone where that needs a text which is not known any more.
+    `merges`: what came between stays. Raises NoTransaction, TextGone where that needs a text which is not known any more, and Missing.
     """
     base, document = await beside(context.transactions.sides, id_)
     if merges and base is None:
         raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
-    return Change(list(transaction.operations), expect(transaction.version, base, document))
+    files = edits_of(context.transactions.staged(id_), stores)
+    return Change([*transaction.operations, *files], expect(transaction.version, base, document))
 
 
-async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:
-    """Return what the commit of a transaction would do now, merged; if it collides, what it was to do, and with what it collides."""
-    change = await change_of(context, id_, merges=True)
+async def preview_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], more: Sequence[Operation] = ()) -> Preview:
+    """Return what the commit of a transaction would do, and of `more` with it; if it was overtaken, when it is merged.
+
+    If it collides: what it was to do, and with what it collides.
+    """
+    is_merged = await beside(is_overtaken, context, id_)
+    change = await change_of(context, id_, stores, merges=is_merged)
     try:
-        return await preview(context, change, check, files=context.transactions.staged(id_).contents)
+        return await preview(context, replace(change, operations=[*change.operations, *more]))
     except Conflict as error:
+        if not is_merged:
+            raise
         base, document = await beside(context.transactions.sides, id_)
-        return await preview_of_former(context, base or document, document, check, error)
+        return await preview_of_former(context, Texts(base or document, document), error)
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:

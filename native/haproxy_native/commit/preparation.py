@@ -75,7 +75,7 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     await context.current.notice_aside()
     change.expect.compare(context.current.version)
     before, base, publications = context.current.document, context.current.version, context.publications
-    files = await file_set.prepared(context, change)
+    files = await file_set.prepared(context, change, is_judged=context.observers.judges(change.author))
     prepared = Prepared(Texts(before, before), base, publications, files)
     try:
         prepared = await _edited(context, change, prepared)

@@ -1,26 +1,31 @@
-"""What a configuration would change, without changing it: a unified difference, the plan, and HAProxy's words."""
+"""What a change would do, without making it: differences, plans, HAProxy's words, and the verdict of tests.
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+The change is made as its commit makes it, with drafts that become no files, and its author needs the same permission.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from haproxy_native.beside import beside
+from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import file_set, process
-from haproxy_native.commit.change import Candidate, Change, Reload
+from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.commit import admit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.decision import decide, reasons_to_reload
+from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.commit.permission import edited, permit_evaluation, refuse_reload
+from haproxy_native.commit.publication import reasons_of
 from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.editing import patches
-from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.header import under_header_of
+from haproxy_native.editing.header import same_text, under_header_of
 from haproxy_native.errors import Conflict, Refused
-from haproxy_native.planning.effects import Effect, effects
-from haproxy_native.planning.plan import Reason
+from haproxy_native.planning.effects import Effect
+from haproxy_native.planning.outcome import FilePlan, Plan, Reason
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import Check as VerifiedBy
 from haproxy_native.runtime.verification import Gone, Limit, Shows
@@ -28,16 +33,28 @@ from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import joined, split_lines
 
-Check = Callable[[Document], Awaitable[Sequence[Message]]]
 FUTURE, PAST = ("now", "then"), ("before", "after")
+# In bytes: of larger files no difference is worked out.
+LARGEST_DIFFERENCE = 1 << 18
+
+
+@dataclass(frozen=True)
+class FilePreview:
+    """How a stored file would be applied. `diff` is None for certificates, for what looks like a key, and for large files."""
+
+    store: FileStore
+    path: Path
+    diff: str | None
+    plan: FilePlan
 
 
 @dataclass(frozen=True)
 class Preview:
     """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration.
 
-    `servers`: backend and name of those that the commands change. `conflict`: why it cannot be made on the current configuration; the rest
-    is then of the one that it started from. `tests`: None where none are required.
+    `files` are those that change with it, with reasons and commands of their own. `servers`: backend and name of those that the commands
+    change. `conflict`: why it cannot be made on the current configuration; the rest is then of the one that it started from. `tests`: None
+    where none are required.
     """
 
     diff: str
@@ -49,61 +66,110 @@ class Preview:
     conflict: Conflict | None = None
     servers: Sequence[tuple[str, str]] = ()
     tests: GateVerdict | None = None
+    files: Sequence[FilePreview] = ()
+
+    @property
+    def reloads(self) -> bool:
+        """Whether a reload is needed, for the configuration or for one of the files."""
+        return bool(self.reasons or reasons_of(file.plan for file in self.files))
 
 
-async def would_reload(context: CommitContext, change: Change) -> bool:
-    """Return whether the commit of a change would reload HAProxy, which is not asked about the text.
+@asynccontextmanager
+async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[Texts, FileSet, bool]]:
+    """Yield what a change makes of configuration and stored files, as drafts aside, and whether its author may reload HAProxy for it.
 
     Raises Forbidden for a change that the author may not commit, and what its expectation, its operations and its files are refused for.
     """
-    admit(context, change)
     await context.current.notice_aside()
     change.expect.compare(context.current.version)
     before = context.current.document
-    async with drafts_aside():
-        files = await file_set.prepared(context, change)
-        touched = await files.touches(change.author.rights)
-        (_, new), may_reload = await beside(edited, change, before, touched)
-        files.refuse_named(new)
+    async with drafts_aside(wanted=context.read_only or bool(change.files)):
+        files = await file_set.prepared(context, change, is_judged=True)
+        try:
+            texts, may_reload = await beside(edited, change, before, await files.touches(change.author.rights))
+            files.refuse_named(texts.after)
+            yield texts, files, may_reload
+        finally:
+            files.discard()
+
+
+async def would_reload(context: CommitContext, change: Change) -> bool:
+    """Return whether the commit of a change would reload HAProxy, which is not asked about the text. Raises what `preview` raises."""
+    admit(context, change)
+    async with _made(context, change) as ((before, new), files, may_reload):
         if files:
             async with context.publishing_files():
                 plans = await files.planned()
-            return any(plan.reasons and not plan.steps for plan in plans.values()) or await _needs_reload(context, change, before, new)
-    is_live = await process.plan_without_check(context, change, before, new) is not None
-    if not may_reload and not is_live:
-        await refuse_reload(context, change, before, new)
-    return not (change.reload is Reload.NONE or is_live) and await _needs_reload(context, change, before, new)
+            return bool(reasons_of(plans.values())) or await _needs_reload(context, change, before, new)
+        is_live = await process.plan_without_check(context, change, before, new) is not None
+        if not may_reload and not is_live:
+            await refuse_reload(context, change, before, new)
+        return not (change.reload is Reload.NONE or is_live) and await _needs_reload(context, change, before, new)
 
 
 async def _needs_reload(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
     return change.reload is Reload.NOW or bool(await reasons_to_reload(context, before, new, change.claimed))
 
 
-async def preview(
-    context: CommitContext, change: Change, check: Check, *, files: Mapping[Path, Path | None] = MappingProxyType({})
-) -> Preview:
-    """Return what the commit of a change would do to the current configuration.
+async def permit_preview(context: CommitContext, change: Change) -> None:
+    """Raise what `preview` raises before it has anything evaluated."""
+    async with _made(context, change):
+        pass
 
-    `files` as in `Candidate`; what the change itself does to stored files is left out. Raises Forbidden for a change that the author may
-    not commit, what its operations raise, and what `check` does, except Refused.
+
+async def preview(context: CommitContext, change: Change) -> Preview:
+    """Return what the commit of a change would do, without doing it.
+
+    Raises Forbidden for a change that the author may not commit, before anything of it is evaluated; what its expectation, its operations
+    and its files are refused for; and CheckImpossible.
     """
-    current = context.current.document
-    new = await beside(_made, change, current)
-    await permit_evaluation(context, Candidate(current, new, files))
-    valid, messages = await _judged(new, check)
-    # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
-    async with context.publishing():
-        await context.observe()
-        plan = (await decide(context, current, new, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
-    reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
-    diff = await beside(difference, context.current.document, new, context.current.path.name)
-    touched = await beside(effects, standard_editor(), current, new)
-    tests = await verdict(context, Candidate(current, new, files)) if valid else None
-    return Preview(diff, touched, [command.text for command in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
+    async with _made(context, change) as (texts, files, _):
+        is_judged = change.validation is not Validation.NEVER
+        valid, messages = await _judged(context, texts.after, files) if is_judged else (True, ())
+        # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
+        async with context.publishing_files() if files else context.publishing():
+            await (context.notice() if files else context.observe())
+            plans = await files.planned()
+            plan = await _plan(context, change, texts, files)
+        commands = [] if plan.reasons else plan.commands
+        diff = await beside(difference, texts.before, texts.after, context.current.path.name)
+        shown = [await asyncio.to_thread(_file_preview, context, files, *row) for row in plans.items()]
+        tests = await verdict(context, change.author, Candidate(texts.before, texts.after, files.written)) if valid else None
+        effects = await beside(lambda: texts.effects)
+    sent = [command.text for command in commands]
+    return Preview(diff, effects, sent, plan.reasons, valid, messages, servers=_servers(commands), tests=tests, files=shown)
 
 
-def _made(change: Change, current: Document) -> Document:
-    return patches.sharing(change.apply(current), current)
+async def _judged(context: CommitContext, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
+    """Return whether HAProxy accepts a configuration with these files, and what it says."""
+    try:
+        return True, await (files.checked(new) if files else context.check_text(new))
+    except Refused as error:
+        return False, [alert for alert in error.alerts if isinstance(alert, Message)]
+
+
+async def _plan(context: CommitContext, change: Change, texts: Texts, files: FileSet) -> Plan:
+    """Plan the configuration; nothing where files change alone. The caller holds the locks."""
+    before, new = texts
+    if bool(files) and await beside(same_text, before, new):
+        return Plan()
+    return (await decide(context, before, new, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
+
+
+def _file_preview(context: CommitContext, files: FileSet, path: Path, plan: FilePlan) -> FilePreview:
+    store = files.stores[path]
+    return FilePreview(store, path, _difference(context, store, path, files.written[path]), plan)
+
+
+def _difference(context: CommitContext, store: FileStore, path: Path, draft: Path | None) -> str | None:
+    there = [file for file in (path, draft) if file and file.exists()]
+    try:
+        is_large = any(file.stat().st_size > LARGEST_DIFFERENCE for file in there)
+        contents = None if is_large else store.compared(context, path, draft)
+    except OSError:
+        return None
+    before, after = (content.decode("utf-8", "replace") for content in contents or (b"", b""))
+    return difference_of_texts(before, after, path.name) if contents else None
 
 
 def _servers(commands: Sequence[Command]) -> list[tuple[str, str]]:
@@ -120,19 +186,12 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
     return None
 
 
-async def preview_of_former(context: CommitContext, before: Document, document: Document, check: Check, conflict: Conflict) -> Preview:
-    """What differs between a former configuration and a document that cannot be made on the current one. Raises as `preview` does."""
-    await permit_evaluation(context, Candidate(before, document))
-    valid, messages = await _judged(document, check)
-    diff = await beside(difference, before, document, context.current.path.name, PAST)
-    return Preview(diff, await beside(effects, standard_editor(), before, document), (), (), valid, messages, conflict)
-
-
-async def _judged(document: Document, check: Check) -> tuple[bool, Sequence[Message]]:
-    try:
-        return True, list(await check(document))
-    except Refused as error:
-        return False, [alert for alert in error.alerts if isinstance(alert, Message)]
+async def preview_of_former(context: CommitContext, texts: Texts, conflict: Conflict) -> Preview:
+    """Return what differs from a former configuration in one that cannot be made on the current one. Raises as `preview` does."""
+    await permit_evaluation(context, Candidate(texts.before, texts.after))
+    valid, messages = await _judged(context, texts.after, FileSet(context))
+    diff = await beside(difference, texts.before, texts.after, context.current.path.name, PAST)
+    return Preview(diff, await beside(lambda: texts.effects), (), (), valid, messages, conflict)
 
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:

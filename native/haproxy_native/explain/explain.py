@@ -58,7 +58,8 @@ class Explain:
             await self._engine.permit_evaluation(candidate)
         key = await beside(_key, document, self._home, files)
         # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
-        checking = abandonment.create_task(self._engine.check(document)) if check and not files and key not in self._taken else None
+        is_checked = check and not files and key not in self._taken
+        checking = abandonment.create_task(self._engine.context.check_text(document)) if is_checked else None
         try:
             async with self.shadows.asker(document, key, files) as asker:
                 if checking:
@@ -68,7 +69,7 @@ class Explain:
         except NoShadow:
             # A text that HAProxy refuses is a better reason.
             if not files:
-                await (checking or self._engine.check(document))
+                await (checking or self._engine.context.check_text(document))
             raise
         finally:
             if checking:

@@ -3,7 +3,14 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictInt, StrictStr
 
-from . import batch_result, effect, haproxy_message, planned_tests, reload_reason
+from . import (
+    batch_result,
+    effect,
+    haproxy_message,
+    planned_tests,
+    reload_reason,
+    sent_file_plan,
+)
 
 
 class BatchDone(Model):
@@ -21,6 +28,8 @@ class BatchDone(Model):
     """In a dry run the difference as text."""
     effects: list[effect.Effect] | None = None
     """In a dry run what it changes."""
+    files: list[sent_file_plan.SentFilePlan] | None = None
+    """In a dry run the plans of stored files."""
     commands: list[StrictStr] | None = None
     """In a dry run the runtime commands."""
     tests: planned_tests.PlannedTests | None = None

@@ -23,7 +23,7 @@ class Plan(Model):
     effects: list[effect.Effect]
     """Objects and members that change."""
     files: list[sent_file_plan.SentFilePlan] | None = None
-    """Plans of the stored files of a form."""
+    """Plans of the stored files that change with it."""
     messages: list[haproxy_message.HaproxyMessage]
     """What HAProxy says about the configuration."""
     reasons: list[reload_reason.ReloadReason]

@@ -7,7 +7,7 @@ from . import reload_reason
 
 
 class SentFilePlan(Model):
-    """How HAProxy would get to know of one stored file of a form."""
+    """How HAProxy would get to know of one stored file."""
 
     store: StrictStr
     """Name of the store as in the paths of storage."""

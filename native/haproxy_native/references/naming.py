@@ -3,10 +3,9 @@
 import asyncio
 import os
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -14,16 +13,13 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.file_operations import EditFiles
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit import file_set
 from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
-from haproxy_native.commit.preview import Preview, preview
-from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRenaming
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
 from haproxy_native.references.found import References, check_name, entries_by_path, entries_naming, renamed, to_file, to_object
@@ -99,14 +95,6 @@ class Renaming:
         return parsed(self.to)[-1]
 
 
-@dataclass(frozen=True)
-class Foreseen:
-    """What a renaming would do; `files`: how each stored file is applied, by its object."""
-
-    preview: Preview
-    files: Mapping[str, FilePlan]
-
-
 class Naming:
     """References and renaming of one engine."""
 
@@ -153,19 +141,12 @@ class Naming:
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY)
         return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change, transaction_id)
 
-    async def plan(self, renaming: Renaming) -> Foreseen:
+    async def plan(self, renaming: Renaming) -> Preview:
         """What it would do, without doing it."""
-        engine, change = self._engine, renaming.change
-        async with drafts_aside(wanted=True):
-            changed = await file_set.drafted(engine.context, change.files)
-            if not changed:
-                document = await beside(change.apply, engine.read(renaming.transaction_id))
-                return Foreseen(await engine.plan_change(Change([PutDocument(document)])), {})
-            check = partial(changed.checked, name="plan")
-            preview_ = await preview(engine.context, change, check, files=changed.written)
-            async with engine.context.settled():
-                plans = await changed.planned()
-        return Foreseen(preview_, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})
+        change = renaming.change
+        if renaming.transaction_id:
+            change = Change([PutDocument(await beside(change.apply, self._engine.read(renaming.transaction_id)))])
+        return await self._engine.plan(change)
 
     async def rename(self, renaming: Renaming, reload: Reload = Reload.AUTO) -> Outcome:
         """One commit, or an edit of the transaction. Raises what they raise."""

@@ -60,6 +60,9 @@ class SpoeStore:
     def check_content(self, path: Path, draft: Path) -> None:
         """HAProxy is asked."""
 
+    def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
+        return path.read_bytes() if path.exists() else b"", draft.read_bytes() if draft else b""
+
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
         """Raises InUse also while what still runs reads the file."""
         for each in (document, self._running):

@@ -47,6 +47,9 @@ class CertificateStore(Store):
             raise BadRequest(f"a certificate file may have {LARGEST} bytes")
         certificate.accepted(draft.read_bytes(), key_beside(path))
 
+    def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
+        return None
+
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found, runtime, base = list[tuple[str, str, str]](), context.runtime, str(context.current.path.parent)
         files = await asyncio.to_thread(self.files)

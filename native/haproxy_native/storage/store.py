@@ -165,6 +165,13 @@ class Store:
         """Whether clients may read a file. Raises OSError."""
         return not self._beside_keys() or not key_material.is_secret(self.content(path))
 
+    def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
+        """What a file holds and will hold, empty for none; None for what no client may read. Blocks. Raises OSError."""
+        if path.exists() and not self.may_send(context, path):
+            return None
+        contents = self.content(path) if path.exists() else b"", draft.read_bytes() if draft else b""
+        return None if any(map(key_material.is_secret, contents)) else contents
+
     def _beside_keys(self) -> bool:
         if self.keys is None:
             return False

@@ -5,13 +5,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from haproxy_native.changes.file_operations import FileStore, PutFile
-from haproxy_native.commit.change import Candidate, Change, Outcome, Reload, Validation
+from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.gate import GateVerdict, verdict
-from haproxy_native.commit.permission import permit_evaluation
 from haproxy_native.disk.file import Draft
-from haproxy_native.planning.outcome import FilePlan
 
 PIECE = 1 << 18
 
@@ -55,39 +52,28 @@ class Upload:
 
     async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
         """Makes it the file. Raises what `commit` raises, with the former file in place."""
-        if self.ends_lines and self._last != b"\n":
-            self._pieces += b"\n"
-        draft = await self._flush()
-        await asyncio.to_thread(self._check_content, self.path, draft.path)
+        draft = await self._checked()
         if self._stage:
             await self._stage(draft, self.check)
             self._committed = True
             return Outcome(context.current.version)
-        change = Change([PutFile(self._store, self.path, draft, self.check)], reload=reload, validation=Validation.NEVER)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
-        return await commit(context, change)
+        return await commit(context, self._change(draft, reload))
 
-    async def plan(self, context: CommitContext) -> FilePlan:
-        """What a commit would make the worker do, without one. Raises Forbidden, and what the content is refused for."""
-        await self.permit(context)
+    async def change(self) -> Change:
+        """What would make it the file. Raises what the content is refused for."""
+        return self._change(await self._checked())
+
+    async def _checked(self) -> Draft:
+        if self.ends_lines and self._last != b"\n":
+            self._pieces += b"\n"
         draft = await self._flush()
         await asyncio.to_thread(self._check_content, self.path, draft.path)
-        async with context.settled():
-            await context.notice()
-            return await self._store.plan(context, self.path, draft.path)
+        return draft
 
-    async def permit(self, context: CommitContext) -> None:
-        """Raise Forbidden unless the present author may commit it."""
-        await permit_evaluation(context, self._candidate(context, await self._flush()))
-
-    async def verdict(self, context: CommitContext) -> GateVerdict | None:
-        """Returns the gate's verdict; `plan` must be called first."""
-        return await verdict(context, self._candidate(context, await self._flush()))
-
-    def _candidate(self, context: CommitContext, draft: Draft) -> Candidate:
-        document = context.current.document
-        return Candidate(document, document, {self.path: draft.path})
+    def _change(self, draft: Draft, reload: Reload = Reload.AUTO) -> Change:
+        return Change([PutFile(self._store, self.path, draft, self.check)], reload=reload, validation=Validation.NEVER)
 
     def discard(self) -> None:
         if self._made and not self._committed:

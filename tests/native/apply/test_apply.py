@@ -190,7 +190,7 @@ def test_what_can_be_applied_again(file: Path) -> None:
             assert apply.exported("b") == {
                 "backends": [{"name": "shop", "servers": {"b": {"name": "b", "address": "127.0.0.1", "port": 2}}}]
             }
-            found, preview, _ = await apply.plan(declared(SHOP))
+            found, preview = await apply.plan(declared(SHOP))
             assert [effect.member for effect in found.effects] == ["performance_options"] and preview.valid
             assert OwnerTable(engine.database).owners.claims.keys() == {"a", "b"}
 
@@ -202,7 +202,7 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
             await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
-            found, _, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
+            found, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
             await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))])
             await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(moves=found.moves))
             await engine.amend([ByFunction(substituting("weight 6", "weight 7"))])
@@ -284,7 +284,7 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
             await apply.carry_out(declared(SHOP), Limits())
             for turn in range(number):
                 wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
-                found, _, _ = await apply.plan(declared(wanted, force=True))
+                found, _ = await apply.plan(declared(wanted, force=True))
                 edit = engine.amend([ByFunction(weighing(turn % 100 + 1))])
                 stale = apply.carry_out(declared(wanted, force=True), Limits(moves=found.moves))
                 if turn % 2:

@@ -35,7 +35,7 @@ def test_an_outdated_one_is_merged_after_a_restart(tmp_path: Path) -> None:
         async with running_engine(tmp_path) as engine:
             with pytest.raises(Outdated):
                 await engine.commit_transaction(other.id)
-            preview = await engine.plan(transaction_id=other.id)
+            preview = await engine.plan_transaction(other.id)
             assert [(each.object, each.old) for each in preview.effects] == [("backend/b2", None)]
             transaction, outcome = await engine.commit_transaction(other.id, merges=True)
             assert (transaction.status, outcome.version, engine.transactions()) == ("success", 3, [])
@@ -78,7 +78,7 @@ def test_one_that_collides_is_not_merged(tmp_path: Path) -> None:
             await engine.write([ByFunction(with_retries(2))], Version(1))
             with pytest.raises(Collided, match="backend/b was changed by what came between as well"):
                 await engine.commit_transaction(transaction.id, merges=True)
-            preview = await engine.plan(transaction_id=transaction.id)
+            preview = await engine.plan_transaction(transaction.id)
             assert isinstance(preview.conflict, Collided)
             assert (preview.conflict.version, "+  retries 1" in preview.diff, preview.commands) == (1, True, ())
 

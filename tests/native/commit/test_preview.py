@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haproxy_native.changes.expect import Version
+from haproxy_native.commit.change import Change
 from haproxy_native.commit.preview import difference
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
@@ -99,7 +100,7 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
         second = asyncio.create_task(engine.write([ByFunction(adding("second"))], Version(2)))
         await asyncio.to_thread(replaced.wait, 30)
         haproxy.start()
-        asked = asyncio.create_task(engine.plan())
+        asked = asyncio.create_task(engine.plan(Change()))
         await asyncio.wait([asked], timeout=0.5)
         go.set()
         await asked
@@ -115,10 +116,10 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
 def test_a_text_that_was_sent_is_not_in_effect_while_a_part_of_it_waits_for_a_reload(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         assert (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id
-        waits = await engine.plan(bytes(engine.document.data))
+        waits = await engine.plan(Change([await engine.text(engine.document.data)]))
         assert (list(waits.commands), bool(waits.reasons)) == ([], True)
         await reload(engine)
-        done = await engine.plan(bytes(engine.document.data))
+        done = await engine.plan(Change([await engine.text(engine.document.data)]))
         assert (list(done.commands), list(done.reasons)) == ([], [])
 
     run_beside(tmp_path, work)

@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.access.rights import VERBS, Rights, Rule
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit import process
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.history.history import History
@@ -175,7 +175,7 @@ def test_a_transaction_remembers_what_is_claimed_in_it(haproxy: HAProxy, change:
             transaction = engine.start_transaction(engine.version())
             await edited(engine, transaction.id)
         async with running_engine(haproxy.directory, haproxy) as engine:
-            planned = await engine.plan(transaction_id=transaction.id)
+            planned = await engine.plan_transaction(transaction.id)
             _, outcome = await engine.commit_transaction(transaction.id)
             assert outcome.live and "set server app/s1 weight 10" in outcome.commands
             assert [*planned.commands] == [*outcome.commands], "its plan shows what it sets back"
@@ -261,7 +261,7 @@ def test_a_push_of_the_same_text_sets_nothing_back(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             haproxy.ask("set server app/s1 state drain")
             before = state(haproxy)
-            assert not (await engine.plan(engine.raw())).commands
+            assert not (await engine.plan(Change([await engine.text(engine.raw())]))).commands
             outcome = await push(engine, engine.raw(), version=engine.version())
             assert outcome.live and not outcome.commands and state(haproxy) == before
 

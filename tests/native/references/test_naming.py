@@ -38,8 +38,8 @@ def test_maps_and_splits_go_with_the_text(haproxy: HAProxy, tmp_path: Path) -> N
             before, naming = engine.document.text, Naming(engine)
             renaming = await naming.renaming("backend/app", "shop", engine.document)
             assert {each.object for each in renaming.places} == {"frontend/web", "backend/app", "map/split_a.map"}
-            foreseen = await naming.plan(renaming)
-            assert foreseen.preview.valid and list(foreseen.files) == ["map/split_a.map"] and path.read_text() == text
+            planned = await naming.plan(renaming)
+            assert planned.valid and [file.path for file in planned.files] == [path] and path.read_text() == text
             await naming.rename(renaming)
             assert path.read_text() == text.replace("app", "shop") and "backend app" not in engine.document.text
             await naming.rename(await naming.renaming("backend/shop", "app", engine.document))

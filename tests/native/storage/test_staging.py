@@ -57,7 +57,7 @@ def test_nothing_is_written_before_the_commit_and_all_of_it_then(haproxy: HAProx
             seen.find("old.map")
         with pytest.raises(Exists):
             seen.new("new.map")
-        preview = await engine.plan(transaction_id=id_)
+        preview = await engine.plan_transaction(id_)
         assert preview.diff and preview.valid, preview
         _, outcome = await engine.commit_transaction(id_)
         assert held(haproxy) == AFTER and outcome.version == 2 and "new.map" in haproxy.file.read_text()

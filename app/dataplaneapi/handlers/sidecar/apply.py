@@ -82,9 +82,9 @@ CHECKS = {"replace": _check}
 
 
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
-    planned_apply, preview, files = await call.services.apply.plan(declaration)
+    planned_apply, preview = await call.services.apply.plan(declaration)
     limits.check_deleted(planned_apply)
-    planned = await beside(lambda: with_files(as_dict(preview), files))
+    planned = await beside(lambda: with_files(as_dict(preview), preview.files))
     shown = await beside(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, planned_apply)
     if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:

@@ -22,7 +22,8 @@ from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, applied
-from haproxy_native.commit.change import Candidate, Change, Reload, Texts
+from haproxy_native.commit.change import Change, Reload, Texts
+from haproxy_native.commit.of_transaction import edits_of
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import NativeError, Stale
@@ -76,7 +77,6 @@ class Made:
 
     document: Document
     staged: Staged
-    base: Document
     edits: list[Edit] = field(default_factory=list)
 
     async def serve(self, call: Call) -> Response:
@@ -144,10 +144,10 @@ def _step(call: Call, number: int, sent: Any) -> Step:
 
 async def _attempt(call: Call, steps: list[Step]) -> Response:
     engine = call.services.engine
-    async with _built(call, steps) as (change, made, answers):
+    async with _built(call, steps) as (change, answers):
         if call.get("dry_run"):
-            return await beside(_planned, call, steps, answers, await engine.plan_change(change, made.staged))
-        outcome = await engine.commit(change, made.staged)
+            return await beside(_planned, call, steps, answers, await engine.plan(change))
+        outcome = await engine.commit(change)
     reload_id = None if outcome.live else outcome.reload_id
     results = await beside(_results, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
@@ -157,15 +157,17 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
 
 
 @asynccontextmanager
-async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, Made, list[Answer]]]:
+async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, list[Answer]]]:
     """The one change of all calls, with their answers; the stored files that they change are gone at the end. Raises ApiError."""
     is_merged, force_reload = merges(call), bool(call.get("force_reload"))
     base, version = await call.services.engine.base(call.get("version"), merges=is_merged)
-    made = Made(base, Staged(None), base)
+    made = Made(base, Staged(None))
     try:
         answers = [await _answered(call, step, made) for step in steps]
         expect = Rebase(version, base) if is_merged else Version(version, base, made.document)
-        yield Change(made.edits, expect, Reload.NOW if force_reload else Reload.AUTO, skips_same=not force_reload), made, answers
+        files = edits_of(made.staged, call.services.engine.stores)
+        reload = Reload.NOW if force_reload else Reload.AUTO
+        yield Change([*made.edits, *files], expect, reload, skips_same=not force_reload), answers
     finally:
         await asyncio.to_thread(made.staged.remove)
 
@@ -199,16 +201,17 @@ def _result(step: Step, answer: Answer, *, is_live: bool) -> dict[str, Any]:
 
 
 def _planned(call: Call, steps: list[Step], answers: list[Answer], preview: Preview) -> Response:
-    results = _results(steps, answers, is_live=not preview.reasons)
+    results = _results(steps, answers, is_live=not preview.reloads)
     return json_response(200, {"version": call.services.engine.version(), **as_dict(preview), "results": results})
 
 
 async def _check(call: Call) -> bool:
-    async with _built(call, _steps(call)) as (change, made, _):
+    engine = call.services.engine
+    async with _built(call, _steps(call)) as (change, _):
         if call.get("dry_run"):
-            await call.services.engine.permit_evaluation(Candidate(made.base, made.document, made.staged.contents))
+            await engine.permit_plan(change)
             return False
-        return await call.services.engine.check_change(change, made.staged)
+        return await engine.check_change(change)
 
 
 CHECKS = {"create": _check}

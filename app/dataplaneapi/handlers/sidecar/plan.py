@@ -15,26 +15,28 @@ from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import Candidate, Change
+from haproxy_native.commit.change import Change, Operation
 from haproxy_native.commit.gate import GateVerdict
-from haproxy_native.commit.preview import Preview
+from haproxy_native.commit.preview import FilePreview, Preview
+from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.errors import Collided, Missing
 from haproxy_native.event_stream import ring
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
-from haproxy_native.storage.coming import FilePreview
 from haproxy_native.storage.upload import Upload
 
 
 async def plan(call: TextOrFormCall) -> Response:
     """Plans a text, a transaction, a form with stored files, or lines that are added; changes nothing."""
-    if call.get("add"):
-        return await _of_lines(call)
-    if isinstance(call.body, Parts):
-        return await beside(json_response, 200, await _of_parts(call))
-    _check_one(call)
-    preview = await call.services.engine.plan(call.body, transaction_id=call.transaction_id, file=call.get("file", ""))
+    engine = call.services.engine
+    async with _asked(call) as operations:
+        id_ = call.transaction_id
+        preview = await (engine.plan_transaction(id_, operations) if id_ else engine.plan(Change(operations)))
     shown = await beside(as_dict, preview)
+    if isinstance(call.body, Parts):
+        shown.setdefault("files", [])
+    if call.get("add"):
+        shown |= await beside(_text, call, operations)
     if preview.conflict:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
@@ -43,42 +45,39 @@ async def plan(call: TextOrFormCall) -> Response:
     return await beside(json_response, 200, shown)
 
 
-def _check_one(call: Call) -> None:
-    if (call.body is None) == (call.transaction_id is None):
+@asynccontextmanager
+async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
+    """What would be done to configuration and stored files, beside a transaction. Raises ApiError."""
+    if call.get("add"):
+        yield await _lines(call)
+    elif isinstance(call.body, Parts):
+        async with received(call) as operations:
+            if call.transaction_id is not None and any(isinstance(each, PutText) for each in operations):
+                raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
+            yield operations
+    elif (call.body is None) == (call.transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
+    elif call.body is None:
+        yield []
+    else:
+        name = call.services.engine.named(call.get("file", ""))
+        yield [PutText(name, await beside(text_as_sent, call.body))]
 
 
-def _check_lines(call: Call) -> None:
+async def _lines(call: Call) -> Sequence[Operation]:
+    """What adds the lines that let HAProxy push the states of servers. Raises ApiError."""
     if named := [name for name in ("transaction_id", "file") if call.get(name)] or ["body"] * (call.body is not None):
         raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
-
-
-def _check_parts(call: Call, texts: Mapping[str, bytes]) -> None:
-    if texts and call.transaction_id is not None:
-        raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
-
-
-async def _of_lines(call: Call) -> Response:
-    """Plan the current configuration with the lines that let HAProxy push the states of servers.
-
-    If they all go into the main file, the answer has its text, for a raw push by a caller who may read it.
-    """
-    _check_lines(call)
     engine = call.services.engine
     await engine.notice()
     texts = await beside(ring.texts_with_lines, engine.document)
-    preview = await engine.plan_change(Change([PutText(name, text_as_sent(text)) for name, text in texts.items()]))
-    main = engine.named("")
-    text = {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader() is None else {}
-    return await beside(json_response, 200, as_dict(preview) | text)
+    return [PutText(name, text_as_sent(text)) for name, text in texts.items()]
 
 
-async def _of_parts(call: Call) -> dict[str, Any]:
-    async with received(call) as (texts, files):
-        _check_parts(call, texts)
-        preview, plans = await call.services.engine.plan_set(texts, files, transaction_id=call.transaction_id)
-    shown = as_dict(preview) | {"files": [_file(plan) for plan in plans]}
-    return shown | {"reload": shown["reload"] or any(plan.plan.reasons for plan in plans)}
+def _text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
+    """The text of the main file, for a raw push by a caller who may read it; nothing where lines go into another file."""
+    main, texts = call.services.engine.named(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
+    return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader() is None else {}
 
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
@@ -89,17 +88,12 @@ def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[s
     return {**shown, "commands": commands, "reload": bool(reasons), "reasons": reasons}
 
 
-def _file(preview: FilePreview) -> dict[str, Any]:
-    shown = {"store": preview.store, "name": preview.name, **file_plan(preview.plan)}
-    return shown if preview.diff is None else shown | {"diff": preview.diff}
-
-
 async def plan_file(call: UploadCall) -> Response:
     """Plans other content of a stored file, without storing it."""
     async with _uploaded(call) as upload:
-        plan = await upload.plan(call.services.engine.context)
-        tests = await upload.verdict(call.services.engine.context)
-    return json_response(200, file_plan(plan) | of_tests(tests))
+        preview = await call.services.engine.plan(await upload.change())
+    (file,) = preview.files
+    return json_response(200, file_plan(file.plan) | of_tests(preview.tests))
 
 
 @asynccontextmanager
@@ -108,16 +102,17 @@ async def _uploaded(call: Call) -> AsyncIterator[Upload]:
     stores, name = call.services.engine.stores, call.get("name")
     if (store := stores.get(call.get("store"))) is None:
         raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
-    try:
-        upload = store.other(name)
-    except Missing:
-        upload = store.new(name)
-    try:
-        async for piece in call.body.pieces():
-            await upload.append(piece)
-        yield upload
-    finally:
-        upload.discard()
+    async with drafts_aside():
+        try:
+            upload = store.other(name)
+        except Missing:
+            upload = store.new(name)
+        try:
+            async for piece in call.body.pieces():
+                await upload.append(piece)
+            yield upload
+        finally:
+            upload.discard()
 
 
 def as_dict(preview: Preview) -> dict[str, Any]:
@@ -125,12 +120,17 @@ def as_dict(preview: Preview) -> dict[str, Any]:
         "diff": preview.diff,
         "effects": [present(effect.as_dict()) for effect in preview.effects],
         "commands": list(preview.commands),
-        "reload": bool(preview.reasons),
+        "reload": preview.reloads,
         "reasons": [reason_as_dict(reason) for reason in preview.reasons],
         "valid": preview.valid,
         "messages": [_message(message) for message in preview.messages],
         **of_tests(preview.tests),
-    }
+    } | ({"files": [_file(file) for file in preview.files]} if preview.files else {})
+
+
+def _file(preview: FilePreview) -> dict[str, Any]:
+    shown = {"store": preview.store.name, "name": preview.path.name, **file_plan(preview.plan)}
+    return shown if preview.diff is None else shown | {"diff": preview.diff}
 
 
 def of_tests(verdict: GateVerdict | None) -> dict[str, Any]:
@@ -160,24 +160,16 @@ def _message(message: Message) -> dict[str, Any]:
 async def _check(call: Call) -> bool:
     """Whether HAProxy may be asked about what would be planned."""
     engine = call.services.engine
-    if isinstance(call.body, Parts):
-        async with received(call) as (texts, files):
-            _check_parts(call, texts)
-            after = await beside(engine.with_texts, texts) if texts else call.document
-            await engine.permit_evaluation(Candidate(engine.document, after, {file.path: file.content for file in files}))
-    elif call.get("add"):
-        _check_lines(call)
-        texts = await beside(ring.texts_with_lines, engine.document)
-        await engine.permit_evaluation(Candidate(engine.document, await beside(engine.with_texts, texts)))
-    else:
-        _check_one(call)
-        await engine.permit_evaluation(await beside(engine.candidate, call.body, call.transaction_id, file=call.get("file", "")))
+    async with _asked(call) as operations:
+        if call.transaction_id:
+            await engine.permit_evaluation(await beside(engine.candidate, None, call.transaction_id))
+        await engine.permit_plan(Change(operations))
     return False
 
 
 async def _check_file(call: Call) -> bool:
     async with _uploaded(call) as upload:
-        await upload.permit(call.services.engine.context)
+        await call.services.engine.permit_plan(await upload.change())
     return False
 
 

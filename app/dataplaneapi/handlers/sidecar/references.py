@@ -31,10 +31,9 @@ async def read(call: ReadCall) -> Response:
 async def rename(call: JsonCall) -> Response:
     naming, transaction_id, renaming = naming_of(call.services), call.transaction_id, await _renaming(call)
     if call.get("dry_run"):
-        foreseen = await naming.plan(renaming)
-        shown = as_dict(foreseen.preview) | _shown(renaming)
-        shown["files"] = [{"object": object_, **file_plan(plan)} for object_, plan in foreseen.files.items()]
-        shown["reload"] = shown["reload"] or any(file["reload"] for file in shown["files"])
+        preview = await naming.plan(renaming)
+        shown = as_dict(preview) | _shown(renaming)
+        shown["files"] = [{"object": spelled(file.store.kind, file.path.name), **file_plan(file.plan)} for file in preview.files]
         return await beside(json_response, 200, shown)
     outcome = await naming.rename(renaming, Reload.NOW if call.get("force_reload") else Reload.AUTO)
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
