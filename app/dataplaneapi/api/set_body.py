@@ -14,15 +14,12 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.commit.change import Operation
-from haproxy_native.commit.permission import permit_file
 from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.disk.file import Draft
 from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
-from haproxy_native.planning.touches import CHANGE, CREATE
 from haproxy_native.storage import names
 from haproxy_native.storage.store import Store
-from haproxy_native.storage.upload import PIECE
+from haproxy_native.storage.upload import Upload
 
 CONFIGURATION = "configuration"
 
@@ -40,23 +37,40 @@ async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
                     await form.append(part)
             call.body.check_ended()
             await form.end()
-            yield [*form.texts.values(), *form.files.values()]
+            yield [*form.texts.values(), *form.files]
         finally:
-            for file in form.files.values():
-                file.discard()
+            for upload in form.uploads.values():
+                upload.discard()
+
+
+@asynccontextmanager
+async def received_file(call: Call) -> AsyncIterator[PutFile]:
+    """What the content that is sent makes of the stored file that the call names; it is gone afterwards. Raises ApiError."""
+    stores: Mapping[str, Store] = call.services.engine.stores
+    if (store := stores.get(call.get("store"))) is None:
+        raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
+    async with drafts_aside():
+        upload = await asyncio.to_thread(store.upload, call.get("name"))
+        try:
+            async for piece in call.body.pieces():
+                await upload.append(piece)
+            yield await upload.operation()
+        finally:
+            upload.discard()
 
 
 class SetForm:
-    """`begin` and `append` as the parts arrive, `end` after them; then `texts` and `files` are whole."""
+    """`begin` and `append` as the parts arrive, `end` after them; then `texts` and `files` are whole. The caller discards `uploads`."""
 
     def __init__(self, call: Call) -> None:
         self.texts: dict[str, PutText] = {}
-        self.files: dict[Path, PutFile] = {}
+        self.files: list[PutFile] = []
+        self.uploads: dict[Path, Upload] = {}
         self._call = call
         self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
-        # Of the part that is arriving: its name in `texts`, or its draft, and what is not yet kept of it.
+        # Of the part that is arriving: its file, or the name of its text in `texts` and what has come of that.
+        self._upload: Upload | None = None
         self._text: str | None = None
-        self._draft: Draft | None = None
         self._part, self._pieces, self._held = "", bytearray(), 0
 
     async def begin(self, part: Part) -> None:
@@ -66,16 +80,16 @@ class SetForm:
             if part.name == CONFIGURATION:
                 self._text = self._begun_text(part)
             else:
-                file = await asyncio.to_thread(self._begun_file, part)
-                self.files[file.path], self._draft = file, file.draft
+                self._upload = upload = await asyncio.to_thread(self._begun_file, part)
+                self.uploads[upload.path] = upload
         except (Exists, BadRequest, NotFound) as error:
             raise ApiError(400, f"{self._part}: {error}") from None
 
     async def append(self, data: bytes) -> None:
+        if self._upload:
+            return await self._upload.append(data)
         self._pieces += data
-        if self._draft and len(self._pieces) >= PIECE:
-            await self._write(self._draft)
-        if self._text is not None and self._largest and self._held + len(self._pieces) > self._largest:
+        if self._largest and self._held + len(self._pieces) > self._largest:
             most = f"the maximum allowed size of {self._largest} bytes, which the setting max_body_size changes"
             raise ApiError(413, f"{self._part}: texts exceed {most}")
 
@@ -91,17 +105,12 @@ class SetForm:
             refuse_masked_text(text)
             self.texts[name] = PutText(name, await beside(text_as_sent, text))
             self._held += len(text)
-        elif draft := self._draft:
-            await self._write(draft)
-            self._draft, path = None, draft.file.path
+        elif upload := self._upload:
+            self._upload = None
             try:
-                await asyncio.to_thread(self.files[path].store.check_content, path, draft.path)
+                self.files.append(await upload.operation())
             except BadRequest as error:
                 raise ApiError(400, f"{self._part}: {error.detail}") from None
-
-    async def _write(self, draft: Draft) -> None:
-        pieces, self._pieces = bytes(self._pieces), bytearray()
-        await asyncio.to_thread(draft.append, pieces)
 
     def _begun_text(self, part: Part) -> str:
         name = self._call.services.engine.named(part.file or self._call.get("file", ""))
@@ -109,18 +118,17 @@ class SetForm:
             raise BadRequest("a part for this file of the configuration is sent already")
         return name
 
-    def _begun_file(self, part: Part) -> PutFile:
+    def _begun_file(self, part: Part) -> Upload:
         """Raises Exists, BadRequest and Forbidden."""
         store = self._store(part.name)
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")
         if not names.is_element(part.file):
             raise BadRequest("the file name leaves the directory, send the last part of it")
-        path = store.place(part.file)
-        if path in self.files:
-            raise BadRequest(f"a part for {path.name} is sent already")
-        permit_file(store.kind, path, CHANGE if path.exists() else CREATE)
-        return PutFile(store, path, store.draft(path))
+        upload = store.upload(part.file)
+        if upload.path in self.uploads:
+            raise BadRequest(f"a part for {upload.path.name} is sent already")
+        return upload
 
     def _store(self, name: str) -> Store:
         if name not in STORES:

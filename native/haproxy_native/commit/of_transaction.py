@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.changes.expect import Rebase, Version
+from haproxy_native.changes.expect import ANY, Rebase, Version
 from haproxy_native.changes.file_operations import Contents, EditFiles, FileStore
 from haproxy_native.commit.change import Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
@@ -85,8 +85,10 @@ async def preview_of(context: CommitContext, id_: str, stores: Mapping[str, File
     """
     is_merged = await beside(is_overtaken, context, id_)
     change = await change_of(context, id_, stores, merges=is_merged)
+    # A text that was refused, of which it is not known what it started from, is compared with what there is now.
+    expect = ANY if isinstance(change.expect, Version) and change.expect.base is None else change.expect
     try:
-        return await preview(context, replace(change, operations=[*change.operations, *more]))
+        return await preview(context, replace(change, operations=[*change.operations, *more], expect=expect))
     except Conflict as error:
         if not is_merged:
             raise

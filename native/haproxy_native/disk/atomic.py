@@ -20,7 +20,10 @@ _DRAFT = re.compile(rf"\.(.+)\.{_UUID}", re.DOTALL)
 
 
 class DraftFile:
-    """A new file at `path`, open for writing. `system` is `os`, or in tests one that fails. Every method raises OSError but `discard`."""
+    """A new file at `path`, open for writing. `system` is `os`, or in tests one that fails.
+
+    Every method raises OSError but `close` and `discard`.
+    """
 
     def __init__(self, path: Path, system: Any = os) -> None:
         self.path, self._system = path, system
@@ -44,12 +47,16 @@ class DraftFile:
         if durable:
             sync_directory(self._system, target.parent)
 
-    def discard(self) -> None:
-        """Closes the draft, and deletes it where it was not renamed."""
+    def close(self) -> None:
+        """Closes the draft, which can only be read then."""
         handle, self.handle = self.handle, -1
         if handle >= 0:
             with suppress(OSError):
                 self._system.close(handle)
+
+    def discard(self) -> None:
+        """Closes the draft, and deletes it where it was not renamed."""
+        self.close()
         with suppress(OSError):
             self._system.unlink(self.path)
 

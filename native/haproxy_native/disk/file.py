@@ -156,6 +156,10 @@ class Draft:
         finally:
             self.discard()
 
+    def close(self) -> None:
+        """Closes the draft, which can only be read then."""
+        self._draft.close()
+
     def discard(self) -> None:
         self._draft.discard()
 

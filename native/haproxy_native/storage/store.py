@@ -248,6 +248,13 @@ class Store:
         path = self.find(name)
         return self._upload(path, lambda: self.check_there(path))
 
+    def upload(self, name: str) -> Upload:
+        """Content for the file of a name, which may be new. Raises Forbidden, Exists, BadRequest, Unusable."""
+        path = self.place(name)
+        is_there = path.exists()
+        permit_file(self.kind, path, CHANGE if is_there else CREATE)
+        return self._upload(path, partial(self.check_there if is_there else self._check_free, path))
+
     async def delete(self, context: CommitContext, name: str, reload: Reload = Reload.LATER) -> Outcome:
         """Raises Forbidden, Missing, InUse, WriteFailed."""
         path = self.check_deletion(name)
@@ -273,7 +280,7 @@ class Store:
         draft = self.staging.staged.draft if self.staging else partial(self.draft, path)
         return Upload(self, path, draft, check, self.check_content, self._staged(path))
 
-    def _staged(self, path: Path) -> Callable[[Draft, Callable[[], None]], Awaitable[None]] | None:
+    def _staged(self, path: Path) -> Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None:
         """Instead of the commit of an upload."""
         if (staging := self.staging) is None:
             return None

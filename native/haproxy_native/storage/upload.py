@@ -8,6 +8,7 @@ from haproxy_native.changes.file_operations import FileStore, PutFile
 from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.disk import aside
 from haproxy_native.disk.file import Draft
 
 PIECE = 1 << 18
@@ -28,7 +29,7 @@ class Upload:
         draft: Callable[[], Draft],
         check: Callable[[], None],
         check_content: Callable[[Path, Path], None],
-        stage: Callable[[Draft, Callable[[], None]], Awaitable[None]] | None = None,
+        stage: Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None = None,
     ) -> None:
         self.path, self.size, self.check = path, 0, check
         self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
@@ -52,28 +53,25 @@ class Upload:
 
     async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
         """Makes it the file. Raises what `commit` raises, with the former file in place."""
-        draft = await self._checked()
+        put = await self.operation()
         if self._stage:
-            await self._stage(draft, self.check)
+            await self._stage(put.draft, self.check)
             self._committed = True
             return Outcome(context.current.version)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
-        return await commit(context, self._change(draft, reload))
+        return await commit(context, Change([put], reload=reload, validation=Validation.NEVER))
 
-    async def change(self) -> Change:
-        """What would make it the file. Raises what the content is refused for."""
-        return self._change(await self._checked())
-
-    async def _checked(self) -> Draft:
+    async def operation(self) -> PutFile:
+        """What makes it the file. Raises BadRequest for content that the store does not take."""
         if self.ends_lines and self._last != b"\n":
             self._pieces += b"\n"
         draft = await self._flush()
         await asyncio.to_thread(self._check_content, self.path, draft.path)
-        return draft
-
-    def _change(self, draft: Draft, reload: Reload = Reload.AUTO) -> Change:
-        return Change([PutFile(self._store, self.path, draft, self.check)], reload=reload, validation=Validation.NEVER)
+        if aside.place.get():
+            # Of those that are only looked at there may be thousands.
+            draft.close()
+        return PutFile(self._store, self.path, draft, self.check)
 
     def discard(self) -> None:
         if self._made and not self._committed:

@@ -96,3 +96,17 @@ def test_a_text_without_its_start(tmp_path: Path) -> None:
                 await engine.commit_transaction(UNKNOWN, merges=True)
 
     run(work())
+
+
+def test_a_refused_text_is_planned_on_what_there_is_now(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        failed = tmp_path / "transactions" / "failed"
+        failed.mkdir(parents=True)
+        (failed / f"haproxy.cfg.{UNKNOWN}").write_text("# _version=1\nglobal\n  maxconn 1\ndefaults base\n")
+        async with running_engine(tmp_path) as engine:
+            await engine.write([ByFunction(adding("b1"))], Version(1))
+            diff = (await engine.plan_transaction(UNKNOWN)).diff
+            assert "+  maxconn 1" in diff and "-backend b1" in diff
+
+    run(work())

@@ -10,20 +10,18 @@ from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import conflicts_of
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.api.set_body import received
+from dataplaneapi.api.set_body import received, received_file
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import Change, Operation
+from haproxy_native.commit.change import Change, Operation, Validation
 from haproxy_native.commit.gate import GateVerdict
 from haproxy_native.commit.preview import FilePreview, Preview
-from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.errors import Collided, Missing
+from haproxy_native.errors import Collided
 from haproxy_native.event_stream import ring
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
-from haproxy_native.storage.upload import Upload
 
 
 async def plan(call: TextOrFormCall) -> Response:
@@ -90,29 +88,10 @@ def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[s
 
 async def plan_file(call: UploadCall) -> Response:
     """Plans other content of a stored file, without storing it."""
-    async with _uploaded(call) as upload:
-        preview = await call.services.engine.plan(await upload.change())
+    async with received_file(call) as put:
+        preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER))
     (file,) = preview.files
     return json_response(200, file_plan(file.plan) | of_tests(preview.tests))
-
-
-@asynccontextmanager
-async def _uploaded(call: Call) -> AsyncIterator[Upload]:
-    """The content that is sent, as that of the stored file; it is gone at the end."""
-    stores, name = call.services.engine.stores, call.get("name")
-    if (store := stores.get(call.get("store"))) is None:
-        raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
-    async with drafts_aside():
-        try:
-            upload = store.other(name)
-        except Missing:
-            upload = store.new(name)
-        try:
-            async for piece in call.body.pieces():
-                await upload.append(piece)
-            yield upload
-        finally:
-            upload.discard()
 
 
 def as_dict(preview: Preview) -> dict[str, Any]:
@@ -168,8 +147,8 @@ async def _check(call: Call) -> bool:
 
 
 async def _check_file(call: Call) -> bool:
-    async with _uploaded(call) as upload:
-        await call.services.engine.permit_plan(await upload.change())
+    async with received_file(call) as put:
+        await call.services.engine.permit_plan(Change([put]))
     return False
 
 
