@@ -25,7 +25,8 @@ def pages() -> dict[str, str]:
 def manual() -> str:
     parser = _parser()
     others = (
-        "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, dataplaneapi test FILE, as its --help has it, "
+        "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, dataplaneapi test FILE, dataplaneapi backup FILE or "
+        "dataplaneapi restore FILE, as their --help has it, "
         "or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
     )
     parser.usage = f"dataplaneapi [OPTION ...] [check | doctor], {others}"

@@ -30,7 +30,7 @@ COMMANDS = {
     "doctor": "Says what would keep this installation from working, each finding with its remedy. Changes nothing.",
 }
 # What dataplaneapi.command runs, where it is the first word.
-FIRST_WORDS = ("ctl", "lint", "test")
+FIRST_WORDS = ("backup", "ctl", "lint", "restore", "test")
 CLOSED_PIPE = 128 + signal.SIGPIPE
 FORMER_HELP = "accepted for old unit files, without effect"
 

@@ -1,4 +1,4 @@
-"""Where the command `dataplaneapi` begins: it runs the client for the command line, `lint`, `test`, or the server's own command."""
+"""Where the command `dataplaneapi` begins: it runs the client for the command line, a command of another module, or the server's own."""
 
 import sys
 
@@ -12,6 +12,10 @@ def main() -> None:
         from dataplaneapi.lint_files import main as lint
 
         lint(sys.argv[2:])
+    if sys.argv[1:2] in (["backup"], ["restore"]):
+        from dataplaneapi.backup import main as backup
+
+        backup(sys.argv[1], sys.argv[2:])
     if sys.argv[1:2] == ["test"]:
         from dataplaneapi.routing_test import main as test
 

@@ -1,12 +1,12 @@
-"""A host is moved as docs/operations.md says: what the server remembers goes with its directory, and HAProxy is as after a restart."""
+"""A host is moved as docs/operations.md says: what the server remembers goes with its backup, and HAProxy is as after a restart."""
 
-import shutil
+import subprocess
 from pathlib import Path
 
 from tests.acceptance.quick import PLAIN
 from tests.acceptance.test_apply import CONFIG, Applied
 from tests.haproxy.process import HAProxy, free_port
-from tests.haproxy.sidecar import USER
+from tests.haproxy.sidecar import COMMAND, USER
 from tests.until import until
 
 OWN = "backend own from plain\n    server s 127.0.0.1:1\n"
@@ -23,9 +23,13 @@ def test_another_machine(tmp_path: Path, haproxy_binary: str) -> None:
         assert stored.is_success, stored.text
         assert sidecar.put(SERVER, {"admin_state": "drain"}).is_success
         newest = sidecar.get("/v3/sidecar/history", limit=1).json()[0]
+        ran = subprocess.run([COMMAND, "backup", tmp_path / "backup", "-f", sidecar.file], check=False, capture_output=True, text=True)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert sidecar.delete(f"/v3/sidecar/tokens/{token['id']}").is_success
         sidecar.stop()
-    shutil.move(sidecar.directory / "dataplane", tmp_path / "copy")
-    (tmp_path / "copy").rename(sidecar.directory / "dataplane")
+    (sidecar.directory / "dataplane").rename(tmp_path / "former")
+    ran = subprocess.run([COMMAND, "restore", tmp_path / "backup", "-f", sidecar.file], check=False, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
     with HAProxy(tmp_path, haproxy.file.read_text(), binary=haproxy_binary) as haproxy, Applied(haproxy, delay=500) as sidecar:
         (owner,) = sidecar.get("/v3/sidecar/owners").json()
         assert [each["object"] for each in owner["objects"]] == ["backend/own", "backend/own/server/s"]

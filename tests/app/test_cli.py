@@ -47,7 +47,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["--show-system-info=yes"], "ignored explicit argument"),
         (["doctr"], "unknown command `doctr'; did you mean doctor?"),
         (["chek", "-f", ""], "unknown command `chek'; did you mean check?"),
-        (["serve"], "unknown command `serve'; there are check, ctl, doctor, lint and test"),
+        (["serve"], "unknown command `serve'; there are backup, check, ctl, doctor, lint, restore and test"),
         (["clt"], "unknown command `clt'; did you mean ctl?"),
         (["-f", "", "ctl"], "`ctl' must be the first word: dataplaneapi ctl ..."),
         (["doctor", "all"], "unknown command `all'"),

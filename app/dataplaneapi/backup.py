@@ -1,0 +1,133 @@
+"""The commands `dataplaneapi backup` and `dataplaneapi restore`: what the server remembers, in one file.
+
+It is the directory `dataplane_storage_dir`, with the databases as SQLite copies them, so that the server may run meanwhile. state.db is
+copied before keys.db: a key is on disk before the entry that it belongs to.
+"""
+
+import argparse
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import IO, NoReturn
+
+from dataplaneapi import cli
+from dataplaneapi.settings.table import SettingsError
+from haproxy_native.disk.atomic import is_draft, move, write_atomically
+from haproxy_native.disk.database import KEYS, STATE
+
+COMMANDS = {
+    "backup": "Writes what the server remembers to a file. The server may run.",
+    "restore": "Puts back what a backup holds. The server is stopped, and its directory is moved aside or empty.",
+}
+# Where the databases are.
+_PLACE = Path("engine/state")
+
+
+def parser(command: str) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], allow_abbrev=False)
+    made.add_argument("file", metavar="FILE", help="the backup, a tar archive; it holds passwords and keys")
+    made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"settings file; empty for none (default {cli.SETTINGS_FILE})")
+    made.epilog = "Exit status: 0, or 1 with the reason on standard error."
+    return made
+
+
+def main(command: str, argv: Sequence[str]) -> NoReturn:
+    """Ends the process."""
+    given = parser(command).parse_args(argv)
+    flags = [] if given.settings_file is None else ["-f", given.settings_file]
+    try:
+        directory = Path(cli.settings(["check", *flags], os.environ).dataplane_storage_dir)
+        (backup if command == "backup" else restore)(directory, Path(given.file))
+    except (SettingsError, tarfile.TarError, sqlite3.Error) as error:
+        sys.exit(f"dataplaneapi {command}: {error}")
+    except OSError as error:
+        sys.exit(f"dataplaneapi {command}: {error.filename or given.file}: {error.strerror}")
+    sys.exit(0)
+
+
+def backup(directory: Path, file: Path) -> None:
+    """Writes the backup of a directory. Raises OSError, sqlite3.Error and TarError, with no file written or replaced."""
+    os.scandir(directory).close()
+    if directory.resolve() in file.resolve().parents:
+        raise OSError(0, f"it would be part of the next backup; put it outside of {directory}", str(file))
+    with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as scratch:
+        made = Path(scratch, "backup")
+        made.touch(mode=0o600)
+        with tarfile.open(made, "w:gz") as archive:
+            for path in _stored(directory):
+                with suppress(FileNotFoundError):
+                    archive.add(path, str(path.relative_to(directory)), recursive=False)
+            for name in (STATE, KEYS):
+                if (database := directory / _PLACE / name).exists():
+                    _copy(database, Path(scratch, name))
+                    archive.add(Path(scratch, name), str(_PLACE / name))
+        with made.open("rb") as archived:
+            write_atomically(file, _pieces(archived), mode=0o600)
+
+
+def _pieces(source: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: source.read(1 << 20), b"")
+
+
+def _stored(directory: Path) -> Iterator[Path]:
+    """The directories and files below it, without those of the databases and without drafts."""
+    for path in sorted(directory.rglob("*")):
+        is_plain = path.is_dir() or (path.is_file() and path.parent != directory / _PLACE and not is_draft(path.name))
+        if is_plain and not path.is_symlink():
+            yield path
+
+
+def _copy(database: Path, copy: Path) -> None:
+    """Copies a database that may be in use."""
+    copy.touch(mode=0o600)
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+    shutil.copystat(database, copy)
+    with suppress(PermissionError):
+        os.chown(copy, database.stat().st_uid, database.stat().st_gid)
+
+
+def restore(directory: Path, file: Path) -> None:
+    """Puts a backup in the place of a directory that is missing or empty. Raises OSError and TarError, with nothing put there."""
+    if directory.exists() and any(directory.iterdir()):
+        raise OSError(0, "it is not empty; stop the server and move it aside", str(directory))
+    with tarfile.open(file) as archive, tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as scratch:
+        root = Path(scratch, "restored")
+        root.mkdir(mode=0o750)
+        if directory.exists():
+            _be_like(root, directory.stat())
+        for member in archive:
+            _extract(archive, member, root)
+        if directory.exists():
+            directory.rmdir()
+        move(root, directory)
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> None:
+    parts = Path(member.name).parts
+    if not (member.isfile() or member.isdir()) or Path(member.name).is_absolute() or ".." in parts:
+        raise tarfile.TarError(f"{member.name} is no file of a backup")
+    path = root / member.name
+    if member.isdir():
+        path.mkdir(parents=True, exist_ok=True)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        source = archive.extractfile(member)
+        assert source
+        write_atomically(path, _pieces(source))
+    with suppress(LookupError, PermissionError):
+        shutil.chown(path, member.uname or member.uid, member.gname or member.gid)
+    path.chmod(stat.S_IMODE(member.mode))
+
+
+def _be_like(path: Path, status: os.stat_result) -> None:
+    path.chmod(stat.S_IMODE(status.st_mode))
+    with suppress(PermissionError):
+        os.chown(path, status.st_uid, status.st_gid)
