@@ -16,10 +16,13 @@ from tests.haproxy.sidecar import Sidecar
 
 
 class Killer:
-    """`files` are those that a change may replace or write; what changes usually take is learnt from those within `timed`."""
+    """`files` are those that a change may replace or write, beside the log of the server's database; what changes usually take is learnt
+    from those within `timed`.
+    """
 
     def __init__(self, sidecar: Sidecar, chance: random.Random, files: Sequence[Path]) -> None:
-        self._sidecar, self._random, self._files = sidecar, chance, files
+        self._sidecar, self._random = sidecar, chance
+        self._files, self._log = files, [sidecar.directory / "dataplane/engine/state/state.db-wal"]
         self._took = [0.05]
         self._answered = threading.Event()
         self._kill: Callable[[], None] = lambda: None
@@ -35,7 +38,10 @@ class Killer:
         """Afterwards the server is gone, or HAProxy with its `worker`, whether the change got its answer or not."""
         self._kill = self._kill_worker() if worker else self._sidecar.process.kill
         moment = self._random.uniform(0, 1.2) * sorted(self._took)[len(self._took) // 2]
-        killing = threading.Thread(target=self._random.choice([self._kill_after, self._kill_when_changed]), args=(moment,))
+        files = self._random.choice([None, self._files, self._log])
+        killing = threading.Thread(
+            target=self._kill_when_changed if files else self._kill_after, args=(moment, *([files] if files else []))
+        )
         self._answered.clear()
         killing.start()
         try:
@@ -53,15 +59,16 @@ class Killer:
         time.sleep(moment)
         self._kill()
 
-    def _kill_when_changed(self, moment: float) -> None:
+    def _kill_when_changed(self, moment: float, files: Sequence[Path]) -> None:
         """And a little later, but not later than the answer could have come without it; a change may change none."""
-        before, deadline = self._look(), time.monotonic() + 120
-        while self._look() == before and not self._answered.is_set() and time.monotonic() < deadline:
+        before, deadline = _look(files), time.monotonic() + 120
+        while _look(files) == before and not self._answered.is_set() and time.monotonic() < deadline:
             pass
         self._kill_after(moment / 20)
 
-    def _look(self) -> list[tuple[int, int]]:
-        return [(found.st_ino, found.st_mtime_ns) for found in (file.stat() for file in self._files)]
+
+def _look(files: Sequence[Path]) -> list[tuple[int, int, int]]:
+    return [(found.st_ino, found.st_mtime_ns, found.st_size) for found in (file.stat() for file in files if file.exists())]
 
 
 def wait_for_what_is_owed(sidecar: Sidecar) -> None:
