@@ -105,6 +105,16 @@ def test_weights_alone_by_every_call(sidecar: Quick) -> None:
     assert forced.status_code == 403 and "needs a reload" in forced.json()["message"]
 
 
+def test_who_may_change_a_server_sets_it_back(sidecar: Quick) -> None:
+    """A PUT that says what the file says is answered 200: the process does so then. Who may change the weight alone leaves all as it is."""
+    haproxy = sidecar.haproxy
+    for name, backend, weight in (("team", "shop_a", "10"), ("editor", "other", "10"), ("ci", "shop_a", "5")):
+        haproxy.ask(f"set server {backend}/one weight 5")
+        assert Caller(sidecar, name).put_server(backend, "one").status_code == 200
+        assert haproxy.ask(f"get weight {backend}/one").split()[0] == weight, name
+        assert (f"backend/{backend}/server/one" in sidecar.get("/v3/sidecar/drift").text) == (weight == "5"), name
+
+
 def test_a_team_of_its_own_backends(sidecar: Quick) -> None:
     team, version = Caller(sidecar, "team"), sidecar.version
     assert team.ask("POST", "backends", {"name": "shop_b", "from": "plain"}, version=version()).status_code in (201, 202)

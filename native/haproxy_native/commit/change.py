@@ -11,8 +11,9 @@ from typing import Any
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect
 from haproxy_native.changes.file_operations import FileOperation
-from haproxy_native.changes.operations import Edit, PutDocument, PutText, SetRuntime, claimed_by_all
+from haproxy_native.changes.operations import Edit, PutDocument, PutText, Replace, SetRuntime, claimed_by_all
 from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.places import name_of
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.outcome import Reason
@@ -135,10 +136,13 @@ class Change:
     def claimed(self) -> Claimed:
         """The servers that the process is to run as the document says, even if no line of theirs changes: those that a PUT states.
 
-        None where the author's rights are limited: what others have set in the process would change as well.
+        An author with limited rights claims those that a rule lets them change altogether, since what others have set changes as well.
         """
-        is_limited = self.author.rights is not None and not self.author.rights.are_all
-        return frozenset() if is_limited else claimed_by_all(self.edits)
+        rights = self.author.rights
+        if rights is None or rights.are_all:
+            return claimed_by_all(self.edits)
+        claiming = (edit for edit in self.edits if isinstance(edit, Replace))
+        return claimed_by_all(edit for edit in claiming if rights.allow(Touch(name_of(edit.place), CHANGE, frozenset((ANY,)))))
 
 
 class Same(Exception):
