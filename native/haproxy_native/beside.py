@@ -57,7 +57,8 @@ async def beside(work: Callable[Given, Result], *given: Given.args, **named: Giv
     Cancelling the caller does not stop a function that has begun: it runs to its end. In a request that changes nothing it stops at its
     next `abandonment.check` once that request is abandoned.
     """
-    loop, context, call = asyncio.get_running_loop(), contextvars.copy_context(), partial(work, *given, **named)
+    loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+    call = partial(_contained, partial(work, *given, **named))
     if (flag := abandonment.flag()) is None:
         return await loop.run_in_executor(_threads, context.run, call)
     pool = computations()
@@ -66,6 +67,14 @@ async def beside(work: Callable[Given, Result], *given: Given.args, **named: Giv
     # A thread that nobody waits for any more takes its place until it has ended.
     running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
     return await asyncio.wrap_future(running)
+
+
+def _contained(call: Callable[[], Result]) -> Result:
+    """Return what a call returns. A StopIteration that leaves it is an error: no future holds one, and its awaiter would wait for ever."""
+    try:
+        return call()
+    except StopIteration as error:
+        raise RuntimeError("a computation raised StopIteration") from error
 
 
 def computations() -> Turns:

@@ -1,8 +1,10 @@
 """A patch of a section changes the lines that it names: what it does not name stays as it is, and so does what no object can express."""
 
+import contextlib
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -122,3 +124,36 @@ def _rows(child: Resource, chance: random.Random) -> Iterator[Mapping[str, Any]]
 
 def _spelled(text: str) -> str:
     return "   ".join(text.strip().split(" "))
+
+
+@pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.name)
+def test_no_member_is_needed_silently(resource: Resource) -> None:
+    """A body without one of its members is carried out, or refused with the API's words: nothing fails over what is not there."""
+    shape = EDITOR.shape(resource)
+    header = f"{resource.section} s\n" if resource.kind == "section" else f"{resource.section}\n"
+    name = "s" if resource.kind == "section" else ""
+    for directive in shape.directives:
+        for lines in _several(line_samples(directive.shape)):
+            texts = [directive.shape.new(row).text for row in lines]
+            document = Document.parse(header + "".join(f"  {text.strip()}\n" for text in texts))
+            whole = EDITOR.get_object(document, resource, None, name)
+            for left in _without_one(whole):
+                with contextlib.suppress(NativeError):
+                    EDITOR.replace(document, resource, None, name, left)
+
+
+def _several(samples: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[Mapping[str, Any]]]:
+    """Each sample alone, and each with the one behind it."""
+    yield from ([sample] for sample in samples)
+    yield from map(list, pairwise(samples))
+
+
+def _without_one(whole: Any) -> Iterator[Any]:
+    """The value without each of the members in it, at any depth."""
+    if isinstance(whole, Mapping):
+        for member, value in whole.items():
+            yield {name: other for name, other in whole.items() if name != member}
+            yield from ({**whole, member: part} for part in _without_one(value))
+    elif isinstance(whole, list):
+        for place, value in enumerate(whole):
+            yield from ([*whole[:place], part, *whole[place + 1 :]] for part in _without_one(value))

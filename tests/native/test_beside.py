@@ -48,3 +48,9 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     if not pid:
         os._exit(asyncio.run(asyncio.wait_for(beside(int, "7"), 60)))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+
+
+def test_a_computation_that_raises_stop_iteration_ends() -> None:
+    """No future takes one: who awaits it would wait for ever."""
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(asyncio.wait_for(beside(next, iter(())), 60))

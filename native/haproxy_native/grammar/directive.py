@@ -1,6 +1,6 @@
 """One kind of line inside a section, and the members of the section's object that it holds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import MappingProxyType
@@ -21,10 +21,11 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 ANY = Join(" || ")
 
 
-def _condition(members: Iterable[str]) -> tuple[str, str]:
-    """The names of the members that hold a condition: whether it has to hold, and its test."""
-    test = next(name for name in members if name.endswith("cond_test"))
-    return test.removesuffix("_test"), test
+def _condition(members: Collection[str]) -> tuple[str, str] | None:
+    """The names of the members that hold a condition: whether it has to hold, and its test; None if one of them is missing."""
+    test = next((name for name in members if name.endswith("cond_test")), "")
+    cond = test.removesuffix("_test")
+    return (cond, test) if test and cond in members else None
 
 
 @dataclass
@@ -65,8 +66,10 @@ class Directive:
             chunks = self._chunks(lines, name)
             return {name: self.join.joined(chunks)} if chunks else {}
         if self.repeat == "any" and (said := self._conditions(lines)):
-            (_, test), last = _condition(said[-1]), said[-1]
-            return {**last, test: ANY.joined([each[test] for each in said])}
+            last = said[-1]
+            names = _condition(last)
+            assert names
+            return {**last, names[1]: ANY.joined([each[names[1]] for each in said])}
         values: Values = {}
         for _, line in lines if self.repeat == "merge" else self._counting(lines):
             values = self.shape.added(values, self.shape.read(line) or {})
@@ -157,8 +160,8 @@ class Directive:
             return self._change_merged(lines, members)
         if self.join:
             return self._change_joined(lines, members, self.join)
-        if self.repeat == "any" and (said := self._conditions(lines)):
-            return self._change_conditions(lines, members, said)
+        if self.repeat == "any" and (names := _condition(members)) and (said := self._conditions(lines)):
+            return self._change_conditions(lines, members, names, said)
         last = lines[-1][0]
         if not (counting := self._counting(lines)):
             return Change({}, [(last, self.shape.new(members, section.indent, section.newline))])
@@ -178,11 +181,11 @@ class Directive:
     def _conditions(self, lines: Found) -> list[Values]:
         """Return what each line says, or nothing where one says `unless`, so that they make no condition together."""
         said = [self.shape.read(line) or {} for _, line in lines]
-        return said if all(each.get(_condition(each)[0]) == "if" for each in said) else []
+        return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
 
-    def _change_conditions(self, lines: Found, members: Mapping[str, Any], said: Sequence[Values]) -> Change:
+    def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> Change:
         """Lines that begin the new condition stay as they are; what is left goes to the first that does not, or to the last."""
-        cond, test = _condition(members)
+        cond, test = names
         tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
         wanted = [{**members, test: each} for each in tests]
         return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])

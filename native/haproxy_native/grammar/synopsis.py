@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.conditions import CONDITIONS, refuse_half
 from haproxy_native.grammar.values import Choice, Unknowable, ValueType, many_words
-from haproxy_native.text.words import is_word, unquoted, words_of
+from haproxy_native.text.words import has_quotes, is_word, quoted, unquoted, words_of
 
 Values = dict[str, Any]
 NO_ARGUMENTS: Mapping[str, int] = MappingProxyType({})
@@ -145,16 +145,25 @@ class Glued:
         self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        matched = (self.pattern.fullmatch(words[at]) or self.pattern.fullmatch(unquoted(words[at]))) if at < len(words) else None
-        if not matched:
+        texts = self._texts(words[at]) if at < len(words) else None
+        if texts is None:
             return None
         values: Values = {}
-        for place, text in zip(self.places, matched.groups(), strict=True):
+        for place, text in zip(self.places, texts, strict=True):
             part = place.match([text], 0)
             if part is None:
                 return None
             values |= part[1]
         return at + 1, values
+
+    def _texts(self, word: str) -> Sequence[str] | None:
+        """What stands in the places, each as a word of the file; quotes may enclose more than one, as in "ops:se cret"."""
+        if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
+            return matched.groups()
+        meant = self.pattern.fullmatch(unquoted(word)) if has_quotes(word) and is_word(word) else None
+        if meant is None:
+            return matched.groups() if matched else None
+        return [text if is_word(text) and unquoted(text) == text else quoted(text) for text in meant.groups()]
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         pieces = [self.literals[0]]

@@ -142,3 +142,21 @@ def test_what_is_required_stands_outside_brackets() -> None:
 def test_of_parts_that_say_the_same_the_last_counts() -> None:
     parts = [Part((1, 0, 0), 1, 3, {"name": "a"}), Part(None, 3, 4, {}), Part((1, 0, 1), 4, 6, {"name": "b"})]
     assert merged(parts, nodes=CHAIN.nodes) == {"name": "b"}
+
+
+@pytest.mark.parametrize(
+    ("word", "user", "password"),
+    [
+        ("ops:pw", "ops", "pw"),
+        ('ops:"se cret"', "ops", '"se cret"'),
+        ('"ops:se cret"', "ops", '"se cret"'),
+        ("'ops:se #cret'", "ops", '"se #cret"'),
+        ('"ops":pw', "ops", "pw"),
+        ('o"ps:p"w', "ops", "pw"),
+        ("ops:se\\ cret", "ops", "se\\ cret"),
+    ],
+)
+def test_quotes_around_several_places_of_a_word(word: str, user: str, password: str) -> None:
+    auth = Glued(["", ":", ""], [Placeholder("user", Text()), Placeholder("password", Text())])
+    assert auth.match([word], 0) == (1, {"user": user, "password": password})
+    assert auth.match(auth.write({"user": user, "password": password}), 0) == (1, {"user": user, "password": password})
