@@ -38,10 +38,8 @@ class Killer:
         """Afterwards the server is gone, or HAProxy with its `worker`, whether the change got its answer or not."""
         self._kill = self._kill_worker() if worker else self._sidecar.process.kill
         moment = self._random.uniform(0, 1.2) * sorted(self._took)[len(self._took) // 2]
-        files = self._random.choice([None, self._files, self._log])
-        killing = threading.Thread(
-            target=self._kill_when_changed if files else self._kill_after, args=(moment, *([files] if files else []))
-        )
+        by_files, by_log = (partial(self._kill_when_changed, files) for files in (self._files, self._log))
+        killing = threading.Thread(target=self._random.choice([self._kill_after, by_files, by_log]), args=(moment,))
         self._answered.clear()
         killing.start()
         try:
@@ -59,7 +57,7 @@ class Killer:
         time.sleep(moment)
         self._kill()
 
-    def _kill_when_changed(self, moment: float, files: Sequence[Path]) -> None:
+    def _kill_when_changed(self, files: Sequence[Path], moment: float) -> None:
         """And a little later, but not later than the answer could have come without it; a change may change none."""
         before, deadline = _look(files), time.monotonic() + 120
         while _look(files) == before and not self._answered.is_set() and time.monotonic() < deadline:
