@@ -24,7 +24,7 @@ from dataplaneapi.handlers import docs, ui
 from dataplaneapi.handlers.sidecar import confirmations
 from dataplaneapi.handlers.sidecar import events as event_stream
 from dataplaneapi.handlers.sidecar.operations import as_dict
-from dataplaneapi.open_engine import open_engine, own_directory
+from dataplaneapi.open_engine import open_engine
 from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.directories import directories
 from dataplaneapi.settings.jwt import read_jwt
@@ -161,7 +161,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         plans=Plans(engine.database),
         apply=Apply(engine, editor, OwnerTable(engine.database), lambda id_: services.confirmations.lasts(id_)),
         operations=Operations(
-            own_directory(settings) / "operations",
+            engine.database,
             works,
             changed=lambda change: _publish(events, change),
             rights_of=rights_of,

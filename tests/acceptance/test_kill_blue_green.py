@@ -39,7 +39,7 @@ class Stage(Farm):
     def install(self, seed: int) -> None:
         self.random = random.Random(seed)
         directory = self.sidecar.directory
-        stored = [directory / "maps_dir", directory / "dataplane/engine", directory / "dataplane/engine/operations"]
+        stored = [directory / "maps_dir", directory / "dataplane/engine"]
         self.killer = Killer(self.sidecar, self.random, [self.sidecar.haproxy.file, *stored])
         self.old, self.new = COLOURS
         installed = self.sidecar.put(SPLIT, {"by": "random", "weights": {"blue": 1}}, frontend="site")

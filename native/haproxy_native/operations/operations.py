@@ -7,14 +7,14 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 from haproxy_native import shares
 from haproxy_native.access.initiator import Initiator, RightsOf
-from haproxy_native.disk.atomic import write_atomically
-from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
+from haproxy_native.disk.database import Database, State, Tables
+from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations, Unusable
 from haproxy_native.planning.touches import ANY, Touch
 from haproxy_native.request_context import Author, author
 
@@ -61,7 +61,7 @@ class Running:
         return self._operations.get(self._id)
 
     def report(self, **progress: Any) -> None:
-        """Adds to the progress; it is on disk afterwards, for work that a restart interrupts."""
+        """Adds to the progress, which work that a restart interrupts finds again."""
         self._operations.keep(replace(self.now, progress={**self.now.progress, **progress}))
 
 
@@ -79,7 +79,7 @@ class Operations:
 
     def __init__(
         self,
-        directory: Path,
+        database: Database,
         kinds: Mapping[str, Work],
         now: Callable[[], float] = time.time,
         changed: Callable[[Operation], None] = lambda operation: None,
@@ -88,20 +88,16 @@ class Operations:
         resumes: bool = True,
     ) -> None:
         self._rights_of, self._resumes = rights_of, resumes
-        self._directory, self._kinds, self._now, self._changed = directory, kinds, now, changed
+        database.declare(Tables("operations", "CREATE TABLE operation (id INTEGER PRIMARY KEY, data TEXT NOT NULL)"))
+        self._database, self._kinds, self._now, self._changed = database, kinds, now, changed
         self._known: dict[int, Operation] = {}
         self._tasks: dict[str, tuple[Running, asyncio.Task[None]]] = {}
 
     async def __aenter__(self) -> Self:
         try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            files = [file for file in self._directory.glob("*.json") if _ID.fullmatch(file.stem)]
-        except OSError as error:
-            log.warning("operations are forgotten at a restart, for %s cannot be used: %s", self._directory, error.strerror)
-            files = []
-        self._known = {
-            int(operation.id): operation for operation in map(_read, sorted(files, key=lambda file: int(file.stem))) if operation
-        }
+            self._known = {int(operation.id): operation for operation in await self._database.run(_stored)}
+        except Unusable as error:
+            log.warning("the operations of former processes are not known: %s", error)
         for operation in [operation for operation in self._known.values() if operation.status == RUNNING and self._resumes]:
             self._start(operation)
         return self
@@ -113,6 +109,12 @@ class Operations:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        await self.written()
+
+    async def written(self) -> None:
+        """Returns when what is known of operations is on disk, or waits in memory for that."""
+        with suppress(Unusable):
+            await self._database.catch_up()
 
     def begin(self, kind: str, due: float | None = None, *, needs: Sequence[str] = (), **arguments: Any) -> Operation:
         """On behalf of the present author. Raises TooManyOperations and ShareExceeded."""
@@ -160,10 +162,7 @@ class Operations:
         """A disk that does not take it costs the memory of it beyond a restart."""
         self._known[int(operation.id)] = operation
         self._changed(operation)
-        try:
-            write_atomically(self._file(operation.id), json.dumps(asdict(operation)).encode(), durable=False)
-        except OSError as error:
-            log.warning("cannot remember operation %s: %s", operation.id, error)
+        self._database.post(partial(_store, operation))
 
     def _start(self, operation: Operation, by: Author | None = None) -> None:
         """`by`: who begins it now."""
@@ -199,19 +198,18 @@ class Operations:
         ended = [number for number, operation in self._known.items() if operation.status != RUNNING]
         for number in ended[:-MOST_ENDED]:
             del self._known[number]
-            with suppress(OSError):
-                self._file(str(number)).unlink()
-
-    def _file(self, identity: str) -> Path:
-        return self._directory / f"{identity}.json"
+            self._database.post(partial(_delete, number))
 
 
-def _read(file: Path) -> Operation | None:
-    """Reads an operation; None if the file is incomplete."""
-    try:
-        stored = json.loads(file.read_bytes())
-        operation = Operation(**{field.name: stored[field.name] for field in fields(Operation) if field.name in stored})
-    except (OSError, ValueError, TypeError) as error:
-        log.warning("cannot read the operation %s: %s", file, error)
-        return None
-    return operation if operation.id == file.stem else None
+def _stored(state: State) -> list[Operation]:
+    return [Operation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM operation ORDER BY id")]
+
+
+def _store(operation: Operation, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("INSERT OR REPLACE INTO operation VALUES (?, ?)", (int(operation.id), json.dumps(asdict(operation))))
+
+
+def _delete(number: int, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("DELETE FROM operation WHERE id = ?", (number,))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.disk.database import Database
 from haproxy_native.drains.drain import DELETE, DRAIN, Drain, TooFewReady
 from haproxy_native.drains.drains import Drains
 from haproxy_native.editing.editor import Editor
@@ -20,7 +21,7 @@ def test_deleted_from_the_file_or_from_the_process(haproxy: HAProxy, tmp_path: P
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             drains = Drains(engine, Editor(), Workers(engine), Overrides(engine, Editor()))
-            async with Operations(tmp_path / "operations", {DRAIN: drains.work}) as operations:
+            async with Operations(Database(tmp_path / "operations"), {DRAIN: drains.work}) as operations:
 
                 async def done(target: str) -> None:
                     begun = await drains.begin(operations, [target], lambda servers: Drain(servers, timeout=20, then=DELETE))

@@ -28,7 +28,10 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
             await seen.put(running)
             await asyncio.Event().wait()
 
-        async with running_engine(tmp_path, haproxy) as engine, Operations(tmp_path / "operations", {"drain": work}) as operations:
+        async with (
+            running_engine(tmp_path, haproxy) as engine,
+            Operations(engine.database, {"drain": work}) as operations,
+        ):
             operations.begin("drain", **Drain([OBJECT, "backend/app/server/gone"], timeout=0.0).arguments)
             overrides = Overrides(engine, Editor())
             watch = Watch(engine, Workers(engine), overrides, await seen.get())

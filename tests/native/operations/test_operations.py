@@ -3,16 +3,17 @@
 import asyncio
 import json
 import logging
-import os
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.disk.database import Database
 from haproxy_native.errors import BadRequest, NotCancellable, NotFound, ShareExceeded, TooManyOperations
 from haproxy_native.operations import operations as module
 from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
 from haproxy_native.request_context import Author, Request, author
+from tests.databases import stored
 from tests.native.operations.asynchronous import finished
 
 
@@ -52,12 +53,12 @@ KINDS: dict[str, Work] = {"at_once": at_once, "refused": refused, "broken": brok
 )
 @finished
 async def test_the_end(tmp_path: Path, kind: str, status: str, error: str, progress: dict) -> None:
-    async with Operations(tmp_path, KINDS, now=lambda: 5.0) as operations:
+    async with Operations(Database(tmp_path), KINDS, now=lambda: 5.0) as operations:
         begun = operations.begin(kind, number=7)
         assert (begun.id, begun.status, begun.created) == ("1", RUNNING, 5.0)
         ended = await operations.ended("1", 10)
     assert (ended.status, ended.error, ended.progress, ended.ended) == (status, error, progress, 5.0)
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         assert operations.all() == [ended]
         assert operations.begin("at_once").id == "2"
 
@@ -72,7 +73,7 @@ async def test_whose_the_work_is(tmp_path: Path) -> None:
 
     token = author.set(Author("ann", "192.0.2.1", "r-1", "why", confirmation="7"))
     try:
-        async with Operations(tmp_path, {"work": work}) as operations:
+        async with Operations(Database(tmp_path), {"work": work}) as operations:
             await operations.ended(operations.begin("work").id, 10)
     finally:
         author.reset(token)
@@ -98,29 +99,31 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
     kinds, rights_of = {"work": work}, lambda group, name: rights[name]
     token = author.set(Author("ann", rights=Rights(("admin",)), group="users"))
     try:
-        async with Operations(tmp_path, kinds, rights_of=rights_of) as operations:
+        async with Operations(Database(tmp_path), kinds, rights_of=rights_of) as operations:
             operations.begin("work", needs=("create", "operation"))
             await had(seen, 1)
     finally:
         author.reset(token)
-    async with Operations(tmp_path, kinds, resumes=False) as operations:
+    async with Operations(Database(tmp_path), kinds, resumes=False) as operations:
         assert (await operations.ended("1", 10)).status == RUNNING
-    async with Operations(tmp_path, kinds, rights_of=rights_of):
+    async with Operations(Database(tmp_path), kinds, rights_of=rights_of):
         await had(seen, 2)
     roles = [(by.identity, by.rights.roles) for by in seen if isinstance(by.rights, Rights)]
     assert roles == [("users/ann", ("admin",)), ("users/ann", ("operator",))]
     for now, why in ((Rights(("viewer",), (Rule("**"),)), "may not create operation"), (Rights(), "has no role any more")):
         rights["ann"] = now
-        stored = json.loads((tmp_path / "1.json").read_bytes()) | {"status": RUNNING}
-        (tmp_path / "1.json").write_text(json.dumps(stored))
-        async with Operations(tmp_path, kinds, rights_of=rights_of) as operations:
+        database = Database(tmp_path)
+        running = json.loads(*database.read(lambda state: state.execute("SELECT data FROM operation").fetchone())) | {"status": RUNNING}
+        database.read(lambda state: state.execute("UPDATE operation SET data = ?", (json.dumps(running),)))  # noqa: B023
+        database.close()
+        async with Operations(Database(tmp_path), kinds, rights_of=rights_of) as operations:
             ended = await operations.ended("1", 10)
         assert ended.status == FAILED and why in ended.error and len(seen) == 2
 
 
 @finished
 async def test_waiting_ends_in_time(tmp_path: Path) -> None:
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         identity = operations.begin("forever").id
         assert (await operations.ended(identity, 0.01)).status == RUNNING
         for wrong in ("2", "01", "x", "", "-1", "9" * 5000, "²"):
@@ -130,7 +133,7 @@ async def test_waiting_ends_in_time(tmp_path: Path) -> None:
 
 @finished
 async def test_cancelled(tmp_path: Path) -> None:
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         one, other, last = (operations.begin(kind).id for kind in ("forever", "final", "at_once"))
         await operations.ended(last, 10)
         await operations.cancel(one)
@@ -143,16 +146,16 @@ async def test_cancelled(tmp_path: Path) -> None:
 
 @finished
 async def test_a_restart_takes_up_what_runs(tmp_path: Path) -> None:
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         operations.begin("forever")
         await asyncio.sleep(0.01)
         assert operations.get("1").progress == {"begun": 1}
-    assert json.loads((tmp_path / "1.json").read_bytes())["status"] == RUNNING
-    async with Operations(tmp_path, KINDS) as operations:
+    assert f'"status": "{RUNNING}"' in stored(tmp_path, "operation")
+    async with Operations(Database(tmp_path), KINDS) as operations:
         await asyncio.sleep(0.01)
         assert operations.get("1").progress == {"begun": 2}
         await operations.cancel("1")
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         assert operations.get("1").status == CANCELLED
 
 
@@ -161,14 +164,14 @@ async def test_one_that_is_due_later(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Also where the clock was set meanwhile, or nobody was there at that time."""
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
     clock = [100.0]
-    async with Operations(tmp_path, KINDS, now=lambda: clock[0]) as operations:
+    async with Operations(Database(tmp_path), KINDS, now=lambda: clock[0]) as operations:
         first, second = operations.begin("at_once", 110.0), operations.begin("at_once", 200.0)
         assert (await operations.ended(first.id, 0.05)).status == RUNNING
         clock[0] = 111.0
         assert (await operations.ended(first.id, 10)).status == SUCCEEDED
         assert operations.get(second.id).status == RUNNING
     clock[0] = 300.0
-    async with Operations(tmp_path, KINDS, now=lambda: clock[0]) as operations:
+    async with Operations(Database(tmp_path), KINDS, now=lambda: clock[0]) as operations:
         assert (await operations.ended(second.id, 10)).status == SUCCEEDED
 
 
@@ -176,11 +179,12 @@ async def test_one_that_is_due_later(tmp_path: Path, monkeypatch: pytest.MonkeyP
 async def test_there_is_room_for_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_RUNNING", 2)
     monkeypatch.setattr(module, "MOST_ENDED", 3)
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         for _ in range(5):
             await operations.ended(operations.begin("at_once").id, 10)
         assert [each.id for each in operations.all()] == ["5", "4", "3"]
-        assert sorted(os.listdir(tmp_path)) == ["3.json", "4.json", "5.json"]
+        await operations.written()
+        assert stored(tmp_path, "operation").count('"id"') == 3
         operations.begin("forever")
         operations.begin("forever")
         with pytest.raises(TooManyOperations):
@@ -191,7 +195,7 @@ async def test_there_is_room_for_so_many(tmp_path: Path, monkeypatch: pytest.Mon
 async def test_one_caller_leaves_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_RUNNING", 4)
     ann, root = (Author(name, group="users", request=Request(), rights=rights) for name, rights in (("ann", Rights()), ("root", None)))
-    async with Operations(tmp_path, KINDS) as operations:
+    async with Operations(Database(tmp_path), KINDS) as operations:
         author.set(ann)
         operations.begin("forever")
         operations.begin("forever")
@@ -205,19 +209,9 @@ async def test_one_caller_leaves_room_for_others(tmp_path: Path, monkeypatch: py
 
 
 @finished
-async def test_what_is_on_disk_may_be_no_operation(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "3.json").write_text('{"id": "3"')
-    (tmp_path / "4.json").write_text('{"id": "5", "kind": "at_once", "created": 1}')
-    (tmp_path / "notes.json").write_text("{}")
-    async with Operations(tmp_path, KINDS) as operations:
-        assert operations.all() == []
-    assert "3.json" in caplog.text
-
-
-@finished
 async def test_a_disk_that_takes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     with caplog.at_level(logging.WARNING):
-        async with Operations(tmp_path / "file", KINDS) as operations:
+        async with Operations(Database(tmp_path / "file"), KINDS) as operations:
             assert (await operations.ended(operations.begin("at_once").id, 10)).status == SUCCEEDED
-    assert "cannot be used" in caplog.text and "cannot remember operation 1" in caplog.text
+    assert "are not known" in caplog.text and "writes wait in memory" in caplog.text

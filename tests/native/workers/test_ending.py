@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.disk.database import Database
 from haproxy_native.errors import NotFound
 from haproxy_native.operations.operations import Operations
 from haproxy_native.workers.ending import END_WORKER, Ending, NotEndable
@@ -16,7 +17,7 @@ def test_refused(haproxy: HAProxy, tmp_path: Path) -> None:
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             ending = Ending(Workers(engine))
-            async with Operations(tmp_path / "operations", {END_WORKER: ending.work}) as operations:
+            async with Operations(Database(tmp_path / "operations"), {END_WORKER: ending.work}) as operations:
                 with pytest.raises(NotEndable, match="in service"):
                     await ending.begin(operations, haproxy.worker_pid(), None, None)
                 with pytest.raises(NotFound, match="former ones are none"):
@@ -33,7 +34,7 @@ def test_one_that_has_ended_meanwhile(haproxy: HAProxy, tmp_path: Path) -> None:
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             works = {END_WORKER: Ending(Workers(engine)).work}
-            async with Operations(tmp_path / "operations", works) as operations:
+            async with Operations(Database(tmp_path / "operations"), works) as operations:
                 begun = operations.begin(END_WORKER, pid=1, started=5.0, sessions_below=None, after=None)
                 ended = await operations.ended(begun.id, 10)
                 assert (ended.status, ended.progress) == ("succeeded", {"sessions": 0, "connections": 0})

@@ -14,7 +14,7 @@ TIMEOUT = "5m"
 
 async def create(call: JsonCall) -> Response:
     async with asking(call, seconds=None):
-        return started(await call.services.drains.begin(call.services.operations, call.body["targets"], _maker(call)))
+        return await started(call, await call.services.drains.begin(call.services.operations, call.body["targets"], _maker(call)))
 
 
 def _maker(call: Call) -> Callable[[list[str]], Drain]:

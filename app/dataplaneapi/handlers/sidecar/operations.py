@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import page, present, timestamp
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
 from haproxy_native.access.initiator import Initiator
@@ -44,7 +44,9 @@ async def cancel(call: JsonCall) -> Response:
     return empty(204)
 
 
-def started(begun: Operation) -> Response:
+async def started(call: Call, begun: Operation) -> Response:
+    """Answer that an operation has begun, once a restart would find it."""
+    await call.services.operations.written()
     return json_response(202, as_dict(begun), [(LOCATION, f"/v3/sidecar/operations/{begun.id}".encode())])
 
 

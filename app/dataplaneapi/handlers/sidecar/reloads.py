@@ -17,7 +17,7 @@ TIMES = ("requested", "started", "ended")
 
 async def create(call: JsonCall) -> Response:
     after = call.get("after", 0.0)
-    return started(call.services.operations.begin(RELOAD, time.time() + after if after else None, needs=(CREATE, RELOAD)))
+    return await started(call, call.services.operations.begin(RELOAD, time.time() + after if after else None, needs=(CREATE, RELOAD)))
 
 
 async def read(call: ReadCall) -> Response:
