@@ -79,9 +79,11 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
     try:
         yield engine
     finally:
-        # what is pending stays so, as after a crash
         if engine.reloads.pending is None:
             await engine.close()
+        else:
+            # What is pending stays so, as after a crash. A thread that is left in SQLite would hold its mutex in every forked process.
+            await asyncio.to_thread(engine.database.close)
 
 
 def run_beside(directory: Path, work: Callable[[Engine, HAProxy], Awaitable[None]]) -> None:

@@ -21,6 +21,7 @@ from haproxy_native.errors import (
     Unreadable,
     Unusable,
 )
+from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import (
@@ -142,6 +143,7 @@ class TestChanges:
     def test_a_refused_change_leaves_everything(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             text = haproxy.file.read_bytes()
+            author.set(Author("ann", request_id="1"))
             async with running_engine(haproxy.directory, haproxy) as engine:
                 with pytest.raises(Refused) as caught:
                     await engine.write([ByFunction(substituting("weight 10", "weihgt 10"))], Version(1))

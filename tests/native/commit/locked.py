@@ -79,7 +79,7 @@ def _named(function: Any, given: Any) -> str:
     while True:
         if isinstance(function, partial):
             function, given = function.func, (*function.args, *given)
-        elif getattr(function, "__name__", "") in ("run", "_work", "_write") and given:
+        elif getattr(function, "__name__", "") in ("run", "_work", "_write", "_contained") and given:
             function, *given = given
         else:
             break
