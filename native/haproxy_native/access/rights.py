@@ -4,6 +4,7 @@ Rules add up, and nothing is forbidden by one. A change is checked by what it do
 does not matter by which call it comes.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -109,7 +110,10 @@ class Rights:
         return may_reload
 
     def _is_of_callers(self, touch: Touch) -> bool:
-        return bool(self.userlist) and within(touch.object, self.userlist) and not self.are_all
+        """Also in a further section of that name, which is numbered: `controller_2`."""
+        if not self.userlist or self.are_all:
+            return False
+        return within(touch.object, self.userlist) or re.match(rf"{re.escape(self.userlist)}_\d+(?:/|\Z)", touch.object) is not None
 
     def _refusal(self, touch: Touch, about: Sequence[Rule]) -> str:
         if _are_enough(touch, about):

@@ -18,7 +18,7 @@ from tests.app.client import Client
 @pytest.fixture
 def form(client: Client, tmp_path: Path) -> SetForm:
     operation = next(each for each in client.app.services.index.operations if each.id == "planConfiguration")
-    return SetForm(Call(client.app.services, operation, {}, {}), tmp_path)
+    return SetForm(Call(client.app.services, operation, {}, {}))
 
 
 def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:
@@ -34,10 +34,12 @@ def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:
 
     client.runner.run(receive())
     first, second = form.files
-    assert (first.path.name, first.content.read_bytes()) == ("nets.map", b"a b\n" + b"c " * PIECE + b"\n")
-    assert (second.path.name, second.content.read_bytes()) == ("empty", b"")
-    assert form.texts == {MAIN: b"global\n"}
+    held = [(file.path.name, file.draft and file.draft.path.read_bytes()) for file in (first, second)]
+    assert held == [("nets.map", b"a b\n" + b"c " * PIECE + b"\n"), ("empty", b"")]
+    assert {name: put.text.data for name, put in form.texts.items()} == {MAIN: b"global\n"}
     assert not first.path.exists()
+    for upload in form.uploads.values():
+        upload.discard()
 
 
 def test_a_masked_secret_is_refused(client: Client, form: SetForm) -> None:
