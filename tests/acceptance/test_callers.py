@@ -51,6 +51,7 @@ def test_an_editor_makes_itself_no_admin(sidecar: Quick) -> None:
         ("DELETE", f"{CONFIGURATION}/userlists/controller?VERSION", None),
         ("POST", f"{CONFIGURATION}/raw?VERSION", text.replace("password adminpwd", "password mine")),
         ("POST", f"{CONFIGURATION}/raw?VERSION", text + "\nuserlist controller\n    user root1 insecure-password mine\n"),
+        ("POST", f"{CONFIGURATION}/raw?VERSION", "userlist controller\n    user root1 insecure-password mine\n" + text),
         ("POST", f"{CONFIGURATION}/raw?VERSION", text.replace("userlist controller", "userlist old").replace("others", "controller")),
         ("POST", "/v3/sidecar/batch", [{"method": "POST", "path": f"{users}?userlist=controller", "body": root}]),
         ("PUT", "/v3/sidecar/apply?owner=eve", {"userlists": [{"name": "controller", "users": {"root1": root}}]}),

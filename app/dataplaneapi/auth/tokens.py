@@ -125,7 +125,7 @@ class Tokens:
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:
-        """Ends it at once, for a caller of this name. Raises Unusable if a restart of the server would make it good again."""
+        """Ends it at once, for a caller of this name. Raises Unusable if it would be valid again after a restart of the server."""
         self._by_hash.pop(token.hash, None)
         log.info("token %s of %s is revoked by %s", token.id, token.creator, by)
         delete = partial(_delete, [token.hash])

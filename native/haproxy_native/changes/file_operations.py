@@ -6,7 +6,7 @@ place.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -88,15 +88,17 @@ class FileOperation(ABC):
     def refuse(self) -> None:  # noqa: B027
         """Raises, under the locks, what speaks against the change. Blocks."""
 
-    def refuse_named(self, drafts: Iterable[tuple[Path, Draft | None]], document: Document, directory: str) -> None:  # noqa: B027
+    def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
         """Raises InUse where the configuration, in `directory`, names a file that goes. Blocks."""
+        for path in (path for path, draft in drafted.drafts.items() if draft is None):
+            drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
         """Return the configuration with the plain paths of these files, so that they can be checked somewhere else."""
         return document
 
     def needs_check(self, document: Document) -> bool:
-        """Whether HAProxy is asked about it where the configuration stays as it is."""
+        """Whether HAProxy has to check it if the configuration does not change."""
         return True
 
     @property
@@ -110,9 +112,9 @@ class FileOperation(ABC):
 
 @dataclass(frozen=True)
 class PutFile(FileOperation):
-    """A draft becomes the file, or without one the file goes. `check` is called under the locks as well, and raises to refuse it.
+    """A draft becomes the file, or without one the file goes, even if the configuration names it.
 
-    `steps` as in `Drafted`.
+    `check` raises to refuse it; it is called before the change is made and again under the locks. `steps` as in `Drafted`.
     """
 
     store: FileStore
@@ -129,6 +131,9 @@ class PutFile(FileOperation):
 
     def refuse(self) -> None:
         self.check()
+
+    def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
+        """That is for `check` to say."""
 
     @property
     def object(self) -> str:
@@ -157,10 +162,6 @@ class EditFiles(FileOperation):
         after = {path: data for path, data in wanted.items() if data != read[path]}
         drafts = await asyncio.to_thread(self._drafts, after)
         return Drafted(drafts, self.files, read, self.touches() if self.touches else None)
-
-    def refuse_named(self, drafts: Iterable[tuple[Path, Draft | None]], document: Document, directory: str) -> None:
-        for path in (path for path, draft in drafts if draft is None):
-            self.files[path].refuse_named(path, document, directory)
 
     def _drafts(self, after: Contents) -> dict[Path, Draft | None]:
         drafts = dict[Path, Draft | None]()

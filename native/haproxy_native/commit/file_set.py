@@ -33,7 +33,10 @@ LISTS = "crt_list"
 
 @dataclass(frozen=True)
 class FileSet:
-    """What operations make of stored files; False without any. `made`: what each has drafted, empty where that is for the locks."""
+    """What operations make of stored files; False if that is nothing.
+
+    `made`: what each operation has drafted; empty until the locks are held, if one of them depends on what the process has.
+    """
 
     context: CommitContext
     operations: Sequence[FileOperation] = ()
@@ -74,7 +77,7 @@ class FileSet:
     def refuse_named(self, document: Document) -> None:
         """Raises InUse where the configuration names a file that goes."""
         for operation, drafted in zip(self.operations, self.made, strict=False):
-            operation.refuse_named(drafted.drafts.items(), document, str(self.context.current.path.parent))
+            operation.refuse_named(drafted, document, str(self.context.current.path.parent))
 
     async def current(self) -> "FileSet":
         """The same under the locks, where what depends on the process is drafted.
@@ -145,7 +148,7 @@ async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -
 
 
 async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
-    """The files of a change before it takes the locks; nothing of what depends on the process, unless it is to be judged."""
+    """Draft the files of a change before it takes the locks. What depends on the process is drafted only if observers are to judge it."""
     if not any(operation.reads_process for operation in change.files):
         return await drafted(context, change.files)
     if not is_judged:

@@ -115,7 +115,7 @@ class ConfirmationLedger:
         return changed
 
     async def written(self) -> None:
-        """Returns when what was noted is on disk, or waits in memory for that."""
+        """Returns once what was noted is on disk, or queued in memory until the disk takes it."""
         with suppress(Unusable):
             await self._database.catch_up()
 

@@ -267,7 +267,7 @@ class Database:
             except (sqlite3.Error, OSError):
                 raise
             except Exception:
-                log.exception("%s lacks something", self.directory / STATE)
+                log.exception("a write to %s failed and is left out", self.directory / STATE)
             self._waiting.popleft()
 
     def _carry_out(self, work: Work[Result]) -> Result:

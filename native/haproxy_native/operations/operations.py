@@ -112,7 +112,7 @@ class Operations:
         await self.written()
 
     async def written(self) -> None:
-        """Returns when what is known of operations is on disk, or waits in memory for that."""
+        """Returns once what is known of operations is on disk, or queued in memory until the disk takes it."""
         with suppress(Unusable):
             await self._database.catch_up()
 

@@ -194,7 +194,7 @@ class Records:
         return record
 
     async def written(self) -> None:
-        """Returns when what was remembered is on disk, or waits in memory for that."""
+        """Returns once what was remembered is on disk, or queued in memory until the disk takes it."""
         with suppress(Unusable):
             await self.database.catch_up()
 

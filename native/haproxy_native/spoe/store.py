@@ -1,7 +1,7 @@
 """The directory of SPOE files: what reads them, and how they change with a commit as other stored files do."""
 
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -106,10 +106,6 @@ class PutSpoe(FileOperation):
 
     def needs_check(self, document: Document) -> bool:
         return bool(self.store.references.to(document, self.path))
-
-    def refuse_named(self, drafts: Iterable[tuple[Path, Draft | None]], document: Document, directory: str) -> None:
-        for path in (path for path, draft in drafts if draft is None):
-            self.store.refuse_named(path, document, directory)
 
     @property
     def touch(self) -> Touch:

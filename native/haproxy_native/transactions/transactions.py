@@ -226,7 +226,7 @@ class Transactions:
     # -- the end of one
 
     def succeed(self, id_: str) -> Transaction:
-        """Return a transaction that was committed, which is there no more."""
+        """Remove a transaction that was committed, and return it."""
         transaction = self._all[id_]
         self._remove(transaction)
         transaction.status, transaction.document = SUCCESS, None
