@@ -132,6 +132,7 @@ def _main(descriptor: int) -> None:
     import dataplaneapi.program  # noqa: F401
     from dataplaneapi import assembly, cli
     from haproxy_native import models, stats_sockets
+    from haproxy_native.editing import secrets
     from haproxy_native.editing.editor import Editor
     from haproxy_native.text.document import Document
 
@@ -143,6 +144,8 @@ def _main(descriptor: int) -> None:
     for resource in editor.resources.by_name.values():
         with suppress(KeyError):
             editor.shape(resource)
+    # Every server warns at its start, and whatever words a warning has are compared with those that begin lines.
+    secrets.masked_text("a warning")
     request = _next_server(socket.socket(fileno=descriptor))
     if request:
         _become(request)
