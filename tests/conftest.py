@@ -1,5 +1,6 @@
 """Fixtures for every test: HAProxy binaries by version, and the server beside a running HAProxy."""
 
+import os
 import random
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from tests.rules import etc, skips
 
 # Each a machine, and what happens on it one after the other.
 STORIES = "tests/e2e/"
+# A check of several files links whatever is in the directories above them. In /tmp that may be thousands of files, here it is few.
+TEMPORARY = "/var/tmp"
 # What takes long, so that it is not what all the others wait for at the end.
 FIRST = (STORIES, "tests/acceptance/", "tests/bench/", "")
 CONFIG = """\
@@ -89,6 +92,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if "TMPDIR" not in os.environ and os.access(TEMPORARY, os.W_OK):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", TEMPORARY)
     config.pluginmanager.register(skips)
     config.pluginmanager.register(etc)
     mounts.register(config)
