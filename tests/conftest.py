@@ -12,9 +12,9 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from tests.acceptance import mounts
+from tests.acceptance.quick import Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.haproxy.sidecar import Sidecar
 from tests.laws import settings as laws
 from tests.rules import etc, skips
 
@@ -125,7 +125,7 @@ def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
 
 
 @pytest.fixture
-def sidecar(haproxy: HAProxy, request: pytest.FixtureRequest) -> Iterator[Sidecar]:
+def sidecar(haproxy: HAProxy, request: pytest.FixtureRequest) -> Iterator[Quick]:
     """The server beside that HAProxy, answering; its parameter, if any, holds settings of reloads."""
-    with Sidecar(haproxy, reload=getattr(request, "param", None)) as running:
+    with Quick(haproxy, delay=None, reload=getattr(request, "param", None)) as running:
         yield running

@@ -1,4 +1,4 @@
-"""The server with reloads that do not wait for a second, forked where it can be, and what acceptance tests ask of it again and again."""
+"""The server forked where it can be, with reloads that do not wait for a second, and what acceptance tests ask of it again and again."""
 
 import subprocess
 import time
@@ -29,15 +29,16 @@ defaults plain
 
 
 class Quick(Sidecar):
-    """`delay` is in milliseconds."""
+    """`delay` is in milliseconds; without one, reloads wait for as long as the settings say."""
 
-    def __init__(self, haproxy: HAProxy, *, delay: int = 50, **more: Any) -> None:
+    def __init__(self, haproxy: HAProxy, *, delay: int | None = 50, **more: Any) -> None:
         super().__init__(haproxy, **more)
         self.delay = delay
 
     def start(self) -> Self:
         with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE", str(self.delay))
+            if self.delay is not None:
+                environment.setenv("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE", str(self.delay))
             return super().start()
 
     def _process(self, *words: str) -> subprocess.Popen[bytes] | Forked:

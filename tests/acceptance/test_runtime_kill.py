@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.acceptance.quick import Quick
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import Sidecar
 
@@ -142,7 +143,7 @@ WAYS = ["reload", "kill the worker", "reload", "restart", "reload", "kill the ma
 def test_every_answer_is_right_or_says_why_not(tmp_path: Path, haproxy_binary: str, calls: int, seed: int) -> None:
     servers = "\n".join(f"    server {name} 127.0.0.1:1" for name in NAMES)
     haproxy = HAProxy(tmp_path, CONFIG.format(port=free_port(), servers=servers), binary=haproxy_binary)
-    with haproxy, Sidecar(haproxy) as sidecar:
+    with haproxy, Quick(haproxy) as sidecar:
         callers = [Caller(sidecar, calls // 2, seed * 10 + number) for number in range(2)]
         for caller in callers:
             caller.start()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.farm import HEAD
+from tests.acceptance.quick import Quick
 from tests.acceptance.traffic import Traffic
 from tests.acceptance.web import Web
 from tests.haproxy.consul import Agent
@@ -86,7 +87,7 @@ class World:
 def world(tmp_path: Path, haproxy_binary: str) -> Iterator[World]:
     with Agent(tmp_path) as agent, Web(*NAMES) as web:
         config = CONFIG.format(settings="", site=free_port(), agent=agent.port)
-        with HAProxy(tmp_path, config, binary=haproxy_binary) as haproxy, Sidecar(haproxy) as sidecar:
+        with HAProxy(tmp_path, config, binary=haproxy_binary) as haproxy, Quick(haproxy, delay=None) as sidecar:
             body = {"address": "127.0.0.1", "port": agent.port, "enabled": True, "retry_timeout": 1, "defaults": "plain"}
             made = sidecar.post(DEFINITIONS, body)
             assert made.status_code == 201, made.text

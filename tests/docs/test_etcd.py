@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from demo.children import start, stop
+from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.haproxy.binaries import path_with_curl, program
 from tests.haproxy.process import SMALL, HAProxy, free_port
@@ -72,7 +73,7 @@ def etcd(tmp_path: Path) -> Iterator[Etcd]:
 
 @pytest.fixture
 def sidecar(tmp_path: Path) -> Iterator[Sidecar]:
-    with HAProxy(tmp_path, SMALL) as haproxy, Sidecar(haproxy) as made:
+    with HAProxy(tmp_path, SMALL) as haproxy, Quick(haproxy) as made:
         yield made
 
 

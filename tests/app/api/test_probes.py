@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.quick import Quick
 from tests.app.client import Client, serving
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
@@ -94,7 +95,7 @@ def test_not_ready_without_a_place_for_transactions(tmp_path: Path) -> None:
 
 def test_not_ready_while_haproxy_is_stopped(tmp_path: Path) -> None:
     config = "global\n  stats socket {stats} level admin\ndefaults\n  mode http\n  timeout client 1s\n"
-    with HAProxy(tmp_path, config, master=False) as haproxy, Sidecar(haproxy) as sidecar:
+    with HAProxy(tmp_path, config, master=False) as haproxy, Quick(haproxy) as sidecar:
         assert sidecar.ask("GET", "/readyz").status_code == 200
         haproxy.kill()
         got = sidecar.ask("GET", "/readyz")

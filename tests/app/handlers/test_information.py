@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.handlers.information import machine
+from tests.acceptance.quick import Quick
 from tests.app.client import Client, serving
 from tests.haproxy.process import HAProxy
-from tests.haproxy.sidecar import Sidecar
 
 
 def test_version(client: Client) -> None:
@@ -55,7 +55,7 @@ def test_a_status_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytes
 
 def test_health_without_a_command_is_that_of_the_socket(tmp_path: Path) -> None:
     config = "global\n  stats socket {stats} level admin\ndefaults\n  mode http\n  timeout client 1s\n"
-    with HAProxy(tmp_path, config, master=False) as haproxy, Sidecar(haproxy) as sidecar:
+    with HAProxy(tmp_path, config, master=False) as haproxy, Quick(haproxy) as sidecar:
         assert sidecar.get("/v3/health").json() == {"haproxy": "up"}
         haproxy.kill()
         assert sidecar.get("/v3/health").json() == {"haproxy": "down"}
