@@ -211,9 +211,10 @@ def test_what_can_happen_to_the_check(tmp_path: Path, kind: str) -> None:
     program, status, says = CHECKS[kind]
     binary = script(tmp_path, *program) if program else str(tmp_path / "checker")
     config = CONFIG.format(site=free_port(), one=free_port())
+    kind_of_server = Hasty if kind == "no answer in time" else Quick
     with (
         HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy,
-        Hasty(haproxy, settings={"haproxy_bin": binary}) as sidecar,
+        kind_of_server(haproxy, settings={"haproxy_bin": binary}) as sidecar,
     ):
         before = haproxy.file.read_bytes()
         answers = [bind(sidecar, free_port()), sidecar.post("raw", config + "# more\n", version=1)]

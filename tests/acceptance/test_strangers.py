@@ -126,8 +126,7 @@ def test_bad_requests_in_the_log(tmp_path: Path) -> None:
                 assert answer(client).startswith(b"HTTP/1.1 400")
         ask(port, "/v3/" + "x" * 50_000 + "?" + "y" * 10_000)
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.stdout is not None
-        lines = list(server.process.stdout)
+        lines = list(server.output)
     bad = [line for line in lines if "bad request" in line]
     assert 0 < len(bad) < 100
     assert all(re.search(r"bad request from 127\.0\.0\.1:\d+: 400 ", line) for line in bad)

@@ -10,41 +10,50 @@ import ssl
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from tests.app.authority import Authority
 from tests.app.client import CONFIGURATION
 from tests.app.handover import start
+from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import free_port
 
 START_SECONDS = 60
 
 
 class Server:
-    """The command in a directory of its own, on a port of its own choice; its log is read line by line."""
+    """A server in a directory of its own, on a port of its own choice, forked by default; its log is read line by line."""
 
-    def __init__(
-        self,
-        directory: Path,
-        *flags: str,
-        sockets: Sequence[socket.socket] = (),
-        environment: dict[str, str] | None = None,
-        **changed: Any,
-    ) -> None:
+    process: subprocess.Popen[str] | Forked
+    output: IO[str]
+
+    def __init__(self, directory: Path, **changed: Any) -> None:
         self.directory = directory
         self.config, self.settings = directory / "haproxy.cfg", directory / "dataplaneapi.yaml"
         if not self.config.exists():
             self.config.write_text(CONFIGURATION)
         self.write(**changed)
+
+    def fork(self, *flags: str) -> None:
+        """Start a server that has imported its modules already; what it logs comes through a pipe with a name."""
+        pipe = self.directory / "output"
+        os.mkfifo(pipe)
+        self.process = nursery().start(["-f", str(self.settings), *flags], pipe)
+        self.output = pipe.open()
+
+    def execute(self, *flags: str, sockets: Sequence[socket.socket] = (), environment: Mapping[str, str] | None = None) -> None:
+        """Start the command itself, as a service manager would if it gets sockets."""
         command = [sys.executable, "-m", "dataplaneapi.cli", "-f", str(self.settings), *flags]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        self.process = start(command, sockets, {**os.environ, **(environment or {})}, **pipes)
+        process = start(command, sockets, {**os.environ, **(environment or {})}, **pipes)
+        assert process.stdout is not None
+        self.process, self.output = process, process.stdout
 
     def write(self, **changed: Any) -> None:
         places = {"dataplane_storage_dir": str(self.directory / "storage")}
@@ -59,9 +68,8 @@ class Server:
 
     def until(self, text: str) -> str:
         """The first log line that holds a text."""
-        assert self.process.stdout is not None
         seen = []
-        for line in self.process.stdout:
+        for line in self.output:
             seen.append(line)
             if text in line:
                 return line
@@ -78,14 +86,28 @@ class Server:
 
 @contextmanager
 def running(directory: Path, *flags: str, **changed: Any) -> Iterator[Server]:
-    server = Server(directory, *flags, **changed)
-    try:
+    server = Server(directory, **changed)
+    server.fork(*flags)
+    with ending(server):
         yield server
+
+
+@contextmanager
+def executing(directory: Path, *flags: str, **more: Any) -> Iterator[Server]:
+    server = Server(directory)
+    server.execute(*flags, **more)
+    with ending(server):
+        yield server
+
+
+@contextmanager
+def ending(server: Server) -> Iterator[None]:
+    try:
+        yield
     finally:
         server.process.kill()
         server.process.wait()
-        assert server.process.stdout is not None
-        server.process.stdout.close()
+        server.output.close()
 
 
 def ask(port: int, target: str, auth: str = "admin:adminpwd", method: str = "GET", body: str | None = None) -> tuple[int, Any]:
@@ -104,7 +126,7 @@ BACKENDS = "/v3/services/haproxy/configuration/backends"
 
 
 def test_it_serves_and_stops(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
+    with executing(tmp_path) as server:
         assert "Reload strategy: custom" in server.until("Reload strategy")
         port = server.port
         assert ask(port, VERSION) == (200, 1)
@@ -137,7 +159,7 @@ def test_header_names_keep_their_spelling_on_the_wire(tmp_path: Path) -> None:
 
 
 def test_what_is_pending_is_reloaded_before_it_stops(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
+    with executing(tmp_path) as server:
         ask(server.port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')
         server.process.send_signal(signal.SIGTERM)
         assert "HAProxy runs version 2" in server.until("HAProxy runs version")
@@ -311,7 +333,7 @@ def test_under_a_service_manager(tmp_path: Path) -> None:
         unix.listen()
         environment = {"NOTIFY_SOCKET": notify, "WATCHDOG_USEC": "60000000"}
         flags = ["--port", "1", "--validate-cmd", f"sh -c 'env > {tmp_path}/child'"]
-        with running(tmp_path, *flags, sockets=[tcp, unix], environment=environment) as server:
+        with executing(tmp_path, *flags, sockets=[tcp, unix], environment=environment) as server:
             server.until("http://127.0.0.1:1 is not listened on")
             port = server.port
             assert port == tcp.getsockname()[1]
