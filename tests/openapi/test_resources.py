@@ -6,9 +6,7 @@ from haproxy_native.grammar.reference import followed
 from openapi import bundle, operations
 from tests.openapi.documents import document
 
-DOCUMENT = document()
 TABLE = bundle.resources()
-SCHEMAS = DOCUMENT["components"]["schemas"]
 FIELDS = set(
     "title noun kind file section schema list body key full_section parents parent_parameter parent_in member path operation "
     "operations operation_ids suffix verbs parameters messages declared addition silent write_only fallback tag existence_first "
@@ -16,8 +14,12 @@ FIELDS = set(
 )
 
 
+def schemas() -> dict:
+    return document()["components"]["schemas"]
+
+
 def properties(schema: dict) -> dict:
-    schema = followed(DOCUMENT, schema)
+    schema = followed(document(), schema)
     found: dict = {}
     for part in schema.get("allOf", []):
         found |= properties(part)
@@ -38,13 +40,13 @@ def test_its_schemas_are_there(name: str):
     resource = TABLE[name]
     assert set(resource) <= FIELDS
     assert resource["kind"] in operations.VERBS
-    assert resource["schema"] in SCHEMAS
+    assert resource["schema"] in schemas()
     assert {"title", "noun", "operation"} <= set(resource)
     if resource["kind"] == "singleton":
         assert "list" not in resource
     else:
         item = resource.get("body", resource["schema"])
-        assert SCHEMAS[resource["list"]]["items"] == {"$ref": f"#/components/schemas/{item}"}
+        assert schemas()[resource["list"]]["items"] == {"$ref": f"#/components/schemas/{item}"}
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -53,7 +55,7 @@ def test_its_key_is_a_member(name: str):
     if resource["kind"] == "indexed":
         assert resource["key"] == "index"
     elif resource["kind"] != "singleton":
-        assert resource["key"] in properties(SCHEMAS[resource["schema"]])
+        assert resource["key"] in properties(schemas()[resource["schema"]])
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -80,7 +82,7 @@ def test_what_is_said_of_a_missing_parent_can_be_seen(name: str):
 def test_its_parents_embed_it(name: str, parent: str):
     resource = TABLE[name]
     assert "section" in TABLE[parent]
-    member = properties(SCHEMAS[TABLE[parent]["schema"]])[embedded(parent, resource)]
+    member = properties(schemas()[TABLE[parent]["schema"]])[embedded(parent, resource)]
     if resource["kind"] == "named":
         assert member["additionalProperties"] == {"$ref": f"#/components/schemas/{resource['schema']}"}
     else:
@@ -90,7 +92,7 @@ def test_its_parents_embed_it(name: str, parent: str):
 @pytest.mark.parametrize("name", [name for name, resource in TABLE.items() if resource.get("full_section")])
 def test_what_a_section_embeds_is_in_the_table(name: str):
     known = {embedded(name, resource) for resource in TABLE.values() if name in resource.get("parents", [])}
-    own = SCHEMAS[TABLE[name]["schema"]].get("allOf", [{}])[-1]
+    own = schemas()[TABLE[name]["schema"]].get("allOf", [{}])[-1]
     assert set(own.get("properties", {})) == known
 
 
