@@ -20,7 +20,7 @@ from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 
 _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHANGE, "DELETE": DELETE}
 
@@ -37,7 +37,7 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 
 async def answer_within_rights(call: Call, handler: Handler) -> Response:
     """Answer a call by a handler, if the author may make it, with what the author may see of the answer. Raises Forbidden."""
-    operation, rights = call.operation, author.get().rights
+    operation, rights = call.operation, call.author.rights
     if not isinstance(rights, Rights):
         return await (await handler(call)).complete()
     _require(operation, call, rights)
@@ -65,9 +65,8 @@ def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Respo
     return response_to(error)
 
 
-def require_role(operation: Operation) -> None:
+def require_role(by: Author, operation: Operation) -> None:
     """Raises Forbidden for a caller without a role, but where anyone may ask."""
-    by = author.get()
     if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
         who = f"{by.name!r} has no role" if by.name else "a caller without a name has no role"
         raise Forbidden(by.rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
@@ -91,15 +90,14 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
         raise Forbidden(rights.refusal(_verb(operation), object_), object_=object_)
 
 
-def reader() -> Callable[[str], bool] | None:
-    """Whether the present caller may read an object; None where it may read all."""
-    rights = author.get().rights
-    return rights.may_read if isinstance(rights, Rights) and not rights.may_read(ALL) else None
+def reader(by: Author) -> Callable[[str], bool] | None:
+    """Return what says whether a caller may read an object; None if it may read all."""
+    return by.rights.may_read if isinstance(by.rights, Rights) and not by.rights.may_read(ALL) else None
 
 
-def readable_tests(failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns what the present caller may see of failed tests: only their names if it may not read everything."""
-    if reader() is None:
+def readable_tests(by: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a caller may see of failed tests: only their names if it may not read everything."""
+    if reader(by) is None:
         return [dict(test) for test in failed]
     return [{member: test[member] for member in ("test", "name", "passed") if member in test} for test in failed]
 

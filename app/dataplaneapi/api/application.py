@@ -23,7 +23,6 @@ from dataplaneapi.api.services import Services
 from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.version import VERSION
 from haproxy_native.errors import NativeError
-from haproxy_native.request_context import author
 
 Page = Callable[[Scope], Response | None]
 
@@ -86,7 +85,7 @@ class OperationRoute(BaseRoute):
         document = scope["document"] = self._services.engine.read(None)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
         key = (scope["raw_path"], scope["query_string"], accept)
-        is_limited = author.get().rights is not None
+        is_limited = scope["author"].rights is not None
         if not is_limited and (reply := self._kept.get(document, key)) is not None:
             scope["operation"] = reply.operation
             await reply(scope, receive, send)

@@ -22,23 +22,23 @@ from dataplaneapi.server import connection
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.places import Place, name_of
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.request_context import Author, Request
 
 _READS = ("GET", "HEAD")
 LONGEST_LOGIN = 64
 
 
-def note(called: str, operation: Operation, values: Mapping[str, Any], services: Services, query: bytes) -> None:
+def note(by: Author, called: str, operation: Operation, values: Mapping[str, Any], services: Services, query: bytes) -> None:
     """The author's request is for this operation, whose id is `called`, and for the object that its path and query name."""
-    if request := author.get().request:
+    if request := by.request:
         request.operation = called
         if operation.method not in _READS or services.audit.reads:
             request.object = object_of(operation, {**values, **parent_in_query(operation, query, services.editor)}, services)
 
 
-def name(object_: str) -> None:
-    """The author's request is for an object whose name is known only now."""
-    if request := author.get().request:
+def name(call: Call, object_: str) -> None:
+    """The call is for an object whose name is known only now."""
+    if request := call.author.request:
         request.object = object_
 
 
@@ -49,8 +49,8 @@ def naming(operation: Operation, handler: Handler) -> Handler:
 
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
-        if request := author.get().request:
-            request.object = object_in(call) or request.object
+        if object_ := object_in(call):
+            name(call, object_)
         return await handler(call)
 
     return serve
@@ -82,8 +82,9 @@ def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:
 
 def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: bool) -> Asked | None:
     """Returns the event of an answered request; None if it already has one, for a read without `reads`, and for public paths."""
-    by, operation = author.get(), scope.get("operation")
-    if by.request_id != scope["request_id"] or by.request is None:
+    by: Author | None = scope.get("author")
+    operation = scope.get("operation")
+    if by is None or by.request is None:
         return _login(scope, headers, status)
     if operation is None or by.request.is_recorded:
         return None

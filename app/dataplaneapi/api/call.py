@@ -17,14 +17,13 @@ from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
 from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, part_of, validated
-from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.caller import CallAuthor
 from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
-from haproxy_native.request_context import author
 from haproxy_native.shares import Holding
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
@@ -56,7 +55,7 @@ class Incoming:
     query: bytes
     headers: Sequence[Header]
     receive: Receive
-    caller: Caller
+    author: CallAuthor
     scheme: str = "http"
     # Seconds until its body has to be complete; 0 for ever.
     patience: float = 0.0
@@ -91,7 +90,7 @@ async def arriving(request: Request) -> Incoming:
         scope["query_string"],
         scope["headers"],
         request.receive,
-        scope["caller"],
+        scope["author"],
         scope["scheme"],
         connection.of(scope).endpoint.read_timeout,
         scope.get("bodies"),
@@ -108,6 +107,8 @@ Arriving = Annotated[Incoming, Depends(arriving)]
 class Call:
     """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
 
+    `author` is that of all it changes; a write option such as `confirm` replaces it (api/write_options.py).
+
     `sent` is the JSON that the body was made of.
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
@@ -122,13 +123,13 @@ class Call:
     operation: Operation
     values: Mapping[str, Any]
     query: Mapping[str, list[str]]
+    author: CallAuthor
     body: Any = None
     scheme: str = "http"
     sent: Any = None
     answer_within: Callable[[float], None] = _no_deadline
     strict: bool = False
     ignored: list[Header] = field(default_factory=list)
-    caller: Caller = field(default_factory=Caller)
     scope: Scope = field(default_factory=dict, repr=False)
     view: Callable[[bytes], bytes] = _all_of
     base: Document | None = field(default=None, repr=False)
@@ -180,11 +181,11 @@ async def read_call(incoming: Arriving) -> Call:
         operation,
         values,
         query,
+        incoming.author,
         scheme=incoming.scheme,
         answer_within=incoming.answer_within,
         strict=strict,
         ignored=incoming.ignored,
-        caller=incoming.caller,
         scope=incoming.scope,
         base=incoming.base,
         staged=incoming.staged,
@@ -293,7 +294,7 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
     if call.operation.parent is None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
-    rights = author.get().rights
+    rights = call.author.rights
     if parent is None or (isinstance(rights, Rights) and not rights.reaches(name_of(Place(parent[0], None, parent[1])))):
         return None
     return parent

@@ -5,27 +5,34 @@ from collections.abc import Mapping
 from starlette.types import Scope
 
 from dataplaneapi.api import asked
-from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.caller import CallAuthor, Caller
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.server import connection
 from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, Roles
-from haproxy_native.request_context import Author, Request
+from haproxy_native.request_context import Request
 
 MESSAGE = b"x-change-message"
 LONGEST_MESSAGE = 500
 
 
-def of(scope: Scope, headers: Mapping[bytes, bytes], caller: Caller, roles: Roles | None = None) -> Author:
-    """The author of what a caller changes with this request, with the rights of its roles."""
-    text, rights, request = message(headers.get(MESSAGE, b"")), caller.rights(roles), Request(asked.path_of(scope))
-    return Author(caller.name, connection.address(scope), scope["request_id"], text, rights=rights, group=caller.group, request=request)
+def of(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate, roles: Roles | None = None) -> CallAuthor:
+    """Return the author of what this request changes, with the rights of its roles.
 
-
-def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:
-    """The user or the token, or the name in the client's certificate where the listener asks for no password."""
+    The caller is the user or the token, or the name in the client's certificate where the listener asks for no password.
+    """
     over = connection.of(scope)
     known = gate.caller(headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
-    return known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
+    caller = known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
+    return CallAuthor(
+        caller.name,
+        connection.address(scope),
+        scope["request_id"],
+        message(headers.get(MESSAGE, b"")),
+        rights=caller.rights(roles),
+        group=caller.group,
+        request=Request(asked.path_of(scope)),
+        caller=caller,
+    )
 
 
 def message(sent: bytes) -> str:

@@ -20,11 +20,11 @@ from dataplaneapi.api.responses import Response, empty, to_json
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.upload import MULTIPART, PART
 from dataplaneapi.api.write_options import check_options
-from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native import abandonment
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.errors import READ_ONLY, Forbidden
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import author as ambient
 
 TEXT = "text/plain"
 # Characters of a path with its query that are sent as they are.
@@ -77,7 +77,7 @@ class Described:
         path, _, query = quote(self.path, safe=_SAFE).partition("?")
         return path.encode(), query.encode()
 
-    def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], caller: Caller) -> Incoming:
+    def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], author: CallAuthor) -> Incoming:
         """The request that it describes, within the call that describes it."""
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
         if self.file:
@@ -88,25 +88,25 @@ class Described:
             return {"type": "http.request", "body": self.data}
 
         sent = headers if self.body is not None else []
-        return Incoming(call.services, operation, values, self.query, sent, receive, caller, call.scheme)
+        return Incoming(call.services, operation, values, self.query, sent, receive, author, call.scheme)
 
 
-async def verdict(call: Call, described: Described, by: Author, caller: Caller) -> bool | None:
+async def verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:
     """Check a call by this author, without making it: return whether it would reload HAProxy, None where that is not known.
 
     `call` is the one that asks. Raises ApiError and NativeError for a call that would be refused.
     """
-    return await abandonment.create_task(_verdict(call, described, by, caller))
+    return await abandonment.create_task(_verdict(call, described, author))
 
 
-async def _verdict(call: Call, described: Described, by: Author, caller: Caller) -> bool | None:
-    author.set(by)
+async def _verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:
+    ambient.set(author)
     operation, values = described.found(call.services)
-    require_role(operation)
+    require_role(author, operation)
     if call.services.settings.read_only and operation.writes and not is_dry(operation, described.query):
         raise Forbidden(READ_ONLY)
     async with drafts_aside():
-        made = await operation.reader(described.incoming(call, operation, values, caller))
+        made = await operation.reader(described.incoming(call, operation, values, author))
         reloads: bool | None = None
 
         async def check(made: Call) -> Response:

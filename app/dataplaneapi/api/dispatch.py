@@ -26,8 +26,8 @@ class Dispatch:
         operation, values = self._services.index.find(scope["method"], scope["raw_path"], scope["query_string"])
         values = with_known_names(operation, values, self._services)
         scope["operation"], scope["path_params"] = operation, values
-        asked.note(operation_of(scope), operation, values, self._services, scope["query_string"])
-        require_role(operation)
+        asked.note(scope["author"], operation_of(scope), operation, values, self._services, scope["query_string"])
+        require_role(scope["author"], operation)
         route = self._routes.get(operation)
         if route is None:
             handler = asked.naming(operation, limited(operation, with_options(operation)))

@@ -20,12 +20,11 @@ from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
-from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 
 HEADER = b"idempotency-key"
 REPLAYED = HeaderName(b"Idempotent-Replayed")
@@ -78,7 +77,7 @@ class Idempotency:
         if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
             self._store.forget(name)
         else:
-            ignored, rights = _plain(scope.get("ignored", ())), rights_digest()
+            ignored, rights = _plain(scope.get("ignored", ())), rights_digest(scope["author"])
             made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, ignored, answer.body, rights=rights)
             is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, operation, answer)
             await self._store.end(name, made, is_secret=is_secret)
@@ -96,17 +95,17 @@ def key_of(operation: Operation, scope: Scope) -> bytes | None:
     return bytes(sent)
 
 
-def rights_digest() -> str:
-    """Identifies the present author's rights; empty where nothing is limited."""
-    rights = author.get().rights
+def rights_digest(by: Author) -> str:
+    """Identifies the author's rights; empty where nothing is limited."""
+    rights = by.rights
     return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
 def _name(scope: Scope, key: bytes) -> str:
     """Returns the name of a stored call: caller, method, and path with query."""
-    caller: Caller = scope["caller"]
+    by: Author = scope["author"]
     path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
-    call = [caller.group, caller.name, scope["method"], path, query, key.decode("latin-1")]
+    call = [by.group, by.name, scope["method"], path, query, key.decode("latin-1")]
     return f"{shares.holder()}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
@@ -192,7 +191,7 @@ def holds_secret(operation: Operation, answer: HeldAnswer) -> bool:
 async def _replay(kept: KeptCall, body: HashedBody, scope: Scope, receive: Receive, send: Send) -> None:
     if await body.digest() != kept.request:
         raise ApiError(422, f"{_SAID} was sent with another body already; nothing was done. Send another key")
-    if kept.rights != rights_digest():
+    if kept.rights != rights_digest(scope["author"]):
         text = f"is of a call that was carried out, and answered with {kept.status}; your rights are other ones now, so it is not shown"
         raise ApiError(409, f"{_SAID} {text}")
     if kept.body is None:

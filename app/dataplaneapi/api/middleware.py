@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 access_logger = logging.getLogger(ACCESS)
 # What an access line may tell of a request, beside the peers of its connection.
 _REQUEST = ("type", "http_version", "method", "path", "raw_path", "query_string", "headers")
-_LOGGED = (*_REQUEST, "connection", "operation", "request_id", "caller")
+_LOGGED = (*_REQUEST, "connection", "operation", "request_id", "author")
 
 
 class KeptReplies:
@@ -65,14 +65,13 @@ class KeptReplies:
         if self.services.audit.reads and "operation" in scope and "path_params" not in scope:
             # The answer was kept, and no operation was looked for.
             operation, values = self.services.index.find(scope["method"], scope["raw_path"])
-            asked.note(operation_of(scope), operation, values, self.services, scope["query_string"])
+            asked.note(scope["author"], operation_of(scope), operation, values, self.services, scope["query_string"])
         if event := asked.event(scope, exchange.headers, exchange.status, reads=self.services.audit.reads):
             self.services.engine.context.events.tell(event)
 
     def _tell_kept(self, scope: Scope, exchange: Exchange) -> None:
         origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
-        caller = change_author.caller(scope, exchange.headers, self.services.gate)
-        author.set(change_author.of(scope, exchange.headers, caller, self.services.roles))
+        scope["author"] = change_author.of(scope, exchange.headers, self.services.gate, self.services.roles)
         self.tell(scope, exchange)
 
     def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
@@ -119,8 +118,8 @@ class RequestMiddleware:
         try:
             refusal = await self._refusal(scope, exchange)
             if not refusal and not is_public(scope):
-                caller = scope["caller"] = change_author.caller(scope, exchange.headers, self._services.gate)
-                author.set(change_author.of(scope, exchange.headers, caller, self._services.roles))
+                scope["author"] = change_author.of(scope, exchange.headers, self._services.gate, self._services.roles)
+                author.set(scope["author"])
             endpoint = connection.of(scope).endpoint
             with self._requests[endpoint.place].hold() as requests, self._bodies.hold() as scope["bodies"]:
                 if not refusal:

@@ -58,7 +58,7 @@ async def _shown(call: Call, error: Collided) -> ApiError:
 
 async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
     """Both sides of each, and who has changed it last; without the value of what the caller may not read."""
-    may_read = reader()
+    may_read = reader(call.author)
     try:
         await call.services.history.settled()
         entries = await call.services.history.ask(_authors, error)

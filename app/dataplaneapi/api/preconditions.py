@@ -16,7 +16,6 @@ from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
 from haproxy_native.editing.places import Place
-from haproxy_native.request_context import author
 from haproxy_native.text.document import Document
 
 # Actions on one object; the others are compared with their collection.
@@ -34,7 +33,7 @@ def expected(call: Call, document: Document, place: Place, ways: Iterable[bool])
     Raises Forbidden for what the caller may not read.
     """
     wanted: str = call.get(IF_MATCH)
-    rights, number = author.get().rights, call.get("version", 0)
+    rights, number = call.author.rights, call.get("version", 0)
     if isinstance(rights, Rights) and is_of_one(call):
         rights.require(READ, asked_for(call.operation, call))
     for full in ways:

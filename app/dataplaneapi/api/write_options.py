@@ -19,7 +19,7 @@ from haproxy_native.confirmations.guard import Guard, read_guard
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.errors import BreaksTests, ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 
 FAILING = HeaderName(b"Failing-Tests")
 # Of tests in that header.
@@ -41,9 +41,9 @@ def with_options(operation: Operation) -> Handler:
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
         try:
-            return _with_failing(await _asked(handler, call))
+            return _with_failing(call, await _asked(handler, call))
         except BreaksTests as error:
-            raise _readable(error) from None
+            raise _readable(call.author, error) from None
 
     return serve
 
@@ -54,16 +54,16 @@ async def _asked(handler: Handler, call: Call) -> Response:
     return await _serve(handler, call)
 
 
-def _readable(error: BreaksTests) -> BreaksTests:
+def _readable(by: Author, error: BreaksTests) -> BreaksTests:
     """Returns the error without test results, for a caller who may not read everything."""
-    if reader() is None:
+    if reader(by) is None:
         return error
-    return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(error.failed), failed_before=error.failed_before)
+    return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(by, error.failed), failed_before=error.failed_before)
 
 
 async def _serve(handler: Handler, call: Call) -> Response:
     async with _confirmation(call, check_options(call)) as made:
-        if request := author.get().request:
+        if request := call.author.request:
             request.requires_tests = "tests" in call.values
         response = await handler(call)
     if made and (confirmation := call.services.confirmations.get(made.id)).status == PENDING:
@@ -119,7 +119,7 @@ async def _waited(call: Call, response: Response, seconds: float | None) -> Resp
         record = await _ended(call, reload_id, time.monotonic() + seconds, gone)
     finally:
         call.scope.pop(HOOK, None)
-    if record.status == FAILED and not record.keeps_those_of(author.get().request_id):
+    if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
         raise ReloadFailed(record.failure)
     if record.status == IN_PROGRESS:
         return response
@@ -128,9 +128,9 @@ async def _waited(call: Call, response: Response, seconds: float | None) -> Resp
     return response if response.status_code != 204 else empty(204, _own(response))
 
 
-def _with_failing(response: Response) -> Response:
+def _with_failing(call: Call, response: Response) -> Response:
     """Adds the names of tests that failed before the change, and still fail, to the response."""
-    request = author.get().request
+    request = call.author.request
     if request and request.failing_tests:
         named = [quote(name, safe=" /:,") for name in request.failing_tests[:MOST_NAMED]]
         more = [f"and {len(request.failing_tests) - MOST_NAMED} more"] if len(request.failing_tests) > MOST_NAMED else []
@@ -151,6 +151,6 @@ async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Even
     while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
         with suppress(TimeoutError):
             await asyncio.wait_for(gone.wait(), LOOK_SECONDS)
-    if record.rest_reload_id and record.keeps_those_of(author.get().request_id):
+    if record.rest_reload_id and record.keeps_those_of(call.author.request_id):
         return await _ended(call, record.rest_reload_id, deadline, gone)
     return record

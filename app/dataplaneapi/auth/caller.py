@@ -1,11 +1,12 @@
 """Who a request comes from, and with which rights it acts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CLAIMS, Roles
 from haproxy_native.access.narrowed import Narrowed
 from haproxy_native.access.rights import Rights
+from haproxy_native.request_context import Author
 
 TOKENS = "tokens"
 
@@ -110,3 +111,10 @@ class EndedCaller(Caller):
 
     def rights(self, roles: Roles | None) -> Rights:
         return Rights(why="the token has expired")
+
+
+@dataclass(frozen=True)
+class CallAuthor(Author):
+    """The author of what a call changes. `caller`: whose credentials the call has."""
+
+    caller: Caller = field(default_factory=Caller, compare=False, repr=False)

@@ -95,8 +95,8 @@ def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
     """Who was let in: the name of the client certificate, else of the user whose password was right, or of the token."""
     if exchange.status == 401:
         return "-"
-    caller = scope.get("caller") if exchange.authenticated else None
-    return (connection.of(scope).name or (caller.name if caller else "") or "-").replace('"', '\\"')
+    by = scope.get("author") if exchange.authenticated else None
+    return (connection.of(scope).name or (by.name if by else "") or "-").replace('"', '\\"')
 
 
 def _query(scope: Scope) -> str:

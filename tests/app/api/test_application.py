@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty
+from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Missing
 from tests.app.client import CONFIG, Client
 
@@ -43,7 +44,7 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     seen = []
 
     async def source(request: Request) -> Call:
-        return Call(request.app.services, request.scope["operation"], {"made": await request.body()}, {})
+        return Call(request.app.services, request.scope["operation"], {"made": await request.body()}, {}, CallAuthor())
 
     async def handler(call: Annotated[Call, Depends(source)]) -> Response:
         seen.append((call.services, call.get("made")))

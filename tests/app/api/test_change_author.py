@@ -30,7 +30,8 @@ def test_the_user_the_address_the_request_and_the_message(client: Client) -> Non
         ids.append(got.headers["X-Request-Id"])
         return got
 
-    assert authors(client, create) == [Author("admin", "127.0.0.1", *ids, "more capacity")]
+    (author,) = authors(client, create)
+    assert (author.name, author.address, author.request_id, author.message) == ("admin", "127.0.0.1", *ids, "more capacity")
 
 
 def test_of_a_change_that_is_refused_as_well(client: Client) -> None:

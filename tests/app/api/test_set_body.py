@@ -9,6 +9,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.set_body import SetForm
 from dataplaneapi.api.upload import Part
+from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Incomplete
 from haproxy_native.storage.upload import PIECE
 from haproxy_native.text.parts import MAIN
@@ -18,7 +19,7 @@ from tests.app.client import Client
 @pytest.fixture
 def form(client: Client, tmp_path: Path) -> SetForm:
     operation = next(each for each in client.app.services.index.operations if each.id == "planConfiguration")
-    return SetForm(Call(client.app.services, operation, {}, {}))
+    return SetForm(Call(client.app.services, operation, {}, {}, CallAuthor()))
 
 
 def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api.responses import RELOAD_ID
-from dataplaneapi.auth.caller import TOKENS, Caller
+from dataplaneapi.auth.caller import TOKENS
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.settings.roles import SPIFFE, USERS
 from dataplaneapi.telemetry.access_log import DEFAULT, compiled, line
+from haproxy_native.request_context import Author
 
 SCOPE = {
     "type": "http",
@@ -52,17 +53,17 @@ def test_directives(layout: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("caller", "name", "authenticated", "user"),
+    ("by", "name", "authenticated", "user"),
     [
-        (Caller(USERS, 'ad"min'), "", True, 'ad\\"min'),
-        (Caller(TOKENS, "token 1f of ann"), "", True, "token 1f of ann"),
+        (Author('ad"min', group=USERS), "", True, 'ad\\"min'),
+        (Author("token 1f of ann", group=TOKENS), "", True, "token 1f of ann"),
         (None, "", False, "-"),
-        (Caller(SPIFFE, "spiffe://a/b"), "spiffe://a/b", False, "spiffe://a/b"),
+        (Author("spiffe://a/b", group=SPIFFE), "spiffe://a/b", False, "spiffe://a/b"),
     ],
 )
-def test_who_asked(caller: Caller | None, name: str, authenticated: bool, user: str) -> None:
+def test_who_asked(by: Author | None, name: str, authenticated: bool, user: str) -> None:
     exchange: Any = SimpleNamespace(status=200, size=0, authenticated=authenticated, headers={}, sent_headers=[])
-    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name), "caller": caller}, exchange, 0) == user
+    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name), "author": by}, exchange, 0) == user
 
 
 def test_no_body_is_a_dash() -> None:

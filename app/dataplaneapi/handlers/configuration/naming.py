@@ -15,7 +15,7 @@ from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound
 from haproxy_native.planning.touches import changed
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.naming import Naming, Renaming
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 
 # Places that one message names.
 MOST = 50
@@ -51,16 +51,17 @@ def _condition_of(call: Call) -> str:
     return ""
 
 
-async def uses(services: Services, object_: str) -> list[str]:
+async def uses(call: Call, object_: str) -> list[str]:
     """Return the splits and definitions of service discovery that use an object by its name; to a limited caller only what they are."""
+    services = call.services
     users = [*await services.splits.uses(object_), *services.discovery.uses(object_)] if object_ else []
-    return users if reader() is None else sorted({user.rpartition(" ")[0] for user in users})
+    return users if reader(call.author) is None else sorted({user.rpartition(" ")[0] for user in users})
 
 
 async def refuse_used(call: Call) -> None:
     """Raises InUse for the DELETE of an object that a split or service discovery uses."""
     object_ = object_of(call)
-    if users := await uses(call.services, object_):
+    if users := await uses(call, object_):
         raise InUse(f"{object_} is used by {', '.join(users)}: take it out there, or delete that, first")
 
 
@@ -72,7 +73,7 @@ async def with_places(call: Call, error: Refused) -> Refused:
         named = await Naming(call.services.engine).references(object_, call.document)
     except (BadRequest, NotFound):
         return error
-    may_read = reader()
+    may_read = reader(call.author)
     rows = [place for place in named.places if place.object != object_ and (may_read is None or may_read(place.object))]
     if not rows:
         return error
@@ -86,9 +87,9 @@ def naming_of(services: Services) -> Naming:
     return Naming(services.engine, [services.discovery, services.apply, services.overrides])
 
 
-def permit(object_: str, to: str) -> None:
+def permit(by: Author, object_: str, to: str) -> None:
     """Check that the caller may change something in the object under either name; the commit checks each change. Raises Forbidden."""
-    rights = author.get().rights
+    rights = by.rights
     if isinstance(rights, Rights):
         names = (object_, spelled(*parsed(object_)[:-1], to))
         rights.permit([changed(name, ()) for name in names if not rights.may_change_within(name)])
@@ -97,7 +98,7 @@ def permit(object_: str, to: str) -> None:
 async def renaming_of(call: Call, to: str) -> Renaming:
     """Return the change that renames the object of a call, with all references to it."""
     object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
-    permit(object_, to)
+    permit(call.author, object_, to)
     return await naming_of(call.services).renaming(
         object_, to, call.document, transaction_id=call.transaction_id, alone=call.base is None, member=key
     )

@@ -81,7 +81,7 @@ CHECKS = {"replace": _check}
 
 async def _readable(call: Call, file: str) -> bytes:
     """The configuration as it stands; nothing of it for a caller who may not read everything."""
-    return b"" if reader() else await beside(call.services.engine.raw, file=file)
+    return b"" if reader(call.author) else await beside(call.services.engine.raw, file=file)
 
 
 async def _seen(call: Call, file: str) -> Expect:

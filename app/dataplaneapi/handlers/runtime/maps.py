@@ -14,7 +14,6 @@ from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import author
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.map_dump import MapDump
@@ -119,7 +118,7 @@ async def _changing(call: Call, named: str, *, seconds: float | None = SECONDS) 
 
 async def _found(call: Call, named: str) -> LiveMap:
     """The map that the path names. Raises Forbidden for one that the caller may not read; commits permit changes."""
-    live, rights = await found(call.services.engine.context, _store(call), call.get(named)), author.get().rights
+    live, rights = await found(call.services.engine.context, _store(call), call.get(named)), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
         rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.get("id")) else live.object)
     return live

@@ -9,19 +9,18 @@ from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.described import Described, verdict
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.caller import CallAuthor, Caller
 from dataplaneapi.settings.roles import USERS
 from haproxy_native.access.rights import VERBS, Rights, Rule
 from haproxy_native.errors import Forbidden, NativeError
-from haproxy_native.request_context import Author, author
 
 
 async def whoami(call: ReadCall) -> Response:
-    by = author.get()
+    by = call.author
     shown: dict[str, Any] = {"name": by.name, "address": by.address, "limited": isinstance(by.rights, Rights)}
     if isinstance(by.rights, Rights):
         shown |= {"roles": list(by.rights.roles), "rules": [_rule(rule) for rule in by.rights.rules]}
-    if token := call.caller.token:
+    if token := by.caller.token:
         shown |= {"token": token.id, "creator": token.creator, "expires": timestamp(token.expires)}
     if call.services.settings.read_only:
         shown["read_only"] = True
@@ -31,19 +30,19 @@ async def whoami(call: ReadCall) -> Response:
 async def check(call: JsonCall) -> Response:
     """Whether a call may be made, and else why not, without making it."""
     described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
-    by, caller = _asked_about(call)
+    by = _asked_about(call)
     try:
-        return json_response(200, present({"allowed": True, "reload": await verdict(call, described, by, caller)}))
+        return json_response(200, present({"allowed": True, "reload": await verdict(call, described, by)}))
     except (ApiError, NativeError) as error:
         refusal = response_to(error)
     return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": json.loads(bytes(refusal.body))["message"]})
 
 
-def _asked_about(call: Call) -> tuple[Author, Caller]:
+def _asked_about(call: Call) -> CallAuthor:
     """The caller, or another one, which admins may ask about. Raises ApiError and Forbidden."""
-    by, user, role = author.get(), call.body.get("user"), call.body.get("role")
+    by, user, role = call.author, call.body.get("user"), call.body.get("role")
     if user is None and role is None:
-        return by, call.caller
+        return by
     if user is not None and role is not None:
         raise ApiError(422, "user and role in body: send one of the two")
     if isinstance(by.rights, Rights) and not by.rights.are_all:
@@ -51,10 +50,10 @@ def _asked_about(call: Call) -> tuple[Author, Caller]:
     roles = call.services.roles
     if user is not None:
         rights = call.services.bearers.rights_now(roles, USERS, user)
-        return replace(by, name=user, group=USERS, rights=rights), Caller(USERS, user)
+        return replace(by, name=user, group=USERS, rights=rights, caller=Caller(USERS, user))
     if roles is None or role not in roles.rules:
         raise ApiError(422, f"role in body: there is no role {role[:50]!r}; there are {', '.join(roles.rules) if roles else 'none'}")
-    return replace(by, name="", group="", rights=roles.of([role])), Caller()
+    return replace(by, name="", group="", rights=roles.of([role]), caller=Caller())
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.secrets import MASKED
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.object_lines import file_of_object, line_of_member
-from haproxy_native.request_context import OUTSIDE, author
+from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.storage.key_material import is_secret
 
 # As long as a reload may take.
@@ -84,7 +84,7 @@ CHECKS = {"replace": _check}
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
     planned_apply, preview = await call.services.apply.plan(declaration)
     limits.check_deleted(planned_apply)
-    planned = await beside(lambda: with_files(as_dict(preview), preview.files))
+    planned = await beside(lambda: with_files(as_dict(call.author, preview), preview.files))
     shown = await beside(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, planned_apply)
     if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
@@ -113,15 +113,15 @@ async def export(call: ReadCall) -> Response:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
     shown = await beside(call.services.apply.exported, owner)
     files = await asyncio.to_thread(call.services.apply.exported_files, owner)
-    rows = {collection: [_exported(collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
+    rows = {collection: [_exported(call.author, collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
     return await beside(json_response, 200, shown | rows)
 
 
-def _exported(collection: str, file: ExportedFile) -> dict[str, Any]:
+def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
     """`masked` in the place of content that the caller may not read, or that is no text: such a file cannot be applied again."""
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
-    rights, object_ = author.get().rights, spelled(_KINDS[collection], file.name)
+    rights, object_ = by.rights, spelled(_KINDS[collection], file.name)
     may_read = rights is None or (isinstance(rights, Rights) and rights.may(SECRETS, object_))
     with suppress(UnicodeDecodeError):
         if may_read or not is_secret(file.content):
@@ -158,7 +158,7 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
         "changed": [present(_hidden(effect.as_dict())) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [_conflict(each, {}) for each in found.taken],
+        "taken": [_conflict(call.author, each, {}) for each in found.taken],
     }
 
 
@@ -169,7 +169,7 @@ async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
     places = await beside(_places, call, found)
     known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
     rows = zip(found.conflicts, places, known, strict=True)
-    return await beside(lambda: [_conflict(each, place) | more for each, place, more in rows])
+    return await beside(lambda: [_conflict(call.author, each, place) | more for each, place, more in rows])
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
@@ -191,9 +191,9 @@ def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
-def _conflict(conflict: Conflict, place: Mapping[str, Any]) -> dict[str, Any]:
+def _conflict(by: Author, conflict: Conflict, place: Mapping[str, Any]) -> dict[str, Any]:
     """Without value and place of what the caller may not read."""
-    may_read = reader()
+    may_read = reader(by)
     theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
     return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, **place}))

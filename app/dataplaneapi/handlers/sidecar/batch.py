@@ -27,7 +27,7 @@ from haproxy_native.commit.of_transaction import edits_of
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import NativeError, Stale
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 from haproxy_native.transactions.staged import Staged
 
 MOST = 10_000
@@ -85,7 +85,7 @@ class Made:
         if not isinstance(handler, Written):
             return await handler(call)
         write, before = await handler.build(call), self.document
-        self.document = await beside_if(before.size > LARGE, _applied, write.edits, before)
+        self.document = await beside_if(before.size > LARGE, _applied, call.author, write.edits, before)
         self.edits += write.edits
         if (stored := write.stored) is None:
             return empty(write.done)
@@ -93,10 +93,10 @@ class Made:
         return await beside_if(after.size > LARGE, lambda: json_response(write.done, stored(before, after)))
 
 
-def _applied(edits: Iterable[Edit], before: Document) -> Document:
+def _applied(by: Author, edits: Iterable[Edit], before: Document) -> Document:
     """Return the document after the edits of one call, each of which its author may make. Whether it may reload is asked at the commit."""
     after = applied(edits, before)
-    permit(author.get(), Texts(before, after))
+    permit(by, Texts(before, after))
     return after
 
 
@@ -174,7 +174,7 @@ async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, l
 
 async def _answered(call: Call, step: Step, made: Made) -> Answer:
     """Make a call on what those before it have left. Raises ApiError with the answer of one that is refused."""
-    incoming = step.described.incoming(call, step.operation, step.values, call.caller)
+    incoming = step.described.incoming(call, step.operation, step.values, call.author)
     incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
     try:
         response = await answer_within_rights(await step.operation.reader(incoming), made.serve)
@@ -202,7 +202,7 @@ def _result(step: Step, answer: Answer, *, is_live: bool) -> dict[str, Any]:
 
 def _planned(call: Call, steps: list[Step], answers: list[Answer], preview: Preview) -> Response:
     results = _results(steps, answers, is_live=not preview.reloads)
-    return json_response(200, {"version": call.services.engine.version(), **as_dict(preview), "results": results})
+    return json_response(200, {"version": call.services.engine.version(), **as_dict(call.author, preview), "results": results})
 
 
 async def _check(call: Call) -> bool:

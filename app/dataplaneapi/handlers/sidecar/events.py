@@ -25,9 +25,9 @@ DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events wer
 
 async def read(call: ReadCall) -> Response:
     sources = call.services.events
-    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader(), _counters(call.get("counters", "")))
+    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader(call.author), _counters(call.get("counters", "")))
     subscription, is_lost = _subscription(call, sources.stream, wanted)
-    seconds = min(call.get("end_after", float("inf")), call.caller.expires - time.time())
+    seconds = min(call.get("end_after", float("inf")), call.author.caller.expires - time.time())
     parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
     return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
 
@@ -68,7 +68,7 @@ async def _parts(
     """Yields events until the subscription is closed, or after so many seconds. Once all are sent, later ones go through `write`."""
     services, sources = call.services, call.services.events
     deadline = asyncio.get_running_loop().time() + seconds
-    with subscription, services.streams.opened(call.caller, services.roles, subscription.close):
+    with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):
         yield HEARTBEAT
         if is_lost or snapshot:
             state = await sources.present(subscription.wanted, zeros=call.get("zeros", True))

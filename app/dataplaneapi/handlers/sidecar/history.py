@@ -19,7 +19,6 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned
 from haproxy_native.planning.touches import changed
 from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
-from haproxy_native.request_context import author
 
 MOST = 1_000
 MayRead = Callable[[str], bool]
@@ -33,7 +32,7 @@ async def read_list(call: ReadCall) -> Response:
         return page(call, [_refusal(refusal) for refusal in refusals])
     limit, since, until = min(call.get("limit") or MOST, MOST), moment(call, "since"), moment(call, "until")
 
-    may_read = reader()
+    may_read = reader(call.author)
 
     def find(journal: Journal) -> list[dict[str, Any]]:
         found = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
@@ -44,7 +43,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    history, id_, may_read = call.services.history, int(call.get("id")), reader()
+    history, id_, may_read = call.services.history, int(call.get("id")), reader(call.author)
 
     def find(journal: Journal) -> tuple[dict[str, Any], list[Any], list[Content]]:
         shown = _entry(journal, journal.get(id_), may_read)
@@ -77,7 +76,7 @@ async def restore(call: JsonCall) -> Response:
 
 async def _require_known(call: Call) -> None:
     """Raises Forbidden where an entry is of an object for which the caller has no rule: a refusal of the change would say what it was."""
-    rights, history = author.get().rights, call.services.history
+    rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
         touched = await history.ask(lambda journal: journal.objects(journal.get(int(call.get("id"))).id))
@@ -94,7 +93,7 @@ async def _returned(call: Call, returned: Returned) -> Response:
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
         await call.services.history.settled()
-        may_read = reader()
+        may_read = reader(call.author)
         shown["entry"] = await call.services.history.ask(lambda journal: _entry(journal, journal.get(journal.last or 0), may_read))
     headers = [(RELOAD_ID, returned.reload_id.encode())] if returned.reload_id else []
     return json_response(202 if headers else 200, shown, headers)

@@ -14,5 +14,6 @@ MEDIA_TYPES = {JSON_FORM: JSON, SARIF_FORM: b"application/sarif+json", TEXT_FORM
 async def read(call: ReadCall) -> Response:
     forms = {kind.decode(): form for form, kind in MEDIA_TYPES.items()}
     form = call.get("format") or forms[preferred(header(call.scope["headers"], b"accept"), forms)]
-    findings = await Linting(call.services.engine, call.services.discovery.backends).findings(call.get("transaction_id"), reader())
+    linting = Linting(call.services.engine, call.services.discovery.backends)
+    findings = await linting.findings(call.get("transaction_id"), reader(call.author))
     return Response(200, await beside(written, findings, form), MEDIA_TYPES[form])

@@ -9,7 +9,7 @@ from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.operations.operations import Operation
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 
 # Beyond the time that is waited for the end.
 ANSWER_SECONDS = 10.0
@@ -25,14 +25,13 @@ async def read(call: ReadCall) -> Response:
     call.answer_within(seconds + ANSWER_SECONDS)
     operation = await call.services.operations.ended(call.get("id"), seconds)
     shown = as_dict(operation)
-    if not _is_open_to_caller(operation):
+    if not _is_open_to(call.author, operation):
         shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}
     return json_response(200, shown)
 
 
-def _is_open_to_caller(one: Operation) -> bool:
-    """Whether the caller may see what the operation works on: its initiator may, and who may read operations."""
-    by = author.get()
+def _is_open_to(by: Author, one: Operation) -> bool:
+    """Whether a caller may see what the operation works on: its initiator may, and who may read operations."""
     if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", one.id)):
         return True
     initiator = Initiator.of(one.by)

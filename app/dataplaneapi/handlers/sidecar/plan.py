@@ -22,6 +22,7 @@ from haproxy_native.errors import Collided
 from haproxy_native.event_stream import ring
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
+from haproxy_native.request_context import Author
 
 
 async def plan(call: TextOrFormCall) -> Response:
@@ -30,7 +31,7 @@ async def plan(call: TextOrFormCall) -> Response:
     async with _asked(call) as operations:
         id_ = call.transaction_id
         preview = await (engine.plan_transaction(id_, operations) if id_ else engine.plan(Change(operations)))
-    shown = await beside(as_dict, preview)
+    shown = await beside(as_dict, call.author, preview)
     if isinstance(call.body, Parts):
         shown.setdefault("files", [])
     if call.get("add"):
@@ -75,7 +76,7 @@ async def _lines(call: Call) -> Sequence[Operation]:
 def _text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
     """The text of the main file, for a raw push by a caller who may read it; nothing where lines go into another file."""
     main, texts = call.services.engine.named(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
-    return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader() is None else {}
+    return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader(call.author) is None else {}
 
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
@@ -91,10 +92,10 @@ async def plan_file(call: UploadCall) -> Response:
     async with received_file(call) as put:
         preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER))
     (file,) = preview.files
-    return json_response(200, file_plan(file.plan) | of_tests(preview.tests))
+    return json_response(200, file_plan(file.plan) | of_tests(call.author, preview.tests))
 
 
-def as_dict(preview: Preview) -> dict[str, Any]:
+def as_dict(by: Author, preview: Preview) -> dict[str, Any]:
     return {
         "diff": preview.diff,
         "effects": [present(effect.as_dict()) for effect in preview.effects],
@@ -103,7 +104,7 @@ def as_dict(preview: Preview) -> dict[str, Any]:
         "reasons": [reason_as_dict(reason) for reason in preview.reasons],
         "valid": preview.valid,
         "messages": [_message(message) for message in preview.messages],
-        **of_tests(preview.tests),
+        **of_tests(by, preview.tests),
     } | ({"files": [_file(file) for file in preview.files]} if preview.files else {})
 
 
@@ -112,11 +113,11 @@ def _file(preview: FilePreview) -> dict[str, Any]:
     return shown if preview.diff is None else shown | {"diff": preview.diff}
 
 
-def of_tests(verdict: GateVerdict | None) -> dict[str, Any]:
+def of_tests(by: Author, verdict: GateVerdict | None) -> dict[str, Any]:
     """The member of a plan, where tests of routing are required."""
     if verdict is None:
         return {}
-    members = {"failed_tests": readable_tests(verdict.failed), "failed_before": list(verdict.failed_before)}
+    members = {"failed_tests": readable_tests(by, verdict.failed), "failed_before": list(verdict.failed_before)}
     return {"tests": members | ({"untested": verdict.untested} if verdict.untested else {})}
 
 

@@ -15,16 +15,15 @@ from haproxy_native.commit.change import Reload
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.references.naming import Naming, Renaming
 from haproxy_native.references.rows import Row
-from haproxy_native.request_context import author
 
 
 async def read(call: ReadCall) -> Response:
-    object_, rights = spelled(*parsed(call.get("object"))), author.get().rights
+    object_, rights = spelled(*parsed(call.get("object"))), call.author.rights
     if isinstance(rights, Rights):
         rights.require(READ, object_)
     named = await Naming(call.services.engine).references(object_, call.document)
     shown: dict[str, Any] = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
-    shown["used_by"] = await uses(call.services, object_)
+    shown["used_by"] = await uses(call, object_)
     return await beside(json_response, 200, shown)
 
 
@@ -32,7 +31,7 @@ async def rename(call: JsonCall) -> Response:
     naming, transaction_id, renaming = naming_of(call.services), call.transaction_id, await _renaming(call)
     if call.get("dry_run"):
         preview = await naming.plan(renaming)
-        shown = as_dict(preview) | _shown(renaming)
+        shown = as_dict(call.author, preview) | _shown(renaming)
         shown["files"] = [{"object": spelled(file.store.kind, file.path.name), **file_plan(file.plan)} for file in preview.files]
         return await beside(json_response, 200, shown)
     outcome = await naming.rename(renaming, Reload.NOW if call.get("force_reload") else Reload.AUTO)
@@ -45,7 +44,7 @@ async def rename(call: JsonCall) -> Response:
 async def _renaming(call: Call) -> Renaming:
     """The change that a call asks for. Raises Forbidden, and what `Naming.renaming` raises."""
     object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
-    permit(object_, to)
+    permit(call.author, object_, to)
     naming = naming_of(call.services)
     return await naming.renaming(object_, to, call.document, version=call.get("version"), transaction_id=call.transaction_id)
 

@@ -12,7 +12,6 @@ from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import author
 from haproxy_native.routing.case import Case, cases_of
 from haproxy_native.routing.junit import junit
 from haproxy_native.routing.table import KIND
@@ -53,7 +52,7 @@ async def run(call: StrictCall) -> Response:
     test_run = await call.services.tests.run(candidate, cases, is_asked=True)
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
-        rights = author.get().rights
+        rights = call.author.rights
         with_secrets = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
         return Response(200, await beside(junit, test_run, with_secrets=with_secrets), XML)
     return await beside(lambda: json_response(200, test_run.as_dict()))

@@ -13,7 +13,6 @@ from haproxy_native.access.narrowed import has
 from haproxy_native.access.rights import READ, Rights, rights_of
 from haproxy_native.errors import Forbidden, NotFound
 from haproxy_native.planning.touches import DELETE
-from haproxy_native.request_context import author
 
 LONGEST_SECONDS = 366 * 86400.0
 ROLES = "role in body is the name of a role, or a list of them"
@@ -21,7 +20,7 @@ ROLES = "role in body is the name of a role, or a list of them"
 
 async def read_list(call: ReadCall) -> Response:
     return json_response(
-        200, [_shown(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may_read(token)]
+        200, [_shown(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may_read(call, token)]
     )
 
 
@@ -31,15 +30,15 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     names, networks, seconds = _asked_for(call)
-    caller, note = call.caller, call.body.get("note", "")
-    token, secret = await call.services.bearers.tokens.create(names, caller.group, caller.name, seconds, networks, note)
-    asked.name(f"token/{token.id}")
+    by, note = call.author, call.body.get("note", "")
+    token, secret = await call.services.bearers.tokens.create(names, by.group, by.name, seconds, networks, note)
+    asked.name(call, f"token/{token.id}")
     return json_response(201, _shown(call, token) | {"secret": secret})
 
 
 def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
     """The roles, the networks and the seconds of a new token. Raises ApiError and Forbidden."""
-    caller, body = call.caller, call.body
+    caller, body = call.author.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
     names, networks = _roles(call, body.get("role")), [_network(text) for text in body.get("from", ())]
@@ -52,7 +51,7 @@ def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
 async def revoke(call: JsonCall) -> Response:
     token = _token(call, DELETE)
     try:
-        await call.services.bearers.tokens.revoke(token, author.get().name)
+        await call.services.bearers.tokens.revoke(token, call.author.name)
     finally:
         call.services.streams.review(call.services.roles)
     return empty(204)
@@ -60,7 +59,7 @@ async def revoke(call: JsonCall) -> Response:
 
 def _roles(call: Call, given: Any) -> list[str]:
     """Names of roles that the caller has; none where there are no roles. Raises ApiError and Forbidden."""
-    roles, rights = call.services.roles, author.get().rights
+    roles, rights = call.services.roles, call.author.rights
     if roles is None or not isinstance(rights, Rights):
         if given is None:
             return []
@@ -88,7 +87,7 @@ def _network(text: str) -> str:
 
 def _token(call: Call, verb: str) -> Token:
     """Return the token of the call. Raises Forbidden, whether it exists or not, and NotFound."""
-    id_, rights = call.get("id"), author.get().rights
+    id_, rights = call.get("id"), call.author.rights
     token = call.services.bearers.tokens.get(id_)
     if isinstance(rights, Rights) and not (token and _is_own(call, token)):
         rights.require(verb, f"token/{id_[:40]}")
@@ -99,12 +98,12 @@ def _token(call: Call, verb: str) -> Token:
 
 def _is_own(call: Call, token: Token) -> bool:
     """One that the caller has created, or comes with."""
-    caller = call.caller
+    caller = call.author.caller
     return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
 
 
-def _may_read(token: Token) -> bool:
-    rights = author.get().rights
+def _may_read(call: Call, token: Token) -> bool:
+    rights = call.author.rights
     return not isinstance(rights, Rights) or rights.may_read(f"token/{token.id}")
 
 
