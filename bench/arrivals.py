@@ -15,6 +15,7 @@ from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
 from haproxy_native.editing.editor import Editor
+from haproxy_native.request_context import NOBODY
 from tests.acceptance.quick import PLAIN
 from tests.acceptance.tenants import tenants
 from tests.haproxy import binaries
@@ -64,6 +65,6 @@ async def _discover(haproxy: HAProxy, count: int) -> float:
             completed(DEFINITION, "bench", consul=True),
         )
         began = time.perf_counter()
-        applied = await reconciler.apply(definition, Consul(definition), services)
+        applied = await reconciler.apply(definition, Consul(definition), services, NOBODY)
         assert (applied.troubles, applied.reload_id) == ([], None)
         return time.perf_counter() - began

@@ -12,6 +12,7 @@ from bench.plan import Effort
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.history.history import History
+from haproxy_native.request_context import NOBODY
 from tests.haproxy import binaries
 from tests.native.engines import ByFunction, running_engine, substituting
 
@@ -40,7 +41,7 @@ async def measured(changes: int, servers: int) -> tuple[list[float], list[float]
             # The one that is changed first may have to wait for the disk longer.
             for engine, seconds in list(zip(engines, took, strict=True))[:: 1 if number % 2 else -1]:
                 began = time.perf_counter()
-                await engine.amend([ByFunction(substituting(server_line(number, 100), server_line(number, 99)))])
+                await engine.amend([ByFunction(substituting(server_line(number, 100), server_line(number, 99)))], author=NOBODY)
                 seconds.append(time.perf_counter() - began)
                 await asyncio.sleep(REST_SECONDS)
     return took

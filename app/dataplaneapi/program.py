@@ -32,6 +32,7 @@ from dataplaneapi.telemetry import log
 from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 from haproxy_native.beside import tune_interpreter
 from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.request_context import NOBODY
 from haproxy_native.scratch import remove_leftovers
 
 logger = logging.getLogger(__name__)
@@ -184,7 +185,7 @@ class Program:
     async def _tell_refusal(self) -> None:
         """Logs what is wrong with the file: the server starts on any, but no change can be made while HAProxy refuses it."""
         try:
-            await self.engine.validate(self.engine.raw())
+            await self.engine.validate(self.engine.raw(), author=NOBODY)
         except NativeError as error:
             logger.warning("until this is mended changes are refused, for HAProxy does not take %s: %s", self.settings.config_file, error)
 

@@ -85,10 +85,11 @@ def _tested(given: argparse.Namespace) -> int:
 async def _run(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":
     from haproxy_native.routing.run import run
     from haproxy_native.shadow.shadows import Shadows
+    from haproxy_native.shares import Caller
 
     shadows = Shadows(binary, config.parent, lambda: [config])
     try:
-        async with shadows.asker(document, b"") as asker:
+        async with shadows.asker(document, b"", caller=Caller()) as asker:
             return await run(document, asker, cases)
     finally:
         await shadows.close()

@@ -3,6 +3,8 @@
 A request that changes nothing is abandoned when its client leaves: its task is cancelled, and what that task has running in a thread ends
 at the next `check`, which long computations call between their pieces. Anywhere else `check` does nothing. What other tasks compute, such
 as what several requests wait for, goes on, unless they are made by `create_task`.
+
+The context variable names the task that it belongs to: no other task inherits anything from it.
 """
 
 import asyncio
@@ -10,10 +12,13 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from haproxy_native.shares import Caller
+
 Result = TypeVar("Result")
-_request: ContextVar[tuple[threading.Event, asyncio.Task[Any] | None] | None] = ContextVar("request", default=None)
+_waiting: ContextVar[tuple["Waiting", asyncio.Task[Any] | None] | None] = ContextVar("waiting", default=None)
 _flag: ContextVar[threading.Event | None] = ContextVar("abandoned", default=None)
 
 
@@ -21,30 +26,38 @@ class Abandoned(Exception):
     """Nobody waits for the result."""
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """The caller that waits for the result of a task, until it has `left`."""
+
+    caller: Caller
+    left: threading.Event
+
+
 @contextmanager
-def abandonable() -> Iterator[threading.Event]:
-    """Return the flag that is set when the present task is abandoned."""
-    event = threading.Event()
-    token = _request.set((event, asyncio.current_task()))
+def abandonable(caller: Caller) -> Iterator[threading.Event]:
+    """Return the flag that is set when the present task, whose result a caller waits for, is abandoned."""
+    waiting = Waiting(caller, threading.Event())
+    token = _waiting.set((waiting, asyncio.current_task()))
     try:
-        yield event
+        yield waiting.left
     finally:
-        _request.reset(token)
+        _waiting.reset(token)
 
 
-def flag() -> threading.Event | None:
-    """Return the flag of the present task; None where it cannot be abandoned."""
-    event, task = _request.get() or (None, None)
-    return event if task is asyncio.current_task() else None
+def waiting() -> Waiting | None:
+    """Return who waits for the present task; None where it cannot be abandoned."""
+    found, task = _waiting.get() or (None, None)
+    return found if task is asyncio.current_task() else None
 
 
 def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
     """Create a task that only the present task waits for: its computations end with those of the present task."""
-    event = flag()
+    found = waiting()
 
     async def run() -> Result:
-        if event:
-            _request.set((event, asyncio.current_task()))
+        if found:
+            _waiting.set((found, asyncio.current_task()))
         return await work
 
     return asyncio.create_task(run())

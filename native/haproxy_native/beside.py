@@ -59,11 +59,11 @@ async def beside(work: Callable[Given, Result], *given: Given.args, **named: Giv
     """
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     call = partial(_contained, partial(work, *given, **named))
-    if (flag := abandonment.flag()) is None:
+    if (waiting := abandonment.waiting()) is None:
         return await loop.run_in_executor(_threads, context.run, call)
     pool = computations()
-    place = await pool.take()
-    running = _threads.submit(context.run, abandonment.checked, flag, call)
+    place = await pool.take(waiting.caller)
+    running = _threads.submit(context.run, abandonment.checked, waiting.left, call)
     # A thread that nobody waits for any more takes its place until it has ended.
     running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
     return await asyncio.wrap_future(running)

@@ -37,6 +37,7 @@ from haproxy_native.errors import (
 )
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
+from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.map_sync import MapSync
@@ -148,6 +149,7 @@ class Engine:
         operations: Sequence[Edit],
         expect: Expect | None = None,
         *,
+        author: Author,
         transaction_id: str | None = None,
         reload: Reload = Reload.AUTO,
         skips_same: bool = False,
@@ -161,10 +163,11 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if isinstance(expect, Version | Rebase):
                 raise BadRequest(_ONLY_ONE)
-            return await self._write_within(transaction_id, Change(operations, expect or ANY))
+            return await self._write_within(transaction_id, Change(operations, expect or ANY, author=author))
         if expect is None:
             raise BadRequest(_NEITHER)
-        return await self.commit(Change(operations, expect, reload, skips_same=skips_same and reload is Reload.AUTO))
+        skips_same = skips_same and reload is Reload.AUTO
+        return await self.commit(Change(operations, expect, reload, skips_same=skips_same, author=author))
 
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
         def permitted(before: Document) -> Document:
@@ -173,12 +176,12 @@ class Engine:
             permission.permit(change.author, Texts(before, after))
             return after
 
-        texts = await self.context.transactions.change(transaction_id, permitted, change.edits)
+        texts = await self.context.transactions.change(transaction_id, permitted, change.author, change.edits)
         return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
-    async def amend(self, operations: Sequence[Edit]) -> Outcome:
-        """A change by no client: of whatever version is current when its turn comes."""
-        return await commit(self.context, Change(operations))
+    async def amend(self, operations: Sequence[Edit], *, author: Author) -> Outcome:
+        """Change whatever version is current when the turn of the change comes."""
+        return await commit(self.context, Change(operations, author=author))
 
     async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False, actions: str = "") -> PutText:
         """The operation that puts a text in the place of one of the configuration's files. Raises BadRequest.
@@ -192,23 +195,25 @@ class Engine:
         document = await beside(text_as_sent, body, versions=keeps_version)
         return PutText(name, document, keeps_version and name == parts.MAIN, body.count(b"\n"), actions)
 
-    async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
+    async def validate(self, body: bytes, *, author: Author, file: str = "") -> list[Message]:
         """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
-        candidate = await beside(self.candidate, body, file=file)
+        candidate = await beside(self.candidate, body, file=file, author=author)
         await self.permit_evaluation(candidate)
-        return await self.context.check_text(candidate.after)
+        return await self.context.check_text(candidate.after, author)
 
-    def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, file: str = "") -> Candidate:
-        """Return what a question is about: a text in the place of a file, a transaction, or the configuration.
+    def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, author: Author, file: str = "") -> Candidate:
+        """Return what the author's question is about: a text in the place of a file, a transaction, or the configuration.
 
         Raises BadRequest and NoTransaction.
         """
         if body is not None:
-            return Candidate(self.document, parts.with_parts(self.document, {self.named(file): text_as_sent(body)}))
+            after = parts.with_parts(self.document, {self.named(file): text_as_sent(body)})
+            return Candidate(self.document, after, author=author)
         if transaction_id is None:
-            return Candidate(self.document, self.document)
+            return Candidate(self.document, self.document, author=author)
         document, (base, _) = self.read(transaction_id), self.context.transactions.sides(transaction_id)
-        return Candidate(base or self.document, document, self.context.transactions.staged(transaction_id).contents)
+        files = self.context.transactions.staged(transaction_id).contents
+        return Candidate(base or self.document, document, files, author=author)
 
     async def permit_evaluation(self, candidate: Candidate) -> None:
         """Permit evaluating a candidate (native/haproxy_native/commit/permission.py). Raises Forbidden."""
@@ -222,45 +227,47 @@ class Engine:
         """Raise what `plan` raises before it has anything evaluated."""
         await permit_preview(self.context, await on_its_base(self.context, change))
 
-    async def plan_transaction(self, id_: str, more: Sequence[Operation] = ()) -> Preview:
+    async def plan_transaction(self, id_: str, more: Sequence[Operation] = (), *, author: Author) -> Preview:
         """Return what the commit of a transaction of any status would do, and of `more` with it. Raises what `preview` raises."""
-        return await preview_of(self.context, self.transaction(id_).id, self.stores, more)
+        return await preview_of(self.context, self.transaction(id_, author=author).id, self.stores, author, more)
 
     # -- transactions
 
-    def start_transaction(self, version: int | None) -> Transaction:
+    def start_transaction(self, version: int | None, *, author: Author) -> Transaction:
         """Raises BadRequest, TooManyTransactions, Conflict and WriteFailed."""
-        number = self.check_start(version)
-        return self.context.transactions.start(self.document, number, banner=self.context.current.banner)
+        number = self.check_start(version, author=author)
+        return self.context.transactions.start(self.document, number, author, banner=self.context.current.banner)
 
-    def check_start(self, version: int | None) -> int:
+    def check_start(self, version: int | None, *, author: Author) -> int:
         """Return the version that a transaction would start from. Raises BadRequest, TooManyTransactions and Conflict."""
         if version is None:
             raise BadRequest("Query argument version is required, but not found")
-        self.context.transactions.check_limit()
+        self.context.transactions.check_limit(author)
         current = self.context.current
         current.notice()
         Version(version).compare(current.version)
         return version
 
-    def transactions(self, status: str | None = None) -> list[Transaction]:
-        return self.context.transactions.list(status)
+    def transactions(self, status: str | None = None, *, author: Author) -> list[Transaction]:
+        return self.context.transactions.list(status, author=author)
 
-    def transaction(self, id_: str) -> Transaction:
-        return self.context.transactions.to_read(id_)
+    def transaction(self, id_: str, *, author: Author) -> Transaction:
+        return self.context.transactions.to_read(id_, author)
 
-    async def check_commit(self, id_: str, *, force_reload: bool = False, merges: bool = False) -> bool:
+    async def check_commit(self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False) -> bool:
         """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, but by HAProxy."""
-        change = await commit_of(self.context, id_, self.stores, force_reload=force_reload, merges=merges)
+        change = await commit_of(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
         unchanged = not change.files and await beside(same_text, await beside(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
 
-    def delete_transaction(self, id_: str) -> None:
-        self.context.transactions.delete(id_)
+    def delete_transaction(self, id_: str, *, author: Author) -> None:
+        self.context.transactions.delete(id_, author)
 
-    async def commit_transaction(self, id_: str, *, force_reload: bool = False, merges: bool = False) -> tuple[Transaction, Outcome]:
+    async def commit_transaction(
+        self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False
+    ) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
-        return await committed(self.context, id_, self.stores, force_reload=force_reload, merges=merges)
+        return await committed(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
         """The configuration that a change is made on, and its version: the current one, or with `merges` that of an old version.
@@ -283,7 +290,7 @@ class Engine:
         """Return whether a change would reload HAProxy; inside a transaction nothing does. Raises what it would be refused for."""
         if not transaction_id:
             return await would_reload(self.context, await on_its_base(self.context, change))
-        self.context.transactions.to_edit(transaction_id)
+        self.context.transactions.to_edit(transaction_id, change.author)
         before = self.read(transaction_id)
         permission.permit(change.author, Texts(before, await beside(change.apply, before)))
         return False

@@ -1,6 +1,7 @@
-"""The context of a request: fields, such as its id and its trace, that log lines and reload records carry, and the author of changes.
+"""Who asks for a change, and the fields, such as the id of the request and its trace, that log lines and reload records carry.
 
-A task and a timer inherit what was set where they were started.
+The author of a change is an argument of whatever makes the change. Only the fields are ambient: a task and a timer inherit those that were
+set where they were started.
 """
 
 from collections.abc import Iterable, Mapping
@@ -73,13 +74,18 @@ class Author:
     group: str = field(default="", compare=False)
     request: Request | None = field(default=None, compare=False, repr=False)
 
+    def permit(self, *touched: Any) -> None:
+        """Raise Forbidden unless the author may do this: what a change touches (native/haproxy_native/planning/touches.py)."""
+        if self.rights:
+            self.rights.permit(touched)
+
     @property
     def identity(self) -> str:
         """Returns the caller's identity, as in `users/ann`: equal only for the same caller; empty for everything else."""
         return f"{self.group}/{self.name}" if self.group and self.name else ""
 
 
-_NOBODY = Author()
+# The server itself, for what nobody has asked it for.
+NOBODY = Author()
 # Fields, such as a request's id and its trace.
 origin: ContextVar[Mapping[str, str]] = ContextVar("origin", default=MappingProxyType({}))
-author: ContextVar[Author] = ContextVar("author", default=_NOBODY)

@@ -20,11 +20,11 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from haproxy_native.errors import ShareExceeded
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 
 MOST_WAITING = 32
 # Callers whose last turn is remembered.
@@ -41,24 +41,23 @@ class Caller:
     name: str = ""
     is_limited: bool = False
 
+    @classmethod
+    def of(cls, by: Author | None) -> Self:
+        """Return the caller of a request by its author; the server itself for what no request asks for."""
+        if by is None or by.request is None:
+            return cls()
+        return cls(account(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
 
-def present() -> Caller:
-    """Return the caller of the request that is served; the server itself outside of requests."""
-    by = author.get()
-    if by.request is None:
-        return Caller()
-    return Caller(account(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
+    @property
+    def holder(self) -> str:
+        """Eight characters that identify the caller in the name of a file."""
+        return base64.urlsafe_b64encode(hashlib.blake2b(self.name.encode(), digest_size=6).digest()).decode()
 
 
 def account(identity: str) -> str:
     """Return the name that a caller's shares are counted by; all tokens of a creator share with it."""
     group, _, name = identity.partition("/")
     return name.partition(" of ")[2] if group == _TOKENS else name
-
-
-def holder() -> str:
-    """Return eight characters that identify the present caller in the name of a file."""
-    return base64.urlsafe_b64encode(hashlib.blake2b(present().name.encode(), digest_size=6).digest()).decode()
 
 
 def share(total: int) -> int:
@@ -70,12 +69,11 @@ def _share_of_all(total: int) -> int:
     return max(1, total - max(1, total // 8))
 
 
-def check_room(total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
+def check_room(caller: Caller, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
     """Refuse a limited caller more places than its share.
 
     `held` is what it holds, `held_by_all` what all callers hold for which the limit counts. Raises ShareExceeded.
     """
-    caller = present()
     if not caller.is_limited or not total:
         return
     if held + wanted > share(total):
@@ -91,8 +89,8 @@ class Pool:
         self._what, self._held = what, Counter[str]()
 
     @contextmanager
-    def hold(self) -> Iterator["Holding"]:
-        holding = Holding(self, present())
+    def hold(self, caller: Caller) -> Iterator["Holding"]:
+        holding = Holding(self, caller)
         try:
             yield holding
         finally:
@@ -103,7 +101,7 @@ class Pool:
         """Raises ShareExceeded."""
         if not holding.caller.is_limited:
             return
-        check_room(total, self._held[holding.caller.name], self._held.total(), self._what, size)
+        check_room(holding.caller, total, self._held[holding.caller.name], self._held.total(), self._what, size)
         self._held[holding.caller.name] += size
         holding.size += size
 
@@ -142,9 +140,8 @@ class Turns:
         """The callers that hold a place, one for each place."""
         return [place.caller for place in self._held]
 
-    async def take(self) -> Place:
+    async def take(self, caller: Caller) -> Place:
         """Wait for a place. Raises ShareExceeded where too many uses of a limited caller wait already."""
-        caller = present()
         place = Place(caller)
         if self._has_room(caller):
             self._give(place)
@@ -176,9 +173,9 @@ class Turns:
         self._serve()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def turn(self, caller: Caller) -> AsyncIterator[None]:
         """Hold a place, after a wait for it. Raises ShareExceeded."""
-        place = await self.take()
+        place = await self.take(caller)
         try:
             yield
         finally:

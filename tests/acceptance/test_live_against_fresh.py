@@ -24,6 +24,7 @@ from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.observed import Claim, by_backend, unlike
 from haproxy_native.planning.servers import Servers
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.verification import server_limits
 from haproxy_native.text.document import Document
 from tests.acceptance.effective import differences, effective, fresh
@@ -124,7 +125,7 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
 async def set_back(engine: Engine, backend: str, server: str) -> None:
     """As a PUT of the server with the file's values does."""
     stated = Stating(engine.document, claimed=frozenset({Claim(backend, server)}))
-    outcome = await engine.write([stated], Version(engine.version()))
+    outcome = await engine.write([stated], Version(engine.version()), author=NOBODY)
     assert outcome.live or (await reload(engine)).status == "succeeded"
 
 
@@ -139,7 +140,7 @@ async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Co
     changed = copy.deepcopy(configuration)
     what = changed.change()
     text = stage.text(changed).encode()
-    planned = await engine.plan(Change([await engine.text(text)]))
+    planned = await engine.plan(Change([await engine.text(text)], author=NOBODY))
     try:
         outcome = await push(engine, text, version=engine.version())
     except Refused:

@@ -13,6 +13,7 @@ import pytest
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.settings.roles import read_roles
+from haproxy_native.request_context import NOBODY
 from tests.acceptance.bodies import Bodies
 from tests.acceptance.targets import SANE_NAME, target
 from tests.acceptance.test_fuzz import CONFIGURATION
@@ -101,7 +102,7 @@ def limited(client: Client) -> Iterator[None]:
 
 def _calls(client: Client, random: Random) -> Iterator[tuple[Operation, str, Any]]:
     bodies = Bodies(client.app.services.bundle["components"]["schemas"], random)
-    transaction = client.engine.transactions()[0].id
+    transaction = client.engine.transactions(author=NOBODY)[0].id
     for operation in client.app.services.index.operations:
         if operation.path == "/sidecar/events":
             continue
@@ -142,7 +143,7 @@ def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
         assert answer.status == 403 and f"may not read {object_};" in answer.json["message"], answer.body
     answer = asked(client, "GET", "/v3/sidecar/references?object=backend/minf")
     assert answer.status == 403
-    answer = asked(client, "GET", f"{CONFIG}/backends?transaction_id={client.engine.transactions()[0].id}")
+    answer = asked(client, "GET", f"{CONFIG}/backends?transaction_id={client.engine.transactions(author=NOBODY)[0].id}")
     assert answer.status == 403 and "may not read transaction/" in answer.json["message"], answer.body
     for method, path in (("POST", "backends"), ("PUT", f"backends/{WORD}"), ("PUT", "backends/nosuch"), *DELETIONS):
         for name in (WORD, "nosuch"):

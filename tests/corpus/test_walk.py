@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import Refused
+from haproxy_native.request_context import NOBODY
 from tests.app.client import Client, settings
 from tests.corpus.test_corpus import FILES, REFEREE
 from tests.corpus.walk import Walk, decorated
@@ -28,7 +29,7 @@ def walk(directory: Path, path: Path, chance: random.Random, steps: int, binary:
     with Client(given) as client:
         walking = Walk(client, chance)
         try:
-            client.runner.run(client.engine.validate(data))
+            client.runner.run(client.engine.validate(data, author=NOBODY))
         except Refused:
             return None
         for _ in range(steps):

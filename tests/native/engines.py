@@ -20,6 +20,7 @@ from haproxy_native.planning.observed import Claimed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import MasterSocket, Outcome
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
@@ -125,11 +126,18 @@ class ByFunction:
 
 
 async def push(
-    engine: Engine, body: bytes, version: int | None = None, *, keeps_version: bool = False, actions: str = "", **given: Any
+    engine: Engine,
+    body: bytes,
+    version: int | None = None,
+    *,
+    keeps_version: bool = False,
+    actions: str = "",
+    author: Author = NOBODY,
+    **given: Any,
 ) -> Changed:
     """Puts a whole text in the place of the main file's."""
     expect = ANY if keeps_version else Version(version) if version else None
-    return await engine.write([await engine.text(body, keeps_version=keeps_version, actions=actions)], expect, **given)
+    return await engine.write([await engine.text(body, keeps_version=keeps_version, actions=actions)], expect, author=author, **given)
 
 
 def adding(name: str) -> Callable[[Document], Document]:

@@ -21,7 +21,7 @@ from haproxy_native.errors import (
     Unreadable,
     Unusable,
 )
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import (
@@ -49,10 +49,10 @@ class TestChanges:
                 assert engine.read().find("backend", "app")
                 assert engine.raw() == before[0] == engine.document.data
                 assert engine.running is engine.document
-                transaction = engine.start_transaction(1)
+                transaction = engine.start_transaction(1, author=NOBODY)
                 assert engine.raw(transaction_id=transaction.id)
-                await engine.plan_transaction(transaction.id)
-                await engine.validate(before[0])
+                await engine.plan_transaction(transaction.id, author=NOBODY)
+                await engine.validate(before[0], author=NOBODY)
             assert (haproxy.file.read_bytes(), haproxy.file.stat().st_mtime_ns) == before
 
         run(work())
@@ -61,7 +61,7 @@ class TestChanges:
         async def work() -> None:
             text, pid = haproxy.file.read_text(), haproxy.worker_pid()
             async with running_engine(haproxy.directory, haproxy) as engine:
-                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
+                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
                 assert (outcome.version, outcome.live, outcome.reload_id) == (2, True, None)
                 assert weight(haproxy) == "20"
                 assert haproxy.worker_pid() == pid
@@ -79,7 +79,9 @@ class TestChanges:
             begun, going = tmp_path / "begun", tmp_path / "going"
             slow = f"sh -c 'touch {begun}; while [ ! -e {going} ]; do sleep 0.01; done'"
             async with running_engine(tmp_path, check=CheckSettings(command=slow)) as engine:
-                client = asyncio.create_task(engine.write([ByFunction(substituting("maxconn 10", "maxconn 20"))], Version(1)))
+                client = asyncio.create_task(
+                    engine.write([ByFunction(substituting("maxconn 10", "maxconn 20"))], Version(1), author=NOBODY)
+                )
                 while not begun.exists():
                     await asyncio.sleep(0.01)
                 client.cancel()
@@ -96,19 +98,21 @@ class TestChanges:
         async def work() -> None:
             pid = haproxy.worker_pid()
             async with running_engine(haproxy.directory, haproxy) as engine:
-                first = await engine.write([ByFunction(adding("b"))], Version(1))
-                second = await engine.write([ByFunction(adding("c"))], Version(2))
+                first = await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
+                second = await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
                 assert first.reload_id == second.reload_id == engine.reloads.pending
                 assert not first.live and not second.live
                 assert first.reasons[0].section == "backend b"
-                assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(3))).live, "it waits for nobody"
+                assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(3), author=NOBODY)).live, (
+                    "it waits for nobody"
+                )
                 assert (await push(engine, engine.raw(), version=4)).reload_id == first.reload_id, "not all of it is live"
                 assert (backends(haproxy), weight(haproxy)) == (["app"], "20")
                 assert (await reload(engine)).status == "succeeded"
                 assert (backends(haproxy), weight(haproxy)) == (["app", "b", "c"], "20")
                 assert haproxy.worker_pid() != pid
                 assert engine.running is engine.document
-                assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(5))).live
+                assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(5), author=NOBODY)).live
                 assert weight(haproxy) == "30"
 
         run(work())
@@ -116,11 +120,13 @@ class TestChanges:
     def test_a_forced_reload(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
-                outcome = await engine.write([ByFunction(adding("b"))], Version(1), reload=Reload.NOW)
+                outcome = await engine.write([ByFunction(adding("b"))], Version(1), reload=Reload.NOW, author=NOBODY)
                 assert (outcome.live, outcome.forced, outcome.reload_id) == (True, True, None)
                 assert backends(haproxy) == ["app", "b"]
-                await engine.write([ByFunction(adding("c"))], Version(2))
-                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(3), reload=Reload.NOW)
+                await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
+                outcome = await engine.write(
+                    [ByFunction(substituting("weight 10", "weight 20"))], Version(3), reload=Reload.NOW, author=NOBODY
+                )
                 assert (outcome.live, outcome.forced, engine.reloads.pending) == (True, True, None)
                 assert (backends(haproxy), weight(haproxy)) == (["app", "b", "c"], "20")
 
@@ -129,13 +135,13 @@ class TestChanges:
     def test_a_change_of_nothing_counts_and_does_nothing(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
-                outcome = await engine.write([], Version(1))
+                outcome = await engine.write([], Version(1), author=NOBODY)
                 assert (outcome.version, outcome.live, outcome.reload_id) == (2, True, None)
                 assert engine.running is engine.document
-                scheduled = await engine.write([ByFunction(adding("b"))], Version(2))
-                same = await engine.write([], Version(3))
+                scheduled = await engine.write([ByFunction(adding("b"))], Version(2), author=NOBODY)
+                same = await engine.write([], Version(3), author=NOBODY)
                 assert (same.live, same.reload_id) == (False, scheduled.reload_id), "it is not in effect yet"
-                forced = await engine.write([], Version(4), reload=Reload.NOW)
+                forced = await engine.write([], Version(4), reload=Reload.NOW, author=NOBODY)
                 assert (forced.live, forced.forced, backends(haproxy)) == (True, True, ["app", "b"])
 
         run(work())
@@ -143,21 +149,21 @@ class TestChanges:
     def test_a_refused_change_leaves_everything(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             text = haproxy.file.read_bytes()
-            author.set(Author("ann", request_id="1"))
+            ann = Author("ann", request_id="1")
             async with running_engine(haproxy.directory, haproxy) as engine:
                 with pytest.raises(Refused) as caught:
-                    await engine.write([ByFunction(substituting("weight 10", "weihgt 10"))], Version(1))
+                    await engine.write([ByFunction(substituting("weight 10", "weihgt 10"))], Version(1), author=ann)
                 assert haproxy.file.read_bytes() == text
                 assert engine.version() == 1
                 assert "line 21 in 'backend app from base': server s1 127.0.0.1:1 weihgt 10" in str(caught.value)
-                failed = engine.transactions("failed")
+                failed = engine.transactions("failed", author=ann)
                 assert f"err transactionId={failed[0].id} \n" in str(caught.value)
                 kept = engine.raw(transaction_id=failed[0].id)
                 assert b"weihgt" in kept
                 assert header.version_of(Document.parse(kept)) == 1
                 assert sorted(os.listdir(haproxy.directory / "transactions")) == ["failed"]
                 assert not [name for name in os.listdir(haproxy.directory) if name.startswith(".haproxy.cfg")]
-                assert (await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))).live
+                assert (await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1), author=ann)).live
 
         run(work())
 
@@ -168,8 +174,8 @@ class TestChanges:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 with pytest.raises(BadValue):
-                    await engine.write([ByFunction(refuse)], Version(1))
-                assert engine.transactions() == []
+                    await engine.write([ByFunction(refuse)], Version(1), author=NOBODY)
+                assert engine.transactions(author=NOBODY) == []
                 assert engine.version() == 1
 
         run(work())
@@ -190,7 +196,7 @@ class TestChanges:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 with pytest.raises((BadRequest, Conflict, NoTransaction)) as caught:
-                    await engine.write([ByFunction(adding("b"))], **arguments)
+                    await engine.write([ByFunction(adding("b"))], **arguments, author=NOBODY)
                 assert str(caught.value) == text
 
         run(work())
@@ -200,12 +206,12 @@ class TestChanges:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path) as engine:
                 for version in (1, 2):
-                    tries = [engine.write([ByFunction(adding(f"b{version}{i}"))], Version(version)) for i in range(6)]
+                    tries = [engine.write([ByFunction(adding(f"b{version}{i}"))], Version(version), author=NOBODY) for i in range(6)]
                     results = await asyncio.gather(*tries, return_exceptions=True)
                     assert sorted(type(one).__name__ for one in results) == ["Outcome"] + ["Stale"] * 5
                 assert engine.version() == 3
                 assert len(engine.document.of_kind("backend")) == 2
-                assert engine.transactions() == []
+                assert engine.transactions(author=NOBODY) == []
 
         run(work())
 
@@ -215,11 +221,11 @@ class TestChanges:
             os.mkfifo(tmp_path / "gate")
             gate = CheckSettings(command=f"sh -c 'read x < {tmp_path}/gate'")
             async with running_engine(tmp_path, check=gate) as engine:
-                writing = asyncio.create_task(engine.write([ByFunction(adding("b"))], Version(1)))
+                writing = asyncio.create_task(engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY))
                 opened = await asyncio.to_thread((tmp_path / "gate").open, "w")
                 assert engine.read().sections[0].kind == "global"
                 assert engine.raw() == b"global\n"
-                assert engine.start_transaction(1).version == 1
+                assert engine.start_transaction(1, author=NOBODY).version == 1
                 assert engine.version() == 1
                 with opened:
                     opened.write("go\n")
@@ -233,7 +239,7 @@ class TestChanges:
             os.mkfifo(tmp_path / "gate")
             gate = CheckSettings(command=f"sh -c 'read x < {tmp_path}/gate'")
             async with running_engine(tmp_path, check=gate) as engine:
-                writing = asyncio.create_task(engine.write([ByFunction(adding("b"))], Version(1)))
+                writing = asyncio.create_task(engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY))
                 with await asyncio.to_thread((tmp_path / "gate").open, "w") as opened:
                     writing.cancel()
                     with suppress(asyncio.CancelledError):
@@ -248,12 +254,15 @@ class TestChanges:
         async def work() -> None:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path, check=CheckSettings("/no/such/haproxy")) as engine:
-                transaction = engine.start_transaction(1)
-                for attempt in (engine.write([ByFunction(adding("b"))], Version(1)), engine.commit_transaction(transaction.id)):
+                transaction = engine.start_transaction(1, author=NOBODY)
+                for attempt in (
+                    engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY),
+                    engine.commit_transaction(transaction.id, author=NOBODY),
+                ):
                     with pytest.raises(CheckImpossible):
                         await attempt
-                assert [one.as_dict() for one in engine.transactions()] == [transaction.as_dict()]
-                await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id)
+                assert [one.as_dict() for one in engine.transactions(author=NOBODY)] == [transaction.as_dict()]
+                await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id, author=NOBODY)
                 assert (tmp_path / "haproxy.cfg").read_text() == "global\n"
 
         run(work())
@@ -264,19 +273,19 @@ class TestPlan:
         async def work() -> None:
             text = haproxy.file.read_text()
             async with running_engine(haproxy.directory, haproxy) as engine:
-                live = await engine.plan(Change([await engine.text(text.replace("weight 10", "weight 20").encode())]))
+                live = await engine.plan(Change([await engine.text(text.replace("weight 10", "weight 20").encode())], author=NOBODY))
                 assert (live.commands, live.reasons, live.valid) == (["set server app/s1 weight 20"], [], True)
                 assert live.diff.splitlines()[-1] == "+  server s1 127.0.0.1:1 weight 20"
-                transaction = engine.start_transaction(1)
-                await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id)
-                reload = await engine.plan_transaction(transaction.id)
+                transaction = engine.start_transaction(1, author=NOBODY)
+                await engine.write([ByFunction(adding("b"))], transaction_id=transaction.id, author=NOBODY)
+                reload = await engine.plan_transaction(transaction.id, author=NOBODY)
                 assert (reload.commands, [reason.section for reason in reload.reasons]) == ([], ["backend b"])
-                wrong = await engine.plan(Change([await engine.text(text.replace("weight 10", "weihgt 10").encode())]))
+                wrong = await engine.plan(Change([await engine.text(text.replace("weight 10", "weihgt 10").encode())], author=NOBODY))
                 assert not wrong.valid
                 assert wrong.messages[0].section == "backend app from base"
                 assert haproxy.file.read_text() == text
                 assert engine.version() == 1
-                assert engine.transaction(transaction.id).status == "in_progress"
+                assert engine.transaction(transaction.id, author=NOBODY).status == "in_progress"
 
         run(work())
 
@@ -289,9 +298,9 @@ class TestTrouble:
             (tmp_path / "transactions").write_text("a file")
             (tmp_path / "haproxy.cfg.lkg").mkdir()
             async with running_engine(tmp_path, backups=tmp_path / "storage", backups_number=1) as engine:
-                assert (await engine.write([ByFunction(adding("b"))], Version(1))).version == 2
+                assert (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).version == 2
                 with pytest.raises(Unusable, match="transaction_dir .* cannot be used"):
-                    engine.start_transaction(2)
+                    engine.start_transaction(2, author=NOBODY)
 
         run(work())
 
@@ -308,7 +317,7 @@ class TestTrouble:
             data = b"\xff\xfe\x00nonsense\r\nbackend \xe4\n  \x01\n\tserver s"
             (tmp_path / "haproxy.cfg").write_bytes(data)
             async with running_engine(tmp_path) as engine:
-                await engine.write([ByFunction(adding("b"))], Version(1))
+                await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
                 assert data in engine.raw()
 
         run(work())

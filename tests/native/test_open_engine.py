@@ -10,6 +10,7 @@ from haproxy_native.commit.change import Reload
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.open_engine import Process, opened, use_sockets
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import SMALL, HAProxy
 from tests.native.engines import ByFunction, adding
@@ -29,7 +30,7 @@ def test_a_reload_through_the_master(tmp_path: Path) -> None:
     async def work() -> None:
         async with opened(settings(tmp_path), Process(str(haproxy.master))) as engine:
             assert engine.runtime.address == str(haproxy.master)
-            assert (await engine.write([ByFunction(adding("b"))], Version(1), reload=Reload.NOW)).live
+            assert (await engine.write([ByFunction(adding("b"))], Version(1), reload=Reload.NOW, author=NOBODY)).live
             assert "b" in haproxy.ask("show backend").split()
 
     with HAProxy(tmp_path, SMALL.replace("defaults", "defaults base")) as haproxy:
@@ -53,10 +54,10 @@ def test_two_in_two_threads_share_nothing(tmp_path: Path) -> None:
         async with opened(settings(tmp_path / name), Process(command=["true"], delay=3600)) as engine:
             for number in range(10):
                 await asyncio.to_thread(meeting.wait)
-                transaction = engine.start_transaction(engine.version())
-                await engine.write([ByFunction(adding(f"{name}{number}"))], transaction_id=transaction.id)
-                assert [each.id for each in engine.transactions()] == [transaction.id]
-                await engine.commit_transaction(transaction.id)
+                transaction = engine.start_transaction(engine.version(), author=NOBODY)
+                await engine.write([ByFunction(adding(f"{name}{number}"))], transaction_id=transaction.id, author=NOBODY)
+                assert [each.id for each in engine.transactions(author=NOBODY)] == [transaction.id]
+                await engine.commit_transaction(transaction.id, author=NOBODY)
             pending = [engine.reloads.pending or ""]
             found[name] = engine.version(), [each for each, _ in engine.document.of_kind("backend")], pending
 

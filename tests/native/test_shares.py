@@ -2,47 +2,32 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import pytest
 
 from haproxy_native import shares
 from haproxy_native.access.rights import predefined, rights_of
 from haproxy_native.errors import ShareExceeded
-from haproxy_native.request_context import Author, Request, author
-from haproxy_native.shares import MOST_WAITING, Caller, Pool, Turns, check_room, holder, present, surplus
+from haproxy_native.request_context import Author, Request
+from haproxy_native.shares import MOST_WAITING, Caller, Pool, Turns, check_room, surplus
 
 ROLES = predefined(["backend"])
 TOTALS = (1, 2, 3, 8, 20, 100)
 
 
-@contextmanager
-def by(name: str, role: str = "viewer", group: str = "users", *, request: Request | None = None) -> Iterator[None]:
-    """An author who asks; without a name the server itself."""
-    asked = Author(name, "192.0.2.1", rights=rights_of([(role, ROLES[role])]), group=group, request=request or Request())
-    token = author.set(asked if name else Author("discovery"))
-    try:
-        yield
-    finally:
-        author.reset(token)
+def by(name: str, role: str = "viewer", group: str = "users") -> Caller:
+    """A caller who asks; without a name the server itself."""
+    asked = Author(name, "192.0.2.1", rights=rights_of([(role, ROLES[role])]), group=group, request=Request())
+    return Caller.of(asked if name else Author("discovery"))
 
 
 def test_who_a_caller_is() -> None:
-    with by("ann"):
-        assert present() == Caller("ann", is_limited=True)
-    with by("root", "admin"):
-        assert present() == Caller("root", is_limited=False)
-    with by("token 7 of ann", group="tokens"):
-        assert present() == Caller("ann", is_limited=True)
-        one = holder()
-    with by("token 8 of ann", group="tokens"):
-        assert holder() == one and len(one) == 8
-    with by(""):
-        assert present() == Caller()
-    token = author.set(Author(address="192.0.2.1", request=Request()))
-    assert present() == Caller("192.0.2.1", is_limited=False)
-    author.reset(token)
+    assert by("ann") == by("token 7 of ann", group="tokens") == Caller("ann", is_limited=True)
+    assert by("root", "admin") == Caller("root", is_limited=False)
+    assert by("token 8 of ann", group="tokens").holder == by("ann").holder and len(by("ann").holder) == 8
+    assert by("") == Caller.of(None) == Caller()
+    assert Caller.of(Author(address="192.0.2.1", request=Request())) == Caller("192.0.2.1", is_limited=False)
 
 
 @pytest.mark.parametrize("total", TOTALS)
@@ -50,40 +35,36 @@ def test_places_that_are_there_or_not(total: int) -> None:
     """Limited callers get half each, and leave some to callers with all rights; those and the server get whatever is left."""
     held = Counter[str]()
     for name in [name for name in ("ann", "ben", "cid") for _ in range(total)]:
-        with by(name), suppress(ShareExceeded):
-            check_room(total, held[name], held.total(), "things")
+        with suppress(ShareExceeded):
+            check_room(by(name), total, held[name], held.total(), "things")
             held[name] += 1
     assert held["ann"] == max(held.values()) == max(1, total // 2)
     assert held.total() == max(1, total - max(1, total // 8))
     for name in ("root", ""):
-        with by(name, "admin"):
-            check_room(total, total, total, "things")
+        check_room(by(name, "admin"), total, total, total, "things")
 
 
 def test_no_limit_is_divided() -> None:
-    with by("ann"):
-        check_room(0, 1000, 1000, "things")
+    check_room(by("ann"), 0, 1000, 1000, "things")
 
 
 def test_what_a_request_holds_is_given_back() -> None:
     pool = Pool("bytes")
-    with by("ann"):
-        with pool.hold() as one, pool.hold() as other:
-            one.add(30, 100)
-            other.add(20, 100)
-            with pytest.raises(ShareExceeded, match="ann has 50 bytes, one caller may have 50 of 100"):
-                one.add(1, 100)
-        with pool.hold() as again:
-            again.add(50, 100)
-    with by("root", "admin"), pool.hold() as everything:
+    with pool.hold(by("ann")) as one, pool.hold(by("ann")) as other:
+        one.add(30, 100)
+        other.add(20, 100)
+        with pytest.raises(ShareExceeded, match="ann has 50 bytes, one caller may have 50 of 100"):
+            one.add(1, 100)
+    with pool.hold(by("ann")) as again:
+        again.add(50, 100)
+    with pool.hold(by("root", "admin")) as everything:
         everything.add(1000, 100)
 
 
 async def asked(turns: Turns, name: str, role: str, served: list[str], done: asyncio.Event) -> None:
-    with by(name, role):
-        async with turns.turn():
-            served.append(name)
-            await done.wait()
+    async with turns.turn(by(name, role)):
+        served.append(name)
+        await done.wait()
 
 
 @pytest.mark.parametrize("total", TOTALS[1:])
@@ -114,10 +95,9 @@ def test_callers_take_turns() -> None:
         turns, order, all_there = Turns(2, "checks"), list[str](), asyncio.Event()
 
         async def one(name: str) -> None:
-            with by(name):
-                async with turns.turn():
-                    order.append(name)
-                    await all_there.wait()
+            async with turns.turn(by(name)):
+                order.append(name)
+                await all_there.wait()
 
         tasks = [asyncio.create_task(one("ann")) for _ in range(9)]
         await asyncio.sleep(0)
@@ -168,11 +148,10 @@ def test_one_that_is_given_a_place_as_it_leaves_returns_it() -> None:
 def test_a_place_that_another_goes_on_to_use() -> None:
     async def work() -> None:
         turns = Turns(2, "texts")
-        with by("ann"):
-            place = await turns.take()
-            waits = asyncio.create_task(turns.take())
-            await asyncio.sleep(0)
-            assert not waits.done()
+        place = await turns.take(by("ann"))
+        waits = asyncio.create_task(turns.take(by("ann")))
+        await asyncio.sleep(0)
+        assert not waits.done()
         turns.pass_on(place, Caller("root"))
         assert (await waits).caller.name == "ann" and [each.name for each in turns.held] == ["root", "ann"]
 

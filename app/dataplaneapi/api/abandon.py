@@ -8,6 +8,7 @@ from starlette.types import Scope
 
 from dataplaneapi.api.errors import ApiError
 from haproxy_native.abandonment import abandonable
+from haproxy_native.shares import Caller
 
 Result = TypeVar("Result")
 # Where a connection finds what to call when its client has left (dataplaneapi.server.protocol).
@@ -18,7 +19,7 @@ async def while_there(scope: Scope, work: Awaitable[Result]) -> Result:
     """Return the result of the work, which ends when the client of this request disconnects first. Raises what the work does."""
     task = asyncio.current_task()
     assert task
-    with abandonable() as flag:
+    with abandonable(Caller.of(scope.get("author"))) as flag:
 
         def leave() -> None:
             # A second cancellation would interrupt the cleanup that the first one has started.

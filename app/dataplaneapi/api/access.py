@@ -78,7 +78,7 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
     if (transaction := call.get("transaction_id")) and (verb == READ or operation.rows):
         # What does not exist has an answer of its own.
         with suppress(NoTransaction):
-            call.services.engine.transaction(transaction)
+            call.services.engine.transaction(transaction, author=call.author)
     if operation.access in (ANY, ANYONE):
         return
     if verb == READ:

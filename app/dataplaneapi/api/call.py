@@ -148,8 +148,10 @@ class Call:
     def within(self, store: AnyStore) -> AnyStore:
         """Return a store as the call sees and changes it. Raises NoTransaction and Unreadable."""
         if self.staged is not None:
-            return store.with_staged(self.staged)
-        return store.within(self.services.engine.context.transactions, self.transaction_id) if self.transaction_id else store
+            return store.with_staged(self.staged, self.author)
+        if not self.transaction_id:
+            return store
+        return store.within(self.services.engine.context.transactions, self.transaction_id, self.author)
 
     @property
     def document(self) -> Document:

@@ -21,10 +21,8 @@ from dataplaneapi.api.services import Services
 from dataplaneapi.api.upload import MULTIPART, PART
 from dataplaneapi.api.write_options import check_options
 from dataplaneapi.auth.caller import CallAuthor
-from haproxy_native import abandonment
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.errors import READ_ONLY, Forbidden
-from haproxy_native.request_context import author as ambient
 
 TEXT = "text/plain"
 # Characters of a path with its query that are sent as they are.
@@ -96,11 +94,6 @@ async def verdict(call: Call, described: Described, author: CallAuthor) -> bool 
 
     `call` is the one that asks. Raises ApiError and NativeError for a call that would be refused.
     """
-    return await abandonment.create_task(_verdict(call, described, author))
-
-
-async def _verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:
-    ambient.set(author)
     operation, values = described.found(call.services)
     require_role(author, operation)
     if call.services.settings.read_only and operation.writes and not is_dry(operation, described.query):

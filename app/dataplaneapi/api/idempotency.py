@@ -21,10 +21,10 @@ from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
 from dataplaneapi.server import connection
-from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.request_context import Author
+from haproxy_native.shares import Caller
 
 HEADER = b"idempotency-key"
 REPLAYED = HeaderName(b"Idempotent-Replayed")
@@ -106,7 +106,7 @@ def _name(scope: Scope, key: bytes) -> str:
     by: Author = scope["author"]
     path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
     call = [by.group, by.name, scope["method"], path, query, key.decode("latin-1")]
-    return f"{shares.holder()}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+    return f"{Caller.of(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
 class HashedBody:

@@ -16,6 +16,7 @@ from dataplaneapi.telemetry.counters import SECONDS, Durations
 from dataplaneapi.version import VERSION
 from haproxy_native.discovery.definitions import STATUS
 from haproxy_native.errors import BadRequest, RuntimeFailure, Unreadable, Unusable
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage import certificate
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _counted(services: "Services") -> Iterator["Metric"]:
 def _standing(services: "Services", up: bool) -> Iterator["Metric"]:
     engine = services.engine
     yield _gauge("configuration_version", "Version of the configuration.", engine.version())
-    yield _gauge("open_transactions", "Transactions in progress.", len(engine.transactions("in_progress")))
+    yield _gauge("open_transactions", "Transactions in progress.", len(engine.transactions("in_progress", author=NOBODY)))
     yield _gauge("reload_pending", "Whether a reload is scheduled.", engine.reloads.pending is not None)
     yield _gauge("haproxy_up", "Whether HAProxy answers on the Runtime API.", up)
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)

@@ -27,8 +27,8 @@ from dataplaneapi.telemetry import counters as tally
 from dataplaneapi.telemetry import trace_context
 from dataplaneapi.telemetry.log import ACCESS
 from haproxy_native.errors import ShareExceeded
-from haproxy_native.request_context import author, origin
-from haproxy_native.shares import Pool
+from haproxy_native.request_context import origin
+from haproxy_native.shares import Caller, Pool
 
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
@@ -119,9 +119,9 @@ class RequestMiddleware:
             refusal = await self._refusal(scope, exchange)
             if not refusal and not is_public(scope):
                 scope["author"] = change_author.of(scope, exchange.headers, self._services.gate, self._services.roles)
-                author.set(scope["author"])
             endpoint = connection.of(scope).endpoint
-            with self._requests[endpoint.place].hold() as requests, self._bodies.hold() as scope["bodies"]:
+            caller = Caller.of(scope.get("author"))
+            with self._requests[endpoint.place].hold(caller) as requests, self._bodies.hold(caller) as scope["bodies"]:
                 if not refusal:
                     requests.add(1, endpoint.limit)
                 await (refusal or self._app)(scope, receive, exchange.send)

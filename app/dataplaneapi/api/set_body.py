@@ -50,7 +50,7 @@ async def received_file(call: Call) -> AsyncIterator[PutFile]:
     if (store := stores.get(call.get("store"))) is None:
         raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
     async with drafts_aside():
-        upload = await asyncio.to_thread(store.upload, call.get("name"))
+        upload = await asyncio.to_thread(store.upload, call.get("name"), call.author)
         try:
             async for piece in call.body.pieces():
                 await upload.append(piece)
@@ -125,7 +125,7 @@ class SetForm:
             raise BadRequest("no file name: each of these parts needs one")
         if not names.is_element(part.file):
             raise BadRequest("the file name leaves the directory, send the last part of it")
-        upload = store.upload(part.file)
+        upload = store.upload(part.file, self._call.author)
         if upload.path in self.uploads:
             raise BadRequest(f"a part for {upload.path.name} is sent already")
         return upload

@@ -15,8 +15,9 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import explained
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
+from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.confirmations.guard import Guard, read_guard
-from haproxy_native.confirmations.ledger import PENDING, Confirmation
+from haproxy_native.confirmations.ledger import PENDING
 from haproxy_native.errors import BreaksTests, ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
 from haproxy_native.request_context import Author
@@ -62,11 +63,12 @@ def _readable(by: Author, error: BreaksTests) -> BreaksTests:
 
 
 async def _serve(handler: Handler, call: Call) -> Response:
-    async with _confirmation(call, check_options(call)) as made:
-        if request := call.author.request:
-            request.requires_tests = "tests" in call.values
+    async with _confirmation(call, check_options(call)) as author:
+        call.author = author
+        if author.request:
+            author.request.requires_tests = "tests" in call.values
         response = await handler(call)
-    if made and (confirmation := call.services.confirmations.get(made.id)).status == PENDING:
+    if author.confirmation and (confirmation := call.services.confirmations.get(author.confirmation)).status == PENDING:
         location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
         response.raw_headers += [(LOCATION, location.encode()), (EXPIRES, timestamp(confirmation.deadline or 0).encode())]
     return await _waited(call, response, call.get("wait"))
@@ -95,13 +97,14 @@ def _guard(call: Call) -> Guard | None:
 
 
 @asynccontextmanager
-async def _confirmation(call: Call, guard: Guard | None) -> AsyncIterator[Confirmation | None]:
+async def _confirmation(call: Call, guard: Guard | None) -> AsyncIterator[CallAuthor]:
+    """Enter the author of what the call changes: of a confirmation, if the call asks for one."""
     if "confirm" in call.values:
         call.answer_within(ANSWER_SECONDS)
-        async with call.services.confirmations.opened(call.get("confirm"), guard) as made:
-            yield made
+        async with call.services.confirmations.opened(call.author, call.get("confirm"), guard) as author:
+            yield author
     else:
-        yield None
+        yield call.author
 
 
 async def _waited(call: Call, response: Response, seconds: float | None) -> Response:

@@ -14,7 +14,7 @@ async def list_all(call: ReadCall) -> Response:
 
 
 async def create(call: JsonCall) -> Response:
-    return json_response(201, _meant(call).create(call.body))
+    return json_response(201, _meant(call).create(call.body, call.author))
 
 
 async def read(call: ReadCall) -> Response:
@@ -22,7 +22,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    return json_response(200, await _meant(call).replace(call.get("id"), call.body))
+    return json_response(200, await _meant(call).replace(call.get("id"), call.body, call.author))
 
 
 async def delete(call: JsonCall) -> Response:

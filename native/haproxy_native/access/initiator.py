@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from haproxy_native.access.rights import Rights
 from haproxy_native.errors import Forbidden
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 
 # By group, as in role_of, and name: None where nothing is limited, without rules where the caller has no role or is gone.
 RightsOf = Callable[[str, str], Rights | None]
@@ -23,9 +23,8 @@ class Initiator:
     limited: bool = False
 
     @classmethod
-    def present(cls) -> Self:
+    def of_author(cls, by: Author) -> Self:
         """The author of what is being asked for."""
-        by = author.get()
         return cls(by.name, by.address, by.message, by.group, by.rights is not None)
 
     @classmethod

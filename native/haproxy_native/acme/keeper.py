@@ -17,7 +17,7 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.file import ConfigFile, Draft, Seen
 from haproxy_native.errors import BadRequest, NativeError, WriteFailed
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
@@ -27,6 +27,7 @@ from haproxy_native.storage.certificate_step import CertificateSeen
 from haproxy_native.storage.certificate_store import CertificateStore
 
 log = logging.getLogger(__name__)
+AUTHOR = Author("acme")
 _FACT = re.compile(r"^(Filename|Crt filename|Key filename): (.+)$", re.MULTILINE)
 # The directory that the names in a crt-store are relative to, by the name of a certificate such as `@store/name`.
 Bases = Callable[[str], Path | None]
@@ -82,7 +83,6 @@ class Keeper:
 
     async def keep(self, name: str, renewed: datetime) -> None:
         """A certificate that was renewed at a moment, perhaps long ago. A failure is logged."""
-        author.set(Author("acme"))
         try:
             held = await self._held(name)
             if await asyncio.to_thread(held.is_on_disk):
@@ -116,7 +116,7 @@ class Keeper:
 
     async def _kept(self, path: Path, draft: Callable[[], Awaitable[Drafted]]) -> Path:
         keep = FollowProcess(f"{self.store.kind}/{path.name}", draft)
-        await commit(self.context, Change([keep], validation=Validation.NEVER))
+        await commit(self.context, Change([keep], validation=Validation.NEVER, author=AUTHOR))
         return path
 
     async def _composed(self, name: str, renewed: datetime) -> Drafted:

@@ -29,7 +29,7 @@ from haproxy_native.editing.object_names import parsed, spelled, within
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 
 
@@ -46,6 +46,10 @@ class Declared:
     ) -> None:
         self._editor, self._former, self._declaration, self.limits = editor, former, declaration, limits
         self.files, self.plan = files, plan
+
+    @property
+    def author(self) -> Author:
+        return self._declaration.author
 
     def apply(self, document: Document) -> Document:
         self._plan(document, self.plan.read)
@@ -170,7 +174,7 @@ class Apply:
         files = self._files(declaration, former)
         read = await asyncio.to_thread(_read, files)
         result = await beside(planned, self._editor, self._engine.document, former, declaration, read)
-        permit_claims(self._editor, result.claims, result.created)
+        permit_claims(declaration.author.rights, self._editor, result.claims, result.created)
         if limits:
             limits.check(result)
         return Declared(self._editor, former, declaration, limits, files, result)
@@ -187,12 +191,12 @@ class Apply:
         named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
         return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
 
-    async def repeated(self, owner: str, sent: str, version: int | None) -> Planned | None:
+    async def repeated(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
         """What the owner sent last, if it is the same again and nothing has changed since. Raises Forbidden, Conflict and Unusable.
 
         `sent`: a digest of all that was sent.
         """
-        permit_owner(owner)
+        permit_owner(author, owner)
         with suppress(Unreadable):
             await self._engine.notice()
         last = self._repeats.get(owner)
@@ -205,7 +209,7 @@ class Apply:
 
     async def check(self, declaration: Declaration, limits: Limits) -> bool:
         """Return whether `carry_out` would reload HAProxy. Raises what it raises, but what HAProxy says."""
-        permit_owner(declaration.owner)
+        permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
         return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
@@ -215,7 +219,7 @@ class Apply:
 
         `sent`: as `repeated` has it, empty for what is not to be remembered.
         """
-        permit_owner(declaration.owner)
+        permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
         return await to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
@@ -239,7 +243,7 @@ class Apply:
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._made(former, result.owners, outcome.version, outcome.reload_id))
+            await self._table.write(self._made(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else result.before
             self._remember(declaration.owner, sent, declared.files, result.done(made))
             return Applied(result, outcome)
@@ -255,7 +259,7 @@ class Apply:
         edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
         verify = live_values.verifying(self._engine.context, limits.values, files)
         expect = Version(limits.version) if limits.version else ANY_VERSION
-        return Change([declared, *edits], expect, verify=verify)
+        return Change([declared, *edits], expect, verify=verify, author=declared.author)
 
     def kept(self, object_: str) -> list[str]:
         """Returns the owners of an object, or of something in it. Raises Unusable."""
@@ -263,7 +267,7 @@ class Apply:
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
 
     @asynccontextmanager
-    async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
+    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
         """Around a commit that renames an object: within it both names are its owners'. Raises Unusable."""
         async with self._lock:
             former = self.owners
@@ -274,12 +278,12 @@ class Apply:
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._made(former, moved, self._engine.version()))
+            await self._table.write(self._made(author, former, moved, self._engine.version()))
 
-    def _made(self, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
+    def _made(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
         """Returns the owners after a commit that may still be taken back: both new and replaced claims."""
         reloads = self._engine.reloads
-        wait = Wait(reload_id or reloads.pending or reloads.loading or "", author.get().confirmation, version)
+        wait = Wait(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
         return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
@@ -303,7 +307,7 @@ class Apply:
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
         """The same of files, by the collections of a declaration. Blocks."""
         claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
-        for object_, content in _read(self._files(Declaration(owner, {}), self.owners)).items():
+        for object_, content in _read(self._files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
             if content is not None and own:
                 kind, name = parsed(object_)

@@ -8,20 +8,18 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
 from haproxy_native.editing.places import Place, kind_of, name_of
 from haproxy_native.planning.touches import ANY, CREATE, Touch, changed
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author, Rights
 
 OWNER = "owner"
 
 
-def permit_owner(owner: str) -> None:
+def permit_owner(by: Author, owner: str) -> None:
     """Raises Forbidden."""
-    if rights := author.get().rights:
-        rights.permit([changed(spelled(OWNER, owner), ())])
+    by.permit(changed(spelled(OWNER, owner), ()))
 
 
-def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
-    """Raises Forbidden where the present author may not change what is declared. Of what is `created` the refusal says so."""
-    rights = author.get().rights
+def permit_claims(rights: Rights | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
+    """Raises Forbidden where these rights do not permit to change what is declared. Of what is `created` the refusal says so."""
     if rights is None or rights.are_all:
         return
     for object_, members in claims.items():

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from haproxy_native import shares
 from haproxy_native.apply.moves import Moves, Values
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import NoPlan
+from haproxy_native.request_context import Author
+from haproxy_native.shares import Caller, surplus
 
 SECONDS = 3600.0
 # So many are kept, of so many bytes together.
@@ -44,9 +45,9 @@ class Plans:
         database.declare(Tables("plans", _STATEMENTS))
         self._database = database
 
-    async def keep(self, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
+    async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Returns its token. Where there are too many, the oldest of the caller goes that has the most. Raises Unusable."""
-        token = shares.holder() + secrets.token_urlsafe(18)
+        token = Caller.of(author).holder + secrets.token_urlsafe(18)
         await self._database.run(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 
@@ -65,7 +66,7 @@ def _store(token: str, plan: KeptPlan, state: State) -> None:
     with state.transaction():
         state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
         there = state.execute("SELECT substr(token, 1, ?), -until, length(data) + length(body), token FROM plan", (HOLDER,)).fetchall()
-        gone = shares.surplus(there, MOST, MOST_BYTES, token[:HOLDER])
+        gone = surplus(there, MOST, MOST_BYTES, token[:HOLDER])
         state.executemany("DELETE FROM plan WHERE token = ?", [(each,) for each in gone])
         state.execute("INSERT INTO plan VALUES (?, ?, ?, ?)", (token, plan.until, data, plan.body))
 

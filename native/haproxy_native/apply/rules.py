@@ -6,7 +6,7 @@ from typing import Any
 
 from haproxy_native.apply.owners import ITSELF, Claims, Owners, digest, is_of
 from haproxy_native.editing.editor import Object
-from haproxy_native.request_context import OUTSIDE
+from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.section import Section as TextSection
 
 # A collection and a name in it; the name of the global section is empty.
@@ -28,7 +28,7 @@ class DeclaredFile:
 class Declaration:
     """`sections`: whole objects; `files` by their objects, as in `map/hosts.map`. Without `prune` nothing is deleted. `force` takes what
     others own. `unowned` members are given to objects that are made, and left to others from then on. `texts` are the sections that were
-    sent as text.
+    sent as text. `author`: who makes the change.
     """
 
     owner: str
@@ -38,6 +38,7 @@ class Declaration:
     force: bool = False
     unowned: Collection[str] = ()
     texts: Mapping[Section, TextSection] = field(default_factory=dict)
+    author: Author = field(kw_only=True)
 
 
 @dataclass(frozen=True)

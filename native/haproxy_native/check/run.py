@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from haproxy_native import shares
 from haproxy_native.child import PIPE, Child, read
 from haproxy_native.sandbox import confined
+from haproxy_native.shares import Turns, turns
 
 # Shadows that run at once for callers; each has the limits of a check.
 SHADOWS = 2
@@ -81,26 +81,27 @@ def memory() -> int:
 async def run(
     words: Sequence[str], environment: Mapping[str, str], seconds: float, *, within: Confinement | None, home: Path | None = None
 ) -> Ended:
-    """Run a command when it is the caller's turn (haproxy_native.shares); one that is cancelled ends the process.
-
-    Raises ShareExceeded, TimeoutError, and OSError for what cannot be started.
-    """
-    async with shares.turns("checks of configurations", at_once()).turn():
-        child = within.start(words, environment, home) if within else Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
-        assert child.stderr
-        assert child.stdout
+    """Run a command; one that is cancelled ends the process. Raises TimeoutError, and OSError for what cannot be started."""
+    child = within.start(words, environment, home) if within else Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
+    assert child.stderr
+    assert child.stdout
+    try:
+        async with asyncio.timeout(seconds):
+            stderr, stdout = await asyncio.gather(read(child.stderr, _KEPT_OUTPUT), read(child.stdout, _KEPT_OUTPUT))
+            return Ended(await child.wait(), stderr, stdout)
+    finally:
         try:
-            async with asyncio.timeout(seconds):
-                stderr, stdout = await asyncio.gather(read(child.stderr, _KEPT_OUTPUT), read(child.stdout, _KEPT_OUTPUT))
-                return Ended(await child.wait(), stderr, stdout)
+            if not child.ended:
+                await child.kill()
         finally:
-            try:
-                if not child.ended:
-                    await child.kill()
-            finally:
-                child.close()
+            child.close()
 
 
 def at_once() -> int:
     """Return how many checks run at once for callers; a second place keeps callers with all rights from waiting for others."""
     return max(2, len(os.sched_getaffinity(0)))
+
+
+def checks() -> Turns:
+    """Return the pool in which callers wait for the turn of their check."""
+    return turns("checks of configurations", at_once())

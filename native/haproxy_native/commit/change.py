@@ -18,7 +18,7 @@ from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
 
@@ -34,11 +34,12 @@ class Reload(Enum):
 @dataclass(frozen=True)
 class Candidate:
     """A configuration as a change would leave it, which HAProxy accepts. `files`: where what stored files will hold stands now, by their
-    paths, None for those that go."""
+    paths, None for those that go. `author`: who would make the change, or asks what it would do."""
 
     before: Document = field(repr=False)
     after: Document = field(repr=False)
     files: Mapping[Path, Path | None] = field(default_factory=dict)
+    author: Author = field(kw_only=True)
 
 
 class Validation(Enum):
@@ -85,7 +86,7 @@ class Change:
     validation: Validation = Validation.IF_NEEDED
     skips_same: bool = False
     verify: Callable[[], Awaitable[None]] | None = None
-    author: Author = field(default_factory=author.get)
+    author: Author = field(kw_only=True)
 
     @cached_property
     def edits(self) -> Sequence[Edit]:

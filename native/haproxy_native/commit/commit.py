@@ -55,12 +55,14 @@ async def change_process(
     object_: str,
     apply: Callable[[], Awaitable[Sequence[Member] | None]],
     touched: Sequence[Touch] = (),
+    *,
+    author: Author,
 ) -> Outcome:
     """Commits a change of the running process alone; `apply` returns the members that it changed, as far as the history shows them.
 
     `touched`: what it may change; all of `object_` without it. Raises Forbidden and what `apply` raises.
     """
-    return await commit(context, Change([SetRuntime(object_, apply, touched)]))
+    return await commit(context, Change([SetRuntime(object_, apply, touched)], author=author))
 
 
 async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
@@ -188,8 +190,7 @@ async def _attempt(
 
 
 async def _beside(context: CommitContext, change: Change, operation: SetRuntime | ChangeBeside) -> Outcome:
-    if change.author.rights:
-        change.author.rights.permit(operation.touches)
+    change.author.permit(*operation.touches)
     if isinstance(operation, SetRuntime):
         async with context.process_lock:
             outcome = Outcome(context.current.version, live=True, lasting=False, members=await operation.apply() or ())

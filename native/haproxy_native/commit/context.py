@@ -4,8 +4,8 @@ import asyncio
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
+from haproxy_native.check.run import checks
 from haproxy_native.commit.change import Change, Content, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
@@ -31,6 +32,7 @@ from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime, Worker
+from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
@@ -183,26 +185,30 @@ class CommitContext:
         self.publications += 1
         self.published[path] = self.publications
 
-    async def ask_haproxy(self, files: Sequence[Checked], transaction_id: str | None = None) -> list[Message]:
-        """Checks drafts of the files with HAProxy and returns its warnings. Raises Refused, CheckImpossible and BadRequest."""
-        with self.validating():
+    async def ask_haproxy(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
+        """Checks drafts of the files with HAProxy and returns its warnings.
+
+        Raises Refused, CheckImpossible, BadRequest and ShareExceeded.
+        """
+        async with self.validating(by):
             return await check(files, self.check, transaction_id=transaction_id)
 
-    async def check_text(self, document: Document) -> list[Message]:
-        """Return HAProxy's warnings about a text that becomes no file. Raises Refused, CheckImpossible and BadRequest."""
+    async def check_text(self, document: Document, by: Author) -> list[Message]:
+        """Return HAProxy's warnings about a text that becomes no file. Raises what `ask_haproxy` raises."""
         async with drafts_aside(wanted=self.read_only):
             drafts = await asyncio.to_thread(self.current.file.draft, document, str(uuid.uuid4()))
             try:
-                return await self.ask_haproxy(drafts.checked(document))
+                return await self.ask_haproxy(drafts.checked(document), by)
             finally:
                 drafts.discard()
 
-    @contextmanager
-    def validating(self) -> Iterator[None]:
-        """Records its body as one check by HAProxy."""
+    @asynccontextmanager
+    async def validating(self, by: Author) -> AsyncIterator[None]:
+        """Records its body as one check by HAProxy, which begins when it is the caller's turn. Raises ShareExceeded."""
         began, outcome = time.monotonic(), "impossible"
         try:
-            yield
+            async with checks().turn(Caller.of(by)):
+                yield
             outcome = "accepted"
         except Refused:
             outcome = "refused"

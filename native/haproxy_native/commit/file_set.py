@@ -22,7 +22,7 @@ from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import Touch
-from haproxy_native.request_context import Rights
+from haproxy_native.request_context import Author, Rights
 from haproxy_native.runtime.commands import Step
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -114,11 +114,11 @@ class FileSet:
             return by_reload(plan, forced=reload is Reload.NOW)
         return plan if steps is None else replace(plan, steps=steps, reasons=())
 
-    async def checked(self, document: Document, name: str | None = None) -> list[Message]:
-        """What HAProxy warns of, of a configuration with these files. Raises Refused and CheckImpossible."""
+    async def checked(self, document: Document, by: Author, name: str | None = None) -> list[Message]:
+        """What HAProxy warns of, of a configuration with these files. Raises Refused, CheckImpossible and ShareExceeded."""
         document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
         given = await asyncio.to_thread(self._set, document)
-        with self.context.validating():
+        async with self.context.validating(by):
             return await check_whole_set(given, self.context.check, name)
 
     def _set(self, document: Document) -> WholeSet:

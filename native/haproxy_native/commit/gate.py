@@ -7,7 +7,6 @@ from typing import Any
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import BreaksTests, Untested
-from haproxy_native.request_context import Author
 
 
 @dataclass(frozen=True)
@@ -19,9 +18,9 @@ class GateVerdict:
     untested: str = ""
 
 
-async def verdict(context: CommitContext, by: Author, candidate: Candidate) -> GateVerdict | None:
+async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
     """Returns the gate's verdict; None if it does not judge changes of this author."""
-    if not context.observers.judges(by):
+    if not context.observers.judges(candidate.author):
         return None
     try:
         return GateVerdict(failed_before=await context.observers.judge(candidate))
@@ -31,13 +30,13 @@ async def verdict(context: CommitContext, by: Author, candidate: Candidate) -> G
         return GateVerdict(untested=str(error))
 
 
-async def pass_change(context: CommitContext, by: Author, candidate: Candidate) -> None:
+async def pass_change(context: CommitContext, candidate: Candidate) -> None:
     """Raises what the gate does.
 
     It is asked to the end even where another change comes first: of what it has let pass it remembers what matters, so that changes which
     change nothing of that do not hold this one up.
     """
-    if context.observers.judges(by):
+    if context.observers.judges(candidate.author):
         wrong = await context.observers.judge(candidate)
-        if by.request:
-            by.request.failing_tests = tuple(wrong)
+        if candidate.author.request:
+            candidate.author.request.failing_tests = tuple(wrong)

@@ -26,34 +26,37 @@ from haproxy_native.errors import (
     Unreadable,
 )
 from haproxy_native.planning.effects import effects
+from haproxy_native.request_context import Author
 from haproxy_native.transactions.files import FAILED, IN_PROGRESS, OUTDATED, Transaction
 from haproxy_native.transactions.staged import Staged, digest
 
 
 async def committed(
-    context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool
+    context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
     """Commit a transaction. Return it, with the version that it started from, and what the commit did. An empty one reloads.
 
     Raises what `commit_of` and a commit raise.
     """
-    transaction = context.transactions.to_commit(id_)
+    transaction = context.transactions.to_commit(id_, author)
     with _closed(context, transaction):
-        return transaction, await commit(context, await commit_of(context, id_, stores, force_reload=force_reload, merges=merges))
+        return transaction, await commit(context, await commit_of(context, id_, stores, author, force_reload=force_reload, merges=merges))
 
 
-async def commit_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool) -> Change:
-    """Return the change that the commit of a transaction by the present author makes. `merges`: what came between stays.
+async def commit_of(
+    context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
+) -> Change:
+    """Return the change that the commit of a transaction by this author makes. `merges`: what came between stays.
 
     Raises NoTransaction, Forbidden, NotCommittable, Outdated without `merges`, TextGone with it, and Missing.
     """
-    transaction = context.transactions.to_commit(id_)
+    transaction = context.transactions.to_commit(id_, author)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
     if transaction.status == FAILED:
         raise NotCommittable(refusal)
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
-    change = await change_of(context, id_, stores, merges=merges)
+    change = await change_of(context, id_, stores, author, merges=merges)
     reload = Reload.NOW if force_reload else Reload.AUTO
     return replace(change, expect=replace(change.expect, transaction=id_), reload=reload)
 
@@ -65,7 +68,7 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
     return status == OUTDATED or (status == IN_PROGRESS and is_other)
 
 
-async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, merges: bool = False) -> Change:
+async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
     """Return what a transaction of any status changes, on the version that it started from.
 
     `merges`: what came between stays. Raises NoTransaction, TextGone where that needs a text which is not known any more, and Missing.
@@ -75,16 +78,18 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
         raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
     files = edits_of(context.transactions.staged(id_), stores)
-    return Change([*transaction.operations, *files], expect(transaction.version, base, document))
+    return Change([*transaction.operations, *files], expect(transaction.version, base, document), author=author)
 
 
-async def preview_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], more: Sequence[Operation] = ()) -> Preview:
+async def preview_of(
+    context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, more: Sequence[Operation] = ()
+) -> Preview:
     """Return what the commit of a transaction would do, and of `more` with it; if it was overtaken, when it is merged.
 
     If it collides: what it was to do, and with what it collides.
     """
     is_merged = await beside(is_overtaken, context, id_)
-    change = await change_of(context, id_, stores, merges=is_merged)
+    change = await change_of(context, id_, stores, author, merges=is_merged)
     # A text that was refused, of which it is not known what it started from, is compared with what there is now.
     expect = ANY if isinstance(change.expect, Version) and change.expect.base is None else change.expect
     try:
@@ -93,7 +98,7 @@ async def preview_of(context: CommitContext, id_: str, stores: Mapping[str, File
         if not is_merged:
             raise
         base, document = await beside(context.transactions.sides, id_)
-        return await preview_of_former(context, Texts(base or document, document), error)
+        return await preview_of_former(context, author, Texts(base or document, document), error)
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:

@@ -21,9 +21,8 @@ from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import Forbidden
-from haproxy_native.planning.expressions import has_new
-from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, EXPRESSIONS, Touch, all_touches
-from haproxy_native.request_context import Author, Rights, author
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, all_touches
+from haproxy_native.request_context import Author, Rights
 from haproxy_native.text.document import Document
 
 # Bytes of a file whose contents are compared and remembered.
@@ -50,8 +49,8 @@ def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> t
 
 
 async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
-    """Permit evaluating a candidate. Raises Forbidden unless the present author may commit it, with a reload or without."""
-    by = author.get()
+    """Permit evaluating a candidate. Raises Forbidden unless its author may commit it, with a reload or without."""
+    by = candidate.author
     if by.rights is not None and not by.rights.are_all:
         touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
         await beside(permit, by, Texts(candidate.before, candidate.after), touched)
@@ -94,27 +93,14 @@ def _holds(store: FileStore, path: Path) -> bool:
     return os.path.abspath(store.directory) == os.path.abspath(path.parent)
 
 
-def permit_file(kind: str, path: Path, verb: str) -> None:
-    """Raises Forbidden for what the present author may not do to a stored file, whatever it holds and whether it is there or not.
+def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
+    """Raises Forbidden for what an author may not do to a stored file, whatever it holds and whether it is there or not.
 
     A change may be of something in the file alone, so that only its content decides.
     """
     object_ = spelled(kind, path.name)
-    if (rights := author.get().rights) and not (verb == CHANGE and rights.may_change_within(object_)):
-        rights.permit([Touch(object_, verb, frozenset((ANY,)))])
-
-
-def permit_touches(*touched: Touch) -> None:
-    """Raise Forbidden unless the present author may do this."""
-    if rights := author.get().rights:
-        rights.permit(touched)
-
-
-def permit_values(before: str, after: str) -> None:
-    """Raise Forbidden if a text beside the configuration gets a value of expressions.toml, and the present author may add none."""
-    by = author.get()
-    if by.rights and has_new([before], [after]):
-        by.rights.permit([EXPRESSIONS])
+    if by.rights and not (verb == CHANGE and by.rights.may_change_within(object_)):
+        by.permit(Touch(object_, verb, frozenset((ANY,))))
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:

@@ -19,6 +19,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.errors import Refused
 from haproxy_native.planning.outcome import Plan
+from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
 
@@ -44,6 +45,7 @@ class Prepared:
     base: int
     publications: int
     files: FileSet
+    author: Author
     text: NewText | None = None
     may_reload: bool = True
     plan: Plan | None = None
@@ -59,7 +61,7 @@ class Prepared:
 
     @property
     def candidate(self) -> Candidate:
-        return Candidate(self.before, self.new, self.files.written)
+        return Candidate(self.before, self.new, self.files.written, author=self.author)
 
     def discard(self) -> None:
         if self.text:
@@ -76,12 +78,12 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     change.expect.compare(context.current.version)
     before, base, publications = context.current.document, context.current.version, context.publications
     files = await file_set.prepared(context, change, is_judged=context.observers.judges(change.author))
-    prepared = Prepared(Texts(before, before), base, publications, files)
+    prepared = Prepared(Texts(before, before), base, publications, files, change.author)
     try:
         prepared = await _edited(context, change, prepared)
         if prepared.plan is None:
             await context.current.unless_overtaken(_check(context, change, prepared))
-            await pass_change(context, change.author, prepared.candidate)
+            await pass_change(context, prepared.candidate)
     except BaseException:
         prepared.discard()
         raise
@@ -134,12 +136,13 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
     try:
         if prepared.files:
             document, name = (text.stamped.document, text.name) if text else (prepared.new, str(uuid.uuid4()))
-            await prepared.files.checked(document, name)
+            await prepared.files.checked(document, change.author, name)
         elif text:
-            await context.ask_haproxy(text.draft.checked(text.stamped.document, _lines(change, prepared.before)), text.name)
+            files = text.draft.checked(text.stamped.document, _lines(change, prepared.before))
+            await context.ask_haproxy(files, change.author, text.name)
     except Refused:
         # What the server changes by itself, perhaps again and again, leaves none.
         if text and (change.transaction_id or change.author.request_id):
             failed = await beside(context.current.stamp, text.stamped.document, prepared.base, banner=text.banner)
-            context.transactions.fail(text.name, failed.data)
+            context.transactions.fail(text.name, failed.data, change.author)
         raise

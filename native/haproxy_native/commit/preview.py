@@ -26,6 +26,7 @@ from haproxy_native.editing.header import same_text, under_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan, Plan, Reason
+from haproxy_native.request_context import Author
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import Check as VerifiedBy
 from haproxy_native.runtime.verification import Gone, Limit, Shows
@@ -125,7 +126,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
     """
     async with _made(context, change) as (texts, files, _):
         is_judged = change.validation is not Validation.NEVER
-        valid, messages = await _judged(context, texts.after, files) if is_judged else (True, ())
+        valid, messages = await _judged(context, change.author, texts.after, files) if is_judged else (True, ())
         # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
         async with context.publishing_files() if files else context.publishing():
             await (context.notice() if files else context.observe())
@@ -134,16 +135,16 @@ async def preview(context: CommitContext, change: Change) -> Preview:
         commands = [] if plan.reasons else plan.commands
         diff = await beside(difference, texts.before, texts.after, context.current.path.name)
         shown = [await asyncio.to_thread(_file_preview, context, files, *row) for row in plans.items()]
-        tests = await verdict(context, change.author, Candidate(texts.before, texts.after, files.written)) if valid else None
+        tests = await verdict(context, Candidate(texts.before, texts.after, files.written, author=change.author)) if valid else None
         effects = await beside(lambda: texts.effects)
     sent = [command.text for command in commands]
     return Preview(diff, effects, sent, plan.reasons, valid, messages, servers=_servers(commands), tests=tests, files=shown)
 
 
-async def _judged(context: CommitContext, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
+async def _judged(context: CommitContext, by: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
     """Return whether HAProxy accepts a configuration with these files, and what it says."""
     try:
-        return True, await (files.checked(new) if files else context.check_text(new))
+        return True, await (files.checked(new, by) if files else context.check_text(new, by))
     except Refused as error:
         return False, [alert for alert in error.alerts if isinstance(alert, Message)]
 
@@ -186,10 +187,10 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
     return None
 
 
-async def preview_of_former(context: CommitContext, texts: Texts, conflict: Conflict) -> Preview:
+async def preview_of_former(context: CommitContext, by: Author, texts: Texts, conflict: Conflict) -> Preview:
     """Return what differs from a former configuration in one that cannot be made on the current one. Raises as `preview` does."""
-    await permit_evaluation(context, Candidate(texts.before, texts.after))
-    valid, messages = await _judged(context, texts.after, FileSet(context))
+    await permit_evaluation(context, Candidate(texts.before, texts.after, author=by))
+    valid, messages = await _judged(context, by, texts.after, FileSet(context))
     diff = await beside(difference, texts.before, texts.after, context.current.path.name, PAST)
     return Preview(diff, await beside(lambda: texts.effects), (), (), valid, messages, conflict)
 

@@ -7,11 +7,11 @@ newest first, and then looks whether anything is left of them. A deadline that p
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
@@ -41,7 +41,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returning
 from haproxy_native.planning.touches import CHANGE, changed
-from haproxy_native.request_context import OUTSIDE, Author, author
+from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,7 @@ REMINDER_SECONDS = 60.0
 # Of one entry: each try is a commit.
 TRIES = 3
 Listener = Callable[[Confirmation], None]
+AnyAuthor = TypeVar("AnyAuthor", bound=Author)
 
 
 class Confirmations(Observer):
@@ -140,8 +141,10 @@ class Confirmations(Observer):
             )
 
     @asynccontextmanager
-    async def opened(self, seconds: float, guard: Guard | None = None) -> AsyncIterator[Confirmation]:
-        """A confirmation of what is changed within; its time begins at the end. Raises Unconfirmed while there is another.
+    async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
+        """Enter the author whose changes wait for a new confirmation of `by`, and whose reloads are not put off.
+
+        Its time begins at the end. Raises Unconfirmed while there is another.
 
         Without the history nothing could be rolled back: raises Unrecorded, with no confirmation stored, if it can take no entry.
 
@@ -149,19 +152,17 @@ class Confirmations(Observer):
 
         Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
         """
-        by = author.get()
         self.admit(Change(author=by))
         await self._context.require_room(by)
         before = await self._guard_watch.read() if guard and self._guard_watch else None
         self.admit(Change(author=by))
         members = asdict(guard) if guard else None
         made = await self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
-        with _part_of(made, by):
-            try:
-                yield made
-            except BaseException:
-                await asyncio.shield(self._abandon(made))
-                raise
+        try:
+            yield replace(by, confirmation=made.id, is_urgent=True)
+        except BaseException:
+            await asyncio.shield(self._abandon(made))
+            raise
         if await self._is_made(made.id):
             start = await self._baseline(made.id, before) if before else None
             await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
@@ -189,34 +190,34 @@ class Confirmations(Observer):
             return {"unknown": str(error)}
         return await beside(_baseline, self._context.current.document, objects, before, after)
 
-    async def confirm(self, id_: str) -> Confirmation:
+    async def confirm(self, id_: str, by: Author) -> Confirmation:
         """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
         async with self._lock:
-            self.check_pending(id_)
+            self.check_pending(id_, by)
             return self._told(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
-    async def extend(self, id_: str, seconds: float) -> Confirmation:
+    async def extend(self, id_: str, seconds: float, by: Author) -> Confirmation:
         """The time begins anew. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
         async with self._lock:
-            self.check_pending(id_)
+            self.check_pending(id_, by)
             # What the history has not taken is cut off by a kill, and must not be PENDING on disk then.
             await self._history.catch_up()
             return self._told(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
-    async def take_back(self, id_: str) -> Confirmation:
+    async def take_back(self, id_: str, by: Author) -> Confirmation:
         """Takes the change back now.
 
         Raises NotFound, NotPending and Forbidden, and what prevents it; then it is taken back as soon as that has passed.
         """
-        self.check_pending(id_)
+        self.check_pending(id_, by)
         self._ledger.note(id_, is_due=False, deadline=time.time())
-        return await asyncio.shield(asyncio.create_task(self._go_back(id_)))
+        return await asyncio.shield(self._go_back(id_))
 
-    def check_pending(self, id_: str) -> Confirmation:
-        """Return a confirmation that the present author may end. Raises NotFound, NotPending and Forbidden."""
-        confirmation, by = self._ledger.get(id_), author.get()
-        if by.rights and not by.identity == confirmation.identity != "":
-            by.rights.permit([changed(spelled("confirmation", id_), ())])
+    def check_pending(self, id_: str, by: Author) -> Confirmation:
+        """Return a confirmation that an author may end. Raises NotFound, NotPending and Forbidden."""
+        confirmation = self._ledger.get(id_)
+        if not by.identity == confirmation.identity != "":
+            by.permit(changed(spelled("confirmation", id_), ()))
         if confirmation.status != PENDING:
             raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))
         return confirmation
@@ -297,10 +298,10 @@ class Confirmations(Observer):
         async with self._lock:
             if (confirmation := self._ledger.get(id_)).is_over:
                 return confirmation
-            author.set(Author(NAME, cause=f"{NAME}/{id_}", is_urgent=True))
+            by = Author(NAME, cause=f"{NAME}/{id_}", is_urgent=True)
             try:
                 await self._history.catch_up()
-                reasons = {entry: await self._revert(entry) for entry in await self.entries(id_)}
+                reasons = {entry: await self._revert(entry, by) for entry in await self.entries(id_)}
             except PASSING as error:
                 self._ledger.note(id_, is_due=False, error=f"it goes back as soon as this has passed: {error}")
                 raise
@@ -312,12 +313,12 @@ class Confirmations(Observer):
             log.warning("confirmation %s of %s %s; its changes are taken back", id_, confirmation.author, why)
             return await self._note(id_, status=end, ended=time.time(), error="")
 
-    async def _revert(self, entry: int) -> str:
+    async def _revert(self, entry: int, by: Author) -> str:
         """Why an entry still stands, empty where nothing of it is left. Raises what may pass, with nothing changed."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:
-                if not (await self._returning.roll_back(entry, author.get().cause)).outcomes:
+                if not (await self._returning.roll_back(entry, by)).outcomes:
                     return ""
                 reason = "it was taken back, and is there again"
             except PASSING:
@@ -329,16 +330,6 @@ class Confirmations(Observer):
             except NativeError as error:
                 return str(error)
         return f"{reason} ({TRIES} tries)"
-
-
-@contextmanager
-def _part_of(confirmation: Confirmation, by: Author) -> Iterator[None]:
-    """What is changed within is of a confirmation, and its reload is not put off."""
-    token = author.set(replace(by, confirmation=confirmation.id, is_urgent=True))
-    try:
-        yield
-    finally:
-        author.reset(token)
 
 
 def _baseline(document: Document, objects: Collection[str], before: Reading, after: Reading | None) -> dict[str, Any]:

@@ -77,12 +77,12 @@ class Definitions:
         status = poller.status if poller else self._halted(identity)
         return {**self._there(identity), **({STATUS: status} if status else {})}
 
-    def create(self, body: Mapping[str, Any]) -> Definition:
+    def create(self, body: Mapping[str, Any], author: Author) -> Definition:
         """Its id is always a new one. Raises BadRequest."""
         known = self._all()
         definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._keep({**known, definition["id"]: definition})
-        self._acting.creators.keep(definition["id"], Initiator.present())
+        self._acting.creators.keep(definition["id"], Initiator.of_author(author))
         self._poll(definition)
         return definition
 
@@ -99,12 +99,12 @@ class Definitions:
         self._keep({**known, definition["id"]: definition})
         self._poll(definition)
 
-    async def replace(self, identity: str, body: Mapping[str, Any]) -> Definition:
+    async def replace(self, identity: str, body: Mapping[str, Any], author: Author) -> Definition:
         """Raises NotFound and BadRequest."""
         self._there(identity)
         definition = completed(body, identity, consul=self.kind == "consul")
         self._keep({**self._all(), identity: definition})
-        self._acting.creators.keep(identity, Initiator.present())
+        self._acting.creators.keep(identity, Initiator.of_author(author))
         await self._stop(identity)
         self._poll(definition)
         return definition
@@ -209,7 +209,7 @@ class Discovery:
         return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]
 
     @asynccontextmanager
-    async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
+    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
         yield
 
     async def __aenter__(self) -> Self:

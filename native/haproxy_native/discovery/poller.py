@@ -16,7 +16,7 @@ from haproxy_native.background import Background
 from haproxy_native.discovery.backoff import rest, until_retry
 from haproxy_native.discovery.services import Found, SourceFailed
 from haproxy_native.errors import Forbidden, NativeError
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 
 log = logging.getLogger(__name__)
 STOPPED = "stopped"
@@ -48,7 +48,8 @@ class Applied:
     reload_id: str | None = None
 
 
-Apply = Callable[[Source, Found], Awaitable[Applied]]
+# Commits what a source has found, with the rights of an author.
+Apply = Callable[[Source, Found, Author], Awaitable[Applied]]
 
 
 class Poller:
@@ -57,7 +58,7 @@ class Poller:
     `standing` returns the author whose rights it acts with, or raises Forbidden: then nobody is asked, until it returns one again.
     """
 
-    def __init__(self, name: str, interval: float, source: Source, apply: Apply, standing: Callable[[], Author] = Author) -> None:
+    def __init__(self, name: str, interval: float, source: Source, apply: Apply, standing: Callable[[], Author] = lambda: NOBODY) -> None:
         self.name, self.interval, self.source, self._apply, self._standing = name, interval, source, apply, standing
         self._told: dict[str, Any] = {}
         self._next, self._failures = 0.0, 0
@@ -98,14 +99,14 @@ class Poller:
     async def look(self) -> None:
         """Polls once; a failure is logged and changes nothing."""
         try:
-            author.set(self._standing())
+            standing = self._standing()
         except Forbidden as error:
             self._stopped(str(error))
             return
         self._failures += 1
         try:
             found = await self.source.look()
-            applied = await self._apply(self.source, found)
+            applied = await self._apply(self.source, found, standing)
         except (SourceFailed, NativeError, OSError) as error:
             self._failed(str(error) or type(error).__name__)
         except Exception as error:

@@ -23,7 +23,7 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Forbidden, NativeError, Refused
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -54,15 +54,15 @@ class Reconciler:
         self._lock = asyncio.Lock()
         self._backends = _remembered(file)
 
-    async def apply(self, definition: Definition, source: Source, services: Found) -> Applied:
-        """Applies the services with the present author's rights. Raises what prevents any commit."""
-        author.set(Author("discovery " + source.prefix.rstrip("-"), rights=author.get().rights))
+    async def apply(self, definition: Definition, source: Source, services: Found, standing: Author) -> Applied:
+        """Applies the services with the rights of `standing`. Raises what prevents any commit."""
+        by = Author("discovery " + source.prefix.rstrip("-"), rights=standing.rights)
         async with self._lock:
             known = set(self._backends.get(definition["id"], ()))
             wishes = _wishes(definition, source.prefix, services, known)
             there = {wish.name for wish in wishes if wish.endpoints is not None}
             self._remember(definition["id"], known | there)
-            troubles, reload_id = await self._commit(wishes, definition["retry_timeout"])
+            troubles, reload_id = await self._commit(wishes, definition["retry_timeout"], by)
             gone = {wish.name for wish in wishes if wish.endpoints is None and wish.name not in troubles}
             self._remember(definition["id"], (known | there) - gone)
         problems = [f"{name}: {text}" for name, text in {**services.unknown, **troubles}.items()]
@@ -75,16 +75,16 @@ class Reconciler:
     def forget(self, identity: str) -> None:
         self._remember(identity, set())
 
-    async def _commit(self, wishes: Sequence[DesiredBackend], interval: float) -> tuple[dict[str, str], str | None]:
+    async def _commit(self, wishes: Sequence[DesiredBackend], interval: float, by: Author) -> tuple[dict[str, str], str | None]:
         """What could not be done, by backend; what is refused in one of them does not keep the others back."""
         troubles, together = await self._sorted_out(wishes)
         if len(together.wishes) > 1:
             with suppress(Refused, Forbidden):
-                return troubles, await self._amend(together)
+                return troubles, await self._amend(together, by)
         reload_id = None
         for wish in together.wishes:
             try:
-                reload_id = await self._amend(Reconciled([wish], self.editor)) or reload_id
+                reload_id = await self._amend(Reconciled([wish], self.editor), by) or reload_id
             except (Refused, Forbidden) as error:
                 troubles[wish.name] = str(error)
                 self._refusals.note(wish, str(error), interval)
@@ -114,9 +114,9 @@ class Reconciler:
                 after = new
         return troubles, Reconciled(changing, self.editor, before, after)
 
-    async def _amend(self, change: Reconciled) -> str | None:
+    async def _amend(self, change: Reconciled, by: Author) -> str | None:
         """The id of the reload that makes them live, if there is one. Raises Refused and Forbidden."""
-        outcome = await self.engine.amend([change])
+        outcome = await self.engine.amend([change], author=by)
         for wish in change.wishes:
             self._refusals.settle(wish)
         return outcome.reload_id

@@ -18,7 +18,7 @@ from haproxy_native.errors import Missing
 from haproxy_native.operations.operations import OPERATION, RUNNING, Operation, Operations, Running
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.touches import CREATE
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import SERVERS, Workers
 
@@ -31,16 +31,18 @@ class Drains:
     def __init__(self, engine: Engine, editor: Editor, workers: Workers, overrides: Overrides) -> None:
         self._engine, self._editor, self._workers, self._overrides = engine, editor, workers, overrides
 
-    async def begin(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Operation:
+    async def begin(
+        self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author
+    ) -> Operation:
         """Raises what `check` raises, and TooManyOperations."""
-        return operations.begin(DRAIN, needs=(CREATE, OPERATION), **(await self.check(operations, targets, make)).arguments)
+        drain = await self.check(operations, targets, make, author=author)
+        return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
 
-    async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Drain:
+    async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
         """`make` gets the servers that the targets mean. Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure."""
         there = await self._rows()
         drain = make(resolved(targets, there))
-        if rights := author.get().rights:
-            rights.permit(drain.touched)
+        author.permit(*drain.touched)
         if short := shortage([*_running(operations), drain], there):
             raise TooFewReady(short)
         return drain
@@ -86,7 +88,7 @@ class Drains:
         now = self._engine.document
         gone = DeleteServers(watch.drain.servers, self._editor)
         if gone.apply(now) is not now:
-            outcome = await self._engine.amend([gone])
+            outcome = await self._engine.amend([gone], author=watch.running.author)
             if outcome.reload_id:
                 watch.running.report(reload_id=outcome.reload_id)
                 return

@@ -127,9 +127,8 @@ class Watch:
         for start in range(0, len(servers), LOT):
             lot = {server: wanted[server] for server in servers[start : start + LOT]}
             name = servers[start] if len(lot) == 1 else SEVERAL
-            await change_process(
-                self._engine.context, name, partial(self._apply, lot), [touches.changed(server, [STATE]) for server in lot]
-            )
+            touched = [touches.changed(server, [STATE]) for server in lot]
+            await change_process(self._engine.context, name, partial(self._apply, lot), touched, author=self.running.author)
 
     async def _apply(self, wanted: Mapping[str, str]) -> list[Member]:
         before = await self._states(wanted)
@@ -138,7 +137,8 @@ class Watch:
         changed = [server for server, state in before.items() if state.forced_state != wanted[server]]
         await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in changed])
         after = await self._states(before)
-        return await self._overrides.hold([(before[server], after[server]) for server in before if server in after], [STATE])
+        changes = [(before[server], after[server]) for server in before if server in after]
+        return await self._overrides.hold(changes, [STATE], self.running.author)
 
     async def set_all(self, state: str) -> None:
         await self._set(dict.fromkeys(self.drain.servers, state))
@@ -165,7 +165,7 @@ class Watch:
         """Deletes from the process the servers that the file did not have."""
         for server, state in (await self._states()).items():
             with suppress(RuntimeFailure):
-                await change_process(self._engine.context, server, partial(self._delete, server, state))
+                await change_process(self._engine.context, server, partial(self._delete, server, state), author=self.running.author)
 
     async def _delete(self, server: str, state: ServerState) -> None:
         await commands.apply(self._engine.runtime, commands.delete_server(*named(server), was=state.forced_state))

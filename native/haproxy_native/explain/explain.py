@@ -24,6 +24,7 @@ from haproxy_native.shadow.named_files import stamps
 from haproxy_native.shadow.process import Seen
 from haproxy_native.shadow.rewrite import Listener, Shadow
 from haproxy_native.shadow.shadows import MOST, Asker, Shadows
+from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
 
 # How long the states of servers are taken for what they are.
@@ -53,15 +54,15 @@ class Explain:
         """Enter the asker of the candidate's shadow. `is_asked`: its author only asks about it, so that neither permission nor HAProxy's
         check of it has preceded. Raises Forbidden, NoShadow, Refused and CheckImpossible.
         """
-        document, files, check = candidate.after, candidate.files, is_asked
+        document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
             await self._engine.permit_evaluation(candidate)
         key = await beside(_key, document, self._home, files)
         # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
         is_checked = check and not files and key not in self._taken
-        checking = abandonment.create_task(self._engine.context.check_text(document)) if is_checked else None
+        checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
-            async with self.shadows.asker(document, key, files) as asker:
+            async with self.shadows.asker(document, key, files, caller=Caller.of(by)) as asker:
                 if checking:
                     await checking
                     self._taken = [key, *self._taken[: MOST - 1]]
@@ -69,7 +70,7 @@ class Explain:
         except NoShadow:
             # A text that HAProxy refuses is a better reason.
             if not files:
-                await (checking or self._engine.context.check_text(document))
+                await (checking or self._engine.context.check_text(document, by))
             raise
         finally:
             if checking:

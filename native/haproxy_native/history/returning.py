@@ -1,17 +1,16 @@
 """Reverts one change among later ones, or restores the moment after a change: commits like any other, with their reasons to reload."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import Edit
 from haproxy_native.changes.rebasing import reverted
-from haproxy_native.commit.change import Change, Content, Member, Outcome, Validation
+from haproxy_native.commit.change import Change, Content, Member, Operation, Outcome, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.permission import touch
 from haproxy_native.editing import header, patches
@@ -21,7 +20,7 @@ from haproxy_native.errors import Diverged, NotFound, NotRevertible
 from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
@@ -34,7 +33,7 @@ Wanted = Callable[[bytes | None], bytes | None]
 # What changes the configuration, if anything does, and what other files are to hold.
 _Changes = tuple[Edit | None, Mapping[Content, Wanted]]
 # Sets members of servers in the process to their former values; returns None if they have them.
-SetBack = Callable[[Sequence[Member]], Awaitable[Outcome | None]]
+SetBack = Callable[[Sequence[Member], Author], Awaitable[Outcome | None]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Restore:
 class OtherFiles(Protocol):
     """What is no part of the commit of a configuration: SPOE files by the names of the files, tests of routing by theirs."""
 
-    async def change(self, name: str, wanted: Wanted) -> Outcome: ...
+    async def change(self, name: str, wanted: Wanted, author: Author) -> Outcome: ...
 
 
 @dataclass(frozen=True)
@@ -90,18 +89,16 @@ class Returning:
     others: Mapping[str, OtherFiles]
     set_back: SetBack
 
-    async def revert(self, id_: int, cause: str = "") -> Returned:
+    async def revert(self, id_: int, author: Author) -> Returned:
         """Revert what one entry did, and nothing else.
 
         Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
         """
-        way_back = await self._revert(id_)
-        with _as(cause=cause or f"{REVERT}/{id_}"):
-            return Returned(await self._return(*way_back))
+        return await self._return(await self._revert(id_), replace(author, cause=f"{REVERT}/{id_}"))
 
-    async def check_revert(self, id_: int) -> bool:
+    async def check_revert(self, id_: int, author: Author) -> bool:
         """Return whether `revert` would reload HAProxy. Raises what it raises, but what HAProxy says."""
-        return await self._check(*await self._revert(id_))
+        return await self._check(await self._revert(id_), author)
 
     async def _revert(self, id_: int) -> _Changes:
         """Return what reverts an entry. Raises NotFound, NotRevertible and Diverged."""
@@ -122,28 +119,25 @@ class Returning:
         document = self.engine.document
         return operation if operation and not header.same_text(await beside(operation.apply, document), document) else None
 
-    async def roll_back(self, id_: int, cause: str) -> Returned:
+    async def roll_back(self, id_: int, author: Author) -> Returned:
         """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
         if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
-            return await self.revert(id_, cause)
+            return await self._return(await self._revert(id_), author)
         members = await self.history.ask(Journal.members, id_)
-        with _as(cause=cause):
-            outcome = await self.set_back(members) if members else None
+        outcome = await self.set_back(members, author) if members else None
         return Returned([outcome] if outcome else [])
 
-    async def restore(self, id_: int) -> Returned:
+    async def restore(self, id_: int, author: Author) -> Returned:
         """Restore configuration and stored files as they were after an entry. Raises NotFound, and what a commit raises.
 
         SPOE files are written before the configuration, and deleted after it. Tests are changed before it, since it may have to pass those
         of its moment. If it is refused, both are put back.
         """
-        way_back = await self._restore(id_)
-        with _as(cause=f"{RESTORE}/{id_}"):
-            return Returned(await self._return(*way_back))
+        return await self._return(await self._restore(id_), replace(author, cause=f"{RESTORE}/{id_}"))
 
-    async def check_restore(self, id_: int) -> bool:
+    async def check_restore(self, id_: int, author: Author) -> bool:
         """Return whether `restore` would reload HAProxy. Raises what it raises, but what HAProxy says."""
-        return await self._check(*await self._restore(id_))
+        return await self._check(await self._restore(id_), author)
 
     async def _restore(self, id_: int) -> _Changes:
         """Return what restores the moment after an entry. Raises NotFound and Diverged."""
@@ -158,41 +152,43 @@ class Returning:
         put = Restore(await beside(Document.parse, main.after)) if main is not None and main.after is not None else None
         return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
 
-    async def _check(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> bool:
+    async def _check(self, changes: _Changes, author: Author) -> bool:
         """Return whether it would reload HAProxy. Raises Forbidden, and what the operation raises."""
+        operation, wanted = changes
         for content in wanted:
-            if _kind(content) in self.others and (rights := author.get().rights):
+            if _kind(content) in self.others:
                 is_there, stays = await self._current(content) is not None, content.after is not None
-                rights.permit([touch(_kind(content), Path(content.path), is_there=is_there, stays=stays)])
-        change = self._change_of(operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others})
+                author.permit(touch(_kind(content), Path(content.path), is_there=is_there, stays=stays))
+        change = self._change_of(author, operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others})
         return await self.engine.check_change(change) if change else False
 
-    def _change_of(self, operation: Edit | None, stored: Mapping[Content, Wanted]) -> Change | None:
+    def _change_of(self, author: Author, operation: Edit | None, stored: Mapping[Content, Wanted]) -> Change | None:
         """Return the change of the configuration and of stored files; None if neither changes."""
         if not (operation or stored):
             return None
         # Files alone go back even where HAProxy cannot be asked.
         validation = Validation.IF_NEEDED if operation else Validation.NEVER
-        return Change([*([operation] if operation else []), *([self._edits(stored)] if stored else [])], validation=validation)
+        operations: list[Operation] = [*([operation] if operation else []), *([self._edits(stored)] if stored else [])]
+        return Change(operations, validation=validation, author=author)
 
-    async def _return(self, operation: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
+    async def _return(self, changes: _Changes, author: Author) -> Returned:
         """Commit a change of configuration and stored files at once, and before and after it those of other files."""
+        operation, wanted = changes
         others = [path for path in wanted if _kind(path) in self.others]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
         former = {path: await self._current(path) for path in first}
-        outcomes = [await self._change(path, wanted[path]) for path in first]
+        outcomes = [await self._change(path, wanted[path], author) for path in first]
         try:
-            if made := self._change_of(operation, {path: change for path, change in wanted.items() if path not in others}):
+            if made := self._change_of(author, operation, {path: change for path, change in wanted.items() if path not in others}):
                 outcomes.append(await commit(self.engine.context, made))
         except Exception:
-            with _as(rights=None):
-                for path in first:
-                    await self._change(path, partial(_as_it_was, replace(path, after=former[path])))
+            for path in first:
+                await self._change(path, partial(_as_it_was, replace(path, after=former[path])), replace(author, rights=None))
             raise
-        return [*outcomes, *[await self._change(other, wanted[other]) for other in others if other not in first]]
+        return Returned([*outcomes, *[await self._change(other, wanted[other], author) for other in others if other not in first]])
 
-    async def _change(self, content: Content, wanted: Wanted) -> Outcome:
-        return await self.others[_kind(content)].change(Path(content.path).name, wanted)
+    async def _change(self, content: Content, wanted: Wanted, author: Author) -> Outcome:
+        return await self.others[_kind(content)].change(Path(content.path).name, wanted, author)
 
     def _edits(self, wanted: Mapping[Content, Wanted]) -> EditFiles:
         def edit(now: Contents) -> Contents:
@@ -255,13 +251,3 @@ def _plain(content: Content) -> Content:
         return content
     before, after = (data and header.without_versions(data) for data in (content.before, content.after))
     return replace(content, before=before, after=after)
-
-
-@contextmanager
-def _as(**members: Any) -> Iterator[None]:
-    """Give whatever is committed meanwhile an author with these members."""
-    token = author.set(replace(author.get(), **members))
-    try:
-        yield
-    finally:
-        author.reset(token)

@@ -21,6 +21,7 @@ from haproxy_native.errors import Unreadable
 from haproxy_native.objects.configuration import Configuration
 from haproxy_native.objects.running import Running
 from haproxy_native.open_engine import Process, opened
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 
 SNAPSHOT = "this is a snapshot; change it inside `async with haproxy.change()`"
@@ -54,13 +55,13 @@ class HAProxy:
         return Configuration(self.engine.document, editor=self._editor, refusal=SNAPSHOT)
 
     @asynccontextmanager
-    async def change(self, *, force_reload: bool = False) -> AsyncIterator[Change]:
+    async def change(self, *, force_reload: bool = False, author: Author = NOBODY) -> AsyncIterator[Change]:
         """Commits what the block changes: HAProxy validates it, the file is replaced, and what can be live is. An error in the block
         changes nothing.
 
         `Change.outcome` then says whether it is `live`, or the `reload_id` of the scheduled reload and its `reasons`. `force_reload` waits
-        until HAProxy has reloaded. Raises Refused with HAProxy's alerts, Conflict where the file has changed meanwhile, BadValue for what
-        cannot stand in the file, WriteFailed, CheckImpossible, ReloadFailed.
+        until HAProxy has reloaded. The history names the `author`. Raises Refused with HAProxy's alerts, Conflict where the file has
+        changed meanwhile, BadValue for what cannot stand in the file, WriteFailed, CheckImpossible, ReloadFailed.
         """
         with suppress(Unreadable):
             await self.engine.notice()
@@ -71,7 +72,7 @@ class HAProxy:
             after = change.document
             if after.data != before.data:
                 whole, reload = PutDocument(after), Reload.NOW if force_reload else Reload.AUTO
-                change.outcome = await self.engine.write([whole], Version(change.version), reload=reload)
+                change.outcome = await self.engine.write([whole], Version(change.version), reload=reload, author=author)
         finally:
             change.freeze(OVER)
 

@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
-from haproxy_native import shares
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations, Unusable
 from haproxy_native.planning.touches import ANY, Touch
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
+from haproxy_native.shares import Caller, account, check_room
 
 log = logging.getLogger(__name__)
 # Their kind as objects.
@@ -50,11 +50,11 @@ class Operation:
 
 
 class Running:
-    """An operation as its work sees it."""
+    """An operation as its work sees it. `author`: with whose rights the work acts, from its beginning on."""
 
     def __init__(self, operations: "Operations", identity: str) -> None:
         self._operations, self._id = operations, identity
-        self.cancellable = True
+        self.cancellable, self.author = True, NOBODY
 
     @property
     def now(self) -> Operation:
@@ -116,17 +116,18 @@ class Operations:
         with suppress(Unusable):
             await self._database.catch_up()
 
-    def begin(self, kind: str, due: float | None = None, *, needs: Sequence[str] = (), **arguments: Any) -> Operation:
-        """On behalf of the present author. Raises TooManyOperations and ShareExceeded."""
+    def begin(self, kind: str, due: float | None = None, *, author: Author, needs: Sequence[str] = (), **arguments: Any) -> Operation:
+        """On behalf of an author. Raises TooManyOperations and ShareExceeded."""
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
         running = [Initiator.of(self.get(identity).by) for identity in self._tasks]
-        held = [shares.account(f"{by.group}/{by.name}") for by in running].count(shares.present().name)
-        shares.check_room(MOST_RUNNING, held, len(running), "running operations")
-        number, by = str(max(self._known, default=0) + 1), Initiator.present().as_dict()
+        caller = Caller.of(author)
+        held = [account(f"{by.group}/{by.name}") for by in running].count(caller.name)
+        check_room(caller, MOST_RUNNING, held, len(running), "running operations")
+        number, by = str(max(self._known, default=0) + 1), Initiator.of_author(author).as_dict()
         made = Operation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
         self.keep(made)
-        self._start(made, replace(author.get(), request_id="", confirmation="", request=None))
+        self._start(made, replace(author, request_id="", confirmation="", request=None))
         return made
 
     def get(self, identity: str) -> Operation:
@@ -175,7 +176,7 @@ class Operations:
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, LOOK_SECONDS))
-            author.set(by if by and not operation.due else self._standing(operation))
+            running.author = by if by and not operation.due else self._standing(operation)
             await self._kinds[operation.kind](running)
         except NativeError as error:
             self._end(operation.id, FAILED, str(error))

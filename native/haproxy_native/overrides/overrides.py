@@ -41,7 +41,7 @@ from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.observed import OPERATIONAL, Claim, Claimed, Limits, Unlike, by_backend, unlike
 from haproxy_native.planning.servers import Servers
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Command
@@ -162,31 +162,33 @@ class Overrides(Observer):
         self._ledger.forget([each for each, value in now if each.configured not in (None, value)])
         self._ledger.keep([replace(each, configured=value) for each, value in now if each.configured is None])
 
-    def record(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str] = MEMBERS) -> list[Member]:
-        """Changes of these members, before and after, that were made in the worker in service; returns what has changed."""
+    def record(
+        self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str] = MEMBERS, *, author: Author
+    ) -> list[Member]:
+        """Changes of these members, before and after, that an author made in the worker in service; returns what has changed."""
         self._changed.set()
         changed = [member for before, after in changes for member in _changed(before, after, members)]
-        self._ledger.keep([self._override(each) for each in changed if each.member in MEMBERS])
+        self._ledger.keep([self._override(each, author) for each in changed if each.member in MEMBERS])
         return changed
 
-    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str]) -> list[Member]:
+    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> list[Member]:
         """As `record`, for members that were asked for. So they are kept as well where others, or a call that was killed before it could
         record them, have set them before.
         """
-        changed, states = self.record(changes, members), [after for _, after in changes]
+        changed, states = self.record(changes, members, author=author), [after for _, after in changes]
         now = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
         keys = [((each.object, each.member), each) for each in self._ledger.all()]
         missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
         missed += [each for each in await self._set_by_others(states) if each.member in members]
-        self._ledger.keep([replace(each, since=time.time(), author=author.get().name, configured=None) for each in missed])
+        self._ledger.keep([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
         return changed
 
-    def _override(self, changed: Member) -> Override:
+    def _override(self, changed: Member, author: Author) -> Override:
         known = self._ledger.get(changed.object, changed.member)
         former = known.former if known else changed.old
-        return Override(changed.object, changed.member, changed.new, former, time.time(), author.get().name)
+        return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
 
-    async def set_back(self, changed: Sequence[Member]) -> Outcome | None:
+    async def set_back(self, changed: Sequence[Member], author: Author) -> Outcome | None:
         """Sets members of servers to what they were before a change; None where they are so already.
 
         Raises NotFound, RuntimeFailure, and Conflict with both values.
@@ -201,11 +203,11 @@ class Overrides(Observer):
             for state, wanted in applied:
                 await self._send(state, {member.member: member.old for member in wanted})
             after = [(state, new) for state, _ in applied if (new := await self._state(object_of(state)))]
-            return self.record(after, [member.member for member in left])
+            return self.record(after, [member.member for member in left], author=author)
 
         objects = groupby(left, lambda member: member.object)
         touched = [touches.changed(object_, (member.member for member in members)) for object_, members in objects]
-        return await change_process(self._engine.context, left[0].object, apply, touched)
+        return await change_process(self._engine.context, left[0].object, apply, touched, author=author)
 
     async def _now(self, changed: Member) -> object:
         """Raises NotFound."""
@@ -227,7 +229,7 @@ class Overrides(Observer):
         return [f"override of {each.member} of {each.object}" for each in self._of(in_process(object_))]
 
     @asynccontextmanager
-    async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
+    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
         """Around a commit that renames an object. What is of the former name ends with the object that has it."""
         old, new = in_process(object_), in_process(to)
         copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
@@ -260,7 +262,7 @@ class Overrides(Observer):
             raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
         return known
 
-    async def delete(self, object_: str) -> None:
+    async def delete(self, object_: str, author: Author) -> None:
         """The server is again as it was before. Raises NotFound and RuntimeFailure."""
         known = self.known(object_)
 
@@ -272,7 +274,8 @@ class Overrides(Observer):
             await self._write_file()
             return [Member(object_, override.member, override.value, override.former) for override in known] if state else []
 
-        await change_process(self._engine.context, object_, apply, [touches.changed(object_, (override.member for override in known))])
+        touched = [touches.changed(object_, (override.member for override in known))]
+        await change_process(self._engine.context, object_, apply, touched, author=author)
 
     # -- new workers and other texts
 

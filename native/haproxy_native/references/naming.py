@@ -26,6 +26,7 @@ from haproxy_native.references.found import References, check_name, entries_by_p
 from haproxy_native.references.lines import target
 from haproxy_native.references.lookups import MAP, Lost
 from haproxy_native.references.rows import Row, Rows
+from haproxy_native.request_context import Author
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
@@ -40,7 +41,7 @@ class Follower(Protocol):
     def kept(self, object_: str) -> list[str]:
         """What it keeps of an object and of what stands in it, by name. Raises Conflict where it would bring back the former name."""
 
-    def renamed(self, object_: str, to: str) -> AbstractAsyncContextManager[None]:
+    def renamed(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
         """Around the commit: what it keeps is of both names within, and of the new one afterwards; of the former where the body raises.
 
         Raises Unusable.
@@ -113,6 +114,7 @@ class Naming:
         to: str,
         document: Document,
         *,
+        author: Author,
         version: int | None = None,
         transaction_id: str | None = None,
         alone: bool = True,
@@ -138,28 +140,30 @@ class Naming:
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         rows = self._rows(document)
         places = await beside(rows.places, found_places, made=True)
-        change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY)
+        change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
         """What it would do, without doing it."""
         change = renaming.change
         if renaming.transaction_id:
-            change = Change([PutDocument(await beside(change.apply, self._engine.read(renaming.transaction_id)))])
+            put = PutDocument(await beside(change.apply, self._engine.read(renaming.transaction_id)))
+            change = Change([put], author=change.author)
         return await self._engine.plan(change)
 
     async def rename(self, renaming: Renaming, reload: Reload = Reload.AUTO) -> Outcome:
         """One commit, or an edit of the transaction. Raises what they raise."""
         change = renaming.change
         if renaming.transaction_id:
-            return await self._engine.write(change.edits, transaction_id=renaming.transaction_id, reload=reload)
+            id_ = renaming.transaction_id
+            return await self._engine.write(change.edits, author=change.author, transaction_id=id_, reload=reload)
         change = await on_its_base(self._engine.context, replace(change, reload=reload))
         return await to_the_end(self._engine.context, self._followed(renaming, change))
 
     async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
         async with AsyncExitStack() as stack:
             for follower in self._followers:
-                await stack.enter_async_context(follower.renamed(renaming.object, renaming.to))
+                await stack.enter_async_context(follower.renamed(renaming.object, renaming.to, change.author))
             return await self._committed(change)
 
     async def _committed(self, change: Change) -> Outcome:

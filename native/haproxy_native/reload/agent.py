@@ -20,7 +20,6 @@ from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase,
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
 from haproxy_native.reload.worker_observer import WorkerObserver
-from haproxy_native.request_context import Author, author
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
@@ -206,9 +205,6 @@ class ReloadAgent:
                 self._timer = asyncio.get_running_loop().call_later(delay, lambda: self._handle(Tick(self._clock())))
 
     async def _reload(self, identity: str) -> None:
-        # A caller may have asked for it. What is committed within it is loaded by the next reload, and what a failure needs, such as
-        # checks, does not wait as the caller's own work would.
-        author.set(Author())
         try:
             record = await self._carry_out(identity)
         except Exception as error:

@@ -96,7 +96,8 @@ class RoutingGate(Observer):
     async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
         """The ids of those that fail without the change. Of a text that cannot be tested none is known to."""
         try:
-            return {id(result.case) for result in (await self._tests.run(Candidate(candidate.before, candidate.before), cases)).failed}
+            before = Candidate(candidate.before, candidate.before, author=candidate.author)
+            return {id(result.case) for result in (await self._tests.run(before, cases)).failed}
         except (NativeError, OSError):
             return set()
 

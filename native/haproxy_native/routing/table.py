@@ -15,6 +15,7 @@ from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, NotFound, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
+from haproxy_native.request_context import Author
 from haproxy_native.routing.case import MOST, Case, cases_of
 
 KIND = "test"
@@ -68,7 +69,7 @@ class TestTable:
             self._cases[name] = data, cases_of(test["cases"], name)
         return self._cases[name][1]
 
-    async def put(self, name: str, body: Mapping[str, Any]) -> bool:
+    async def put(self, name: str, body: Mapping[str, Any], author: Author) -> bool:
         """Whether it is new. Raises BadRequest for cases that cannot be asked, Unusable, and what commits raise."""
         await beside(cases_of, body["cases"], name)
         count = await asyncio.to_thread(lambda: len(self.cases([other for other in self.names() if other != name])))
@@ -76,21 +77,22 @@ class TestTable:
             raise BadRequest(f"the other tests have {count} cases, and all together have {MOST} at most")
         data = await beside(_written, {member: value for member, value in body.items() if member != "name"})
         is_new = self.content(name) is None
-        await self.change(name, lambda _: data)
+        await self.change(name, lambda _: data, author)
         return is_new
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: str, author: Author) -> None:
         """Raises NotFound, Unusable, and what commits raise."""
         self.get(name)
-        await self.change(name, lambda _: None)
+        await self.change(name, lambda _: None, author)
 
-    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
+    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
         """Makes of what is stored of a test what `wanted` returns for it; None is no test."""
         before = self.content(name)
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
         object_ = spelled(KIND, name)
         touched = [Touch(object_, verb, frozenset((ANY,)))]
-        return await commit(self._context, Change([ChangeBeside(object_, partial(self._attempt, name, wanted), touched)]))
+        change = ChangeBeside(object_, partial(self._attempt, name, wanted), touched)
+        return await commit(self._context, Change([change], author=author))
 
     async def _attempt(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
         async with self._lock:

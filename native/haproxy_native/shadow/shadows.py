@@ -12,7 +12,7 @@ from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions
 from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, start
 from haproxy_native.shadow.rewrite import Shadow
-from haproxy_native.shares import MOST_WAITING, Caller, Place, Turns, present
+from haproxy_native.shares import MOST_WAITING, Caller, Place, Turns
 from haproxy_native.text.document import Document
 
 MOST, IDLE_SECONDS = SHADOWS, 60.0
@@ -40,6 +40,7 @@ class Asker:
     """Asks shadows of one text: another one where one is spent. `shadow` is what they all are made of."""
 
     shadow: Shadow
+    _caller: Caller
     _shadows: "Shadows"
     _document: Document
     _key: bytes
@@ -48,7 +49,7 @@ class Asker:
     async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen:
         """`servers` as they are to be found, else as they are declared. Raises NoShadow and OSError."""
         while True:
-            async with self._shadows.of(self._document, self._key, self._files) as process:
+            async with self._shadows.of(self._document, self._key, self._files, caller=self._caller) as process:
                 if seen := await process.ask(asked, servers):
                     return seen
 
@@ -76,12 +77,12 @@ class Shadows:
         self._uses: dict[bytes, _Use] = {}
 
     @asynccontextmanager
-    async def of(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
+    async def of(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[ShadowProcess]:
         """`key` changes with the text and with the files that it names. `files` as in `start`.
 
         Raises NoShadow, OSError and ShareExceeded.
         """
-        async with self._used(key):
+        async with self._used(caller, key):
             entry = self._there(key) or await self._new(document, key, files)
             entry.users += 1
             if entry.timer:
@@ -93,11 +94,10 @@ class Shadows:
                 self._released(key, entry)
 
     @asynccontextmanager
-    async def _used(self, key: bytes) -> AsyncIterator[None]:
+    async def _used(self, caller: Caller, key: bytes) -> AsyncIterator[None]:
         """Holds the place of a text, alone or with others. Raises ShareExceeded."""
-        caller = present()
         if key not in self._uses:
-            place = await self._turns.take()
+            place = await self._turns.take(caller)
             if key in self._uses:
                 # Others have begun to use this text during the wait.
                 self._turns.release(place)
@@ -118,10 +118,10 @@ class Shadows:
                 self._turns.release(use.place)
 
     @asynccontextmanager
-    async def asker(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[Asker]:
+    async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[Asker]:
         """Enters the asker that `of` returns."""
-        async with self.of(document, key, files) as process:
-            yield Asker(process.shadow, self, document, key, files)
+        async with self.of(document, key, files, caller=caller) as process:
+            yield Asker(process.shadow, caller, self, document, key, files)
 
     async def close(self) -> None:
         for key in list(self._kept):

@@ -17,6 +17,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.reload.records import SUCCEEDED
+from haproxy_native.request_context import Author
 from haproxy_native.splits import rules, split_file
 from haproxy_native.splits.buckets import assigned, shares
 from haproxy_native.splits.rules import LinesMissing
@@ -86,7 +87,7 @@ class Splits:
         status = SplitStatus(name, split, path, counts, list(rules.installed(self._editor, self._engine.document, str(path))))
         return await self._counted(status)
 
-    async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "") -> Outcome:
+    async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> Outcome:
         """Changes the shares at once, or makes the split and, with `frontend`, its lines, which takes a reload.
 
         Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
@@ -94,21 +95,21 @@ class Splits:
         wanted, put = shares(weights), self._lines(name, by, weights, frontend)
         split = Split(by, dict(weights), time.time(), await self._counts(weights))
         async with self._one_at_a_time:
-            return await self._put(name, split, wanted, put)
+            return await self._put(name, split, wanted, put, author)
 
-    async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "") -> bool:
+    async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
         """Return whether `put` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
         shares(weights)
         put, path = self._lines(name, by, weights, frontend), self._path(name)
-        permit_file(self._maps.kind, path, CHANGE if path.exists() else CREATE)
-        return await self._engine.check_change(Change([put])) if put else False
+        permit_file(author, self._maps.kind, path, CHANGE if path.exists() else CREATE)
+        return await self._engine.check_change(Change([put], author=author)) if put else False
 
-    async def check_delete(self, name: str) -> bool:
+    async def check_delete(self, name: str, *, author: Author) -> bool:
         """Return whether `delete` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
         path = await self._there(name)
         self._check_ours(path)
-        permit_file(self._maps.kind, path, DELETE)
-        return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))]))
+        permit_file(author, self._maps.kind, path, DELETE)
+        return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], author=author))
 
     def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
         """Return what gives a frontend the lines of a split; None if they are there. Raises BadValue, NotFound and LinesMissing."""
@@ -125,25 +126,25 @@ class Splits:
             raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
         return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
 
-    async def _put(self, name: str, split: Split, wanted: Mapping[str, int], lines: rules.PutRules | None) -> Outcome:
+    async def _put(self, name: str, split: Split, wanted: Mapping[str, int], lines: rules.PutRules | None, author: Author) -> Outcome:
         """The map, then the lines, where some are to be put."""
-        outcome, is_new = await self._store(name, split, wanted)
+        outcome, is_new = await self._store(name, split, wanted, author)
         if lines is None:
             return outcome
         try:
-            return await self._engine.amend([lines])
+            return await self._engine.amend([lines], author=author)
         except NativeError:
             if is_new:
-                await self._remove(self._path(name))
+                await self._remove(self._path(name), author)
             raise
 
-    async def delete(self, name: str) -> Outcome:
+    async def delete(self, name: str, *, author: Author) -> Outcome:
         """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""
         path = await self._there(name)
         async with self._one_at_a_time:
             self._check_ours(path)
-            outcome = await self._engine.amend([rules.DropRules(self._editor, str(path))])
-            await self._remove(path)
+            outcome = await self._engine.amend([rules.DropRules(self._editor, str(path))], author=author)
+            await self._remove(path, author)
         return outcome
 
     async def _there(self, name: str) -> Path:
@@ -168,23 +169,23 @@ class Splits:
         for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
             raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
 
-    async def _store(self, name: str, split: Split, wanted: Mapping[str, int]) -> tuple[Outcome, bool]:
+    async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
         """The outcome, and whether the file is new."""
         path, maps = self._path(name), self._maps
         former = split_file.buckets(await self._text(name))
         try:
-            upload, is_new = maps.other(path.name), False
+            upload, is_new = maps.other(path.name, author), False
         except Missing:
-            upload, is_new = maps.new(path.name), True
+            upload, is_new = maps.new(path.name, author), True
         try:
             await upload.append(split_file.written(split, assigned(wanted, former)).encode())
             return await upload.commit(self._engine.context), is_new
         finally:
             upload.discard()
 
-    async def _remove(self, path: Path) -> None:
+    async def _remove(self, path: Path, author: Author) -> None:
         with suppress(Missing):
-            await self._maps.delete(self._engine.context, path.name)
+            await self._maps.delete(self._engine.context, path.name, author)
 
     async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
         """Returns the requests of these backends, by process; empty if HAProxy does not answer."""

@@ -16,6 +16,7 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.editing.header import without_versions
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
+from haproxy_native.request_context import Author
 from haproxy_native.spoe.file import SpoeFile
 from haproxy_native.spoe.store import PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
@@ -66,7 +67,7 @@ class SpoeFiles:
         except NotFound:
             raise Missing(f"spoe file {name} does not exist") from None
 
-    async def create(self, name: str, data: bytes) -> tuple[Path, Outcome]:
+    async def create(self, name: str, data: bytes, author: Author) -> tuple[Path, Outcome]:
         """Under the last part of a name. Raises BadValue, Exists, Refused, WriteFailed and Unusable."""
         name = name.rpartition("/")[2]
         if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
@@ -80,12 +81,12 @@ class SpoeFiles:
                 raise Exists(f"file {path} already exists. You should delete an existing file first")
             return None, data
 
-        outcome = await commit(self._store.context, Change([PutSpoe(self._store, path, make)]))
+        outcome = await commit(self._store.context, Change([PutSpoe(self._store, path, make)], author=author))
         # What a deleted file of that name was counts no more.
         self._open.pop(name, None)
         return path, replace(outcome, version=self.file(name).version())
 
-    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
+    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
         """Makes of what a file holds, its version line aside, what `wanted` returns for it; None is no file.
 
         Raises as `create` and `delete`.
@@ -95,19 +96,19 @@ class SpoeFiles:
             file = self.file(name)
         except NotFound:
             data = wanted(None)
-            return Outcome(0, live=True) if data is None else (await self.create(name, data))[1]
+            return Outcome(0, live=True) if data is None else (await self.create(name, data, author))[1]
         data = wanted(without_versions(file.read().data))
         if data is None:
-            await self.delete(name)
+            await self.delete(name, author)
             return Outcome(0, live=True)
-        return await file.write([PutDocument(Document.parse(data, self._store.outline))])
+        return await file.write([PutDocument(Document.parse(data, self._store.outline))], author=author)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: str, author: Author) -> None:
         """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""
         if not _NAME.fullmatch(name):
             raise Missing(f"spoe file {name} does not exist")
         with suppress(NotFound):
-            await self.file(name).remove()
+            await self.file(name).remove(author=author)
         self._open.pop(name, None)
 
     def _path(self, name: str) -> Path | None:

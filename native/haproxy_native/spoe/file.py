@@ -10,17 +10,17 @@ from functools import partial
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.changes.expect import ANY, Version
+from haproxy_native.changes.expect import ANY, Expect, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NoTransaction, Stale
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.request_context import Author
 from haproxy_native.spoe.store import Make, PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.files import Transaction
@@ -73,68 +73,73 @@ class SpoeFile:
 
     # -- writing
 
-    async def write(self, operations: Sequence[Edit], *, version: int | None = None, transaction_id: str | None = None) -> Outcome:
+    async def write(
+        self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
+    ) -> Outcome:
         """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
         if transaction_id:
             self._transactions.get(transaction_id)
-            await self._transactions.change(transaction_id, partial(applied, operations))
+            await self._transactions.change(transaction_id, partial(applied, operations), author)
             return Outcome(self.version(transaction_id))
-        change = Change(operations, Version(version) if version else ANY)
-        self._compare(change)
+        change = Change(operations, Version(version) if version else ANY, author=author)
+        self._compare(change.expect)
         return await self._put(change)
 
-    async def remove(self) -> None:
+    async def remove(self, *, author: Author) -> None:
         """Removes the file and its transactions. Raises InUse and Unusable."""
-        await to_the_end(self._store.context, self._removed())
+        await to_the_end(self._store.context, self._removed(author))
 
-    async def _removed(self) -> None:
+    async def _removed(self, author: Author) -> None:
         async def make() -> tuple[bytes, None]:
             self.notice()
             return self._current.document.data, None
 
-        await self._commit(make)
+        await self._commit(make, author)
         self._state_file.path.unlink(missing_ok=True)
         self._transactions.clear()
 
     # -- transactions
 
-    def transactions(self) -> list[Transaction]:
-        return self._transactions.list()
+    def transactions(self, *, author: Author) -> list[Transaction]:
+        return self._transactions.list(author=author)
 
-    def transaction(self, id_: str) -> Transaction:
-        return self._transactions.to_read(id_)
+    def transaction(self, id_: str, *, author: Author) -> Transaction:
+        return self._transactions.to_read(id_, author)
 
-    def start_transaction(self, version: int) -> Transaction:
-        self._compare(Change(expect=Version(version)))
-        return self._transactions.start(self._current.document, self._current.version)
+    def start_transaction(self, version: int, *, author: Author) -> Transaction:
+        self._compare(Version(version))
+        return self._transactions.start(self._current.document, self._current.version, author)
 
-    def delete_transaction(self, id_: str) -> None:
-        self._transactions.delete(id_)
+    def delete_transaction(self, id_: str, *, author: Author) -> None:
+        self._transactions.delete(id_, author)
 
-    def check_transaction(self, id_: str, *, commit: bool) -> None:
-        """Raise Forbidden and NoTransaction unless the present author may commit a transaction, or delete it."""
+    def check_transaction(self, id_: str, *, author: Author, commit: bool) -> None:
+        """Raise Forbidden and NoTransaction unless an author may commit a transaction, or delete it."""
         if commit:
-            self._transactions.to_commit(id_)
+            self._transactions.to_commit(id_, author)
         else:
-            self._transactions.to_delete(id_)
+            self._transactions.to_delete(id_, author)
 
-    def check_edit(self, operations: Sequence[Edit], *, version: int | None = None, transaction_id: str | None = None) -> None:
+    def check_edit(
+        self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
+    ) -> None:
         """Raise what `write` would, but what HAProxy and its commit say."""
         if transaction_id:
-            self._transactions.to_edit(transaction_id)
+            self._transactions.to_edit(transaction_id, author)
         before = self.read(transaction_id)
-        change = Change(operations, Version(version) if version else ANY)
-        self._compare(change)
-        change.apply(before)
+        expect = Version(version) if version else ANY
+        self._compare(expect)
+        expect.made(operations, before)
 
-    async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
+    async def commit_transaction(self, id_: str, *, author: Author, force_reload: bool = False) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from. One that another change overtook is gone; one that HAProxy refuses stays."""
-        transaction = self._transactions.to_commit(id_)
+        transaction = self._transactions.to_commit(id_, author)
         if transaction.closed:
             raise NoTransaction(f"transaction {id_} does not exist")
         base, document = self._transactions.sides(id_)
         reload = Reload.NOW if force_reload else Reload.AUTO
-        change = Change(list(transaction.operations), Version(transaction.version, base, document, transaction=id_), reload)
+        expect = Version(transaction.version, base, document, transaction=id_)
+        change = Change(list(transaction.operations), expect, reload, author=author)
         transaction.closed = True
         return transaction, await to_the_end(self._store.context, self._committed(transaction, change))
 
@@ -145,15 +150,15 @@ class SpoeFile:
             return outcome
         except Conflict:
             transaction.closed = False
-            self._transactions.delete(transaction.id)
+            self._transactions.delete(transaction.id, change.author)
             raise
         finally:
             transaction.closed = False
 
-    def _compare(self, change: Change) -> None:
+    def _compare(self, expect: Expect) -> None:
         """Raises Conflict; unlike the configuration such files are not merged."""
         try:
-            change.expect.compare(self._current.version)
+            expect.compare(self._current.version)
         except Stale as error:
             raise Conflict(error.detail) from None
 
@@ -170,18 +175,18 @@ class SpoeFile:
     async def _put(self, change: Change, asked: Sequence[Reason] = ()) -> Outcome:
         async def make() -> tuple[bytes, bytes]:
             self.notice()
-            self._compare(change)
+            self._compare(change.expect)
             before = self._current.document
             new = await beside(self._applied, change, before)
             stamped = self._current.stamp(new, self._current.version + 1, banner=False)
             self._current.expects(stamped)
             return before.data, stamped.data
 
-        outcome = await self._commit(make, change.reload, asked)
+        outcome = await self._commit(make, change.author, change.reload, asked)
         self.notice()
         return replace(outcome, version=self._current.version)
 
-    async def _commit(self, make: Make, reload: Reload = Reload.AUTO, asked: Sequence[Reason] = ()) -> Outcome:
+    async def _commit(self, make: Make, author: Author, reload: Reload = Reload.AUTO, asked: Sequence[Reason] = ()) -> Outcome:
         put = PutSpoe(replace(self._store, asked=asked), self.path, make)
-        permit_touches(put.touch)
-        return await commit(self._store.context, Change([put], reload=reload))
+        author.permit(put.touch)
+        return await commit(self._store.context, Change([put], reload=reload, author=author))

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import Drafted, FileOperation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.permission import permit_values
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.editing.header import without_versions
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import InUse
+from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.outcome import FilePlan, Reason
-from haproxy_native.planning.touches import ANY, CHANGE, Touch
+from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch
 from haproxy_native.spoe.references import References
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import Outline
@@ -97,9 +97,12 @@ class PutSpoe(FileOperation):
 
     async def drafted(self) -> Drafted:
         before, after = await self.make()
-        await beside(permit_values, _text(before), _text(after))
+        touches = await beside(self._touches, _text(before), _text(after))
         draft = None if after is None else await beside(self.store.draft, self.path, after)
-        return Drafted({self.path: draft}, {self.path: self.store}, {self.path: before}, [self.touch])
+        return Drafted({self.path: draft}, {self.path: self.store}, {self.path: before}, touches)
+
+    def _touches(self, before: str, after: str) -> list[Touch]:
+        return [self.touch, EXPRESSIONS] if has_new([before], [after]) else [self.touch]
 
     def spelled_out(self, document: Document) -> Document:
         return self.store.references.spelled_out(document, self.path)

@@ -10,6 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.errors import BadRequest, Conflict, Missing, RuntimeFailure, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.request_context import Author
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list, ssl_shown
 from haproxy_native.storage.certificate_store import means
@@ -93,26 +94,30 @@ class CrtListStore(Store):
             return by_reload(used, wanted, "HAProxy cannot take a certificate list live")
         return crt_list_plan([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
 
-    def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
-        upload = super()._upload(path, check)
+    def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
+        upload = super()._upload(path, author, check)
         upload.ends_lines = True
         return upload
 
-    async def add_entry(self, context: CommitContext, name: str, entry: CrtListLine, reload: Reload = Reload.AUTO) -> Outcome:
+    async def add_entry(
+        self, context: CommitContext, name: str, entry: CrtListLine, author: Author, reload: Reload = Reload.AUTO
+    ) -> Outcome:
         """Adds an entry at the end of a list, which is created if missing."""
         async with self._one_at_a_time:
             try:
-                upload, former = self.other(name), self.text(self.find(name))
+                upload, former = self.other(name, author), self.text(self.find(name))
             except Missing:
-                upload, former = self.new(name), ""
+                upload, former = self.new(name, author), ""
             return await self._commit(context, upload, crt_list.with_entry(former, entry), former, reload)
 
-    async def delete_entry(self, context: CommitContext, name: str, file: str, line: int, reload: Reload = Reload.AUTO) -> Outcome:
+    async def delete_entry(
+        self, context: CommitContext, name: str, file: str, line: int, author: Author, reload: Reload = Reload.AUTO
+    ) -> Outcome:
         """The entry of a certificate at a line, the first for 0. Raises Missing."""
         async with self._one_at_a_time:
             former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)
-            return await self._commit(context, self.other(name), text, former, reload)
+            return await self._commit(context, self.other(name, author), text, former, reload)
 
     async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, reload: Reload) -> Outcome:
         """Raises Conflict if another client has changed the list in between."""

@@ -12,6 +12,7 @@ from haproxy_native.editing.file_references import located
 from haproxy_native.editing.object_names import encoded
 from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE, Touch
+from haproxy_native.request_context import Author
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.acls import Acl, Add, Delete, Replace
 from haproxy_native.runtime.commands import Step
@@ -40,7 +41,7 @@ class AclFile(LiveFile[str]):
 
 @dataclass(frozen=True)
 class LiveAcl:
-    """One ACL by `#<id>` or its file as HAProxy spells it; `object_name`: its file by the one path that it has.
+    """One ACL by `#<id>` or its file as HAProxy spells it, as its author changes it; `object_name`: its file by the one path that it has.
 
     What changes it raises RuntimeFailure and, with `sync`, BadRequest where there is no file of ours, NotTaken, BadValue and WriteFailed.
     """
@@ -48,6 +49,7 @@ class LiveAcl:
     context: CommitContext
     stores: Mapping[str, Store]
     name: str
+    author: Author
     object_name: str = ""
 
     async def add(self, pattern: str, *, sync: bool = False) -> None:
@@ -119,7 +121,7 @@ class LiveAcl:
             await step.carry_out(self.context.runtime)
             return changes()
 
-        await change_process(self.context, self.object, apply, touches)
+        await change_process(self.context, self.object, apply, touches, author=self.author)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""
@@ -132,7 +134,7 @@ class LiveAcl:
         for store in self.stores.values():
             if path := store.own(self.context, acl.file):
                 store.check_there(path)
-                return AclFile(self.context, store, path, self.name)
+                return AclFile(self.context, store, path, self.author, self.name)
         known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
         what = f"the file of ACL {self.name}, {acl.file}, is in none of the directories for stored files and stays as it is"
         raise BadRequest(f"{what}; they are: {known}")

@@ -18,6 +18,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NotFound, RuntimeAbsent, WriteFailed
 from haproxy_native.planning.touches import Touch
+from haproxy_native.request_context import Author
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage.store import Store
 
@@ -31,11 +32,12 @@ async def unchecked() -> None:
 
 @dataclass(frozen=True)
 class LiveFile(ABC, Generic[Item]):
-    """What changes it raises RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed."""
+    """A file as its author changes it. What changes it raises RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed."""
 
     context: CommitContext
     store: Store
     path: Path
+    author: Author
 
     @property
     def name(self) -> str:
@@ -72,7 +74,7 @@ class LiveFile(ABC, Generic[Item]):
 
     async def commit(self, operation: FileOperation) -> Outcome:
         """What HAProxy does not take live waits for a reload that comes anyway."""
-        return await commit(self.context, Change([operation], reload=Reload.LATER, validation=Validation.NEVER))
+        return await commit(self.context, Change([operation], reload=Reload.LATER, validation=Validation.NEVER, author=self.author))
 
     async def drafted(
         self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool = False, touched: Sequence[Touch] = ()

@@ -17,6 +17,7 @@ from haproxy_native.editing.file_references import located
 from haproxy_native.editing.object_names import encoded, parsed, spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, NotFound
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
+from haproxy_native.request_context import Author
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
@@ -141,7 +142,7 @@ class LiveMap(LiveFile[MapEntry]):
             await step.carry_out(self.context.runtime)
             return [Member(touched.object, "value", old.value if old else None, value)]
 
-        await change_process(self.context, self.object, apply, [touched] if touched else ())
+        await change_process(self.context, self.object, apply, [touched] if touched else (), author=self.author)
 
     def _check_ours(self) -> None:
         """Raises BadRequest."""
@@ -153,7 +154,7 @@ class LiveMap(LiveFile[MapEntry]):
             raise Exists(f"{self.path.name} has the key {key}")
 
 
-async def found(context: CommitContext, store: MapStore, name: str) -> LiveMap:
+async def found(context: CommitContext, store: MapStore, name: str, author: Author) -> LiveMap:
     """The map that a client names: by its file in the store, or by the number or the path that HAProxy lists it with.
 
     What is not loaded is a file of the store that HAProxy does not know. Raises RuntimeFailure, and NotFound for what can be no name.
@@ -164,7 +165,7 @@ async def found(context: CommitContext, store: MapStore, name: str) -> LiveMap:
     loaded = [(map_, store.own(context, map_.name)) for map_ in await maps.loaded(context.runtime)]
     for map_, path in loaded:
         if path and path in (own, store.at(name)):
-            return LiveMap(context, store, path, map_.name)
+            return LiveMap(context, store, path, author, map_.name)
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         wanted = store.resolved(name)
         for map_, path in loaded:
@@ -172,8 +173,8 @@ async def found(context: CommitContext, store: MapStore, name: str) -> LiveMap:
             # Several maps without a number are shown with -1.
             if name == place or wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
                 elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else place
-                return LiveMap(context, store, path or Path(map_.name), map_.name, elsewhere)
-    return LiveMap(context, store, own or store.path_of(name))
+                return LiveMap(context, store, path or Path(map_.name), author, map_.name, elsewhere)
+    return LiveMap(context, store, own or store.path_of(name), author)
 
 
 def _document(context: CommitContext) -> Document:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import NativeError, RuntimeFailure
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Worker
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
 
 log = logging.getLogger(__name__)
+AUTHOR = Author("map_sync")
 
 
 class MapSync:
@@ -25,7 +26,6 @@ class MapSync:
         self._complained: dict[str, str] = {}
 
     async def run(self) -> None:
-        author.set(Author("map_sync"))
         while True:
             await asyncio.sleep(self._seconds)
             try:
@@ -48,7 +48,7 @@ class MapSync:
             if not self._context.ledger.is_known(path, worker):
                 self._complain(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
                 return False
-            changed = await LiveMap(self._context, self._store, path, name).follow()
+            changed = await LiveMap(self._context, self._store, path, AUTHOR, name).follow()
         except RuntimeFailure:
             raise
         except NativeError as error:

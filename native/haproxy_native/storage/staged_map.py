@@ -7,6 +7,7 @@ from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import Conflict, Exists, NotFound, WriteFailed
+from haproxy_native.request_context import Author
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.maps import MapEntry
 from haproxy_native.storage import map_file
@@ -25,6 +26,7 @@ class StagedMap:
     context: CommitContext
     store: MapStore
     path: Path
+    author: Author
 
     async def entries(self) -> list[MapEntry]:
         return map_file.read(await self._text())
@@ -63,7 +65,7 @@ class StagedMap:
 
     async def remove(self) -> None:
         """Deletes the file."""
-        await self.store.delete(self.context, self.path.name)
+        await self.store.delete(self.context, self.path.name, self.author)
 
     async def _text(self) -> str:
         try:
@@ -76,7 +78,7 @@ class StagedMap:
     async def _change(self, edit: EntriesEdit[MapEntry]) -> None:
         text = await self._text()
         data = map_file.with_entries(text, edit(map_file.read(text))).encode("utf-8", "surrogateescape")
-        upload = self.store.other(self.path.name)
+        upload = self.store.other(self.path.name, self.author)
         check = upload.check
 
         def unchanged() -> None:

@@ -11,16 +11,17 @@ from haproxy_native.commit.permission import touches_of
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import Touch
-from haproxy_native.request_context import Rights, author
+from haproxy_native.request_context import Author, Rights
 from haproxy_native.transactions.staged import Staged
 
 
 @dataclass(frozen=True)
 class Staging:
-    """`staged`: the files of the transaction; `opened` holds them while one of them changes."""
+    """`staged`: the files of the transaction; `opened` holds them while one of them changes, which `author` does."""
 
     staged: Staged
     opened: Callable[[], AbstractAsyncContextManager[Staged]]
+    author: Author
 
     def is_there(self, path: Path) -> bool | None:
         """Whether there is a file in the transaction; None where it is as it is outside."""
@@ -30,7 +31,7 @@ class Staging:
         """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, WriteFailed."""
         async with self.opened() as staged:
             check()
-            if rights := author.get().rights:
+            if rights := self.author.rights:
                 rights.permit(await asyncio.to_thread(self._touches, rights, store, path, draft, is_there=is_there))
             await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 

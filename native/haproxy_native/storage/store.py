@@ -32,6 +32,7 @@ from haproxy_native.editing.file_references import Reference, located, real, ref
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
+from haproxy_native.request_context import Author
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.staging import Staging, names_in
 from haproxy_native.storage.upload import Upload
@@ -76,13 +77,14 @@ class Store:
         """
         return []
 
-    def within(self, transactions: Transactions, id_: str) -> Self:
-        """The store as a transaction in progress sees and changes it. Raises NoTransaction and Unreadable."""
-        return self._within(Staging(transactions.staged(transactions.in_progress(id_).id), partial(transactions.staging, id_)))
+    def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
+        """The store as an author sees and changes it in a transaction in progress. Raises NoTransaction and Unreadable."""
+        staged = transactions.staged(transactions.in_progress(id_).id)
+        return self._within(Staging(staged, partial(transactions.staging, id_, author), author))
 
-    def with_staged(self, staged: Staged) -> Self:
-        """The store with these files staged, which nobody else changes."""
-        return self._within(Staging(staged, lambda: nullcontext(staged)))
+    def with_staged(self, staged: Staged, author: Author) -> Self:
+        """The store with these files staged, which nobody but the author changes."""
+        return self._within(Staging(staged, lambda: nullcontext(staged), author))
 
     def _within(self, staging: Staging) -> Self:
         store = copy(self)
@@ -222,12 +224,12 @@ class Store:
         except Missing:
             return self._free(name)
 
-    def new(self, upload: str) -> Upload:
+    def new(self, upload: str, author: Author) -> Upload:
         """A file under a new name. Raises Forbidden, Exists, BadRequest, Unusable."""
         path = self.directory / self._name_of_new(upload)
-        permit_file(self.kind, path, CREATE)
+        permit_file(author, self.kind, path, CREATE)
         self._check_free(path)
-        return self._upload(path, lambda: self._check_free(path))
+        return self._upload(path, author, lambda: self._check_free(path))
 
     def _free(self, upload: str) -> Path:
         path = self.directory / self._name_of_new(upload)
@@ -242,22 +244,22 @@ class Store:
             raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
         return name
 
-    def other(self, name: str) -> Upload:
+    def other(self, name: str, author: Author) -> Upload:
         """Other content for a file that there is. Raises Forbidden, Missing, Unusable."""
-        permit_file(self.kind, self.directory / self.resolved(name), CHANGE)
+        permit_file(author, self.kind, self.directory / self.resolved(name), CHANGE)
         path = self.find(name)
-        return self._upload(path, lambda: self.check_there(path))
+        return self._upload(path, author, lambda: self.check_there(path))
 
-    def upload(self, name: str) -> Upload:
+    def upload(self, name: str, author: Author) -> Upload:
         """Content for the file of a name, which may be new. Raises Forbidden, Exists, BadRequest, Unusable."""
         path = self.place(name)
         is_there = path.exists()
-        permit_file(self.kind, path, CHANGE if is_there else CREATE)
-        return self._upload(path, partial(self.check_there if is_there else self._check_free, path))
+        permit_file(author, self.kind, path, CHANGE if is_there else CREATE)
+        return self._upload(path, author, partial(self.check_there if is_there else self._check_free, path))
 
-    async def delete(self, context: CommitContext, name: str, reload: Reload = Reload.LATER) -> Outcome:
+    async def delete(self, context: CommitContext, name: str, author: Author, reload: Reload = Reload.LATER) -> Outcome:
         """Raises Forbidden, Missing, InUse, WriteFailed."""
-        path = self.check_deletion(name)
+        path = self.check_deletion(name, author)
         if self.staging:
             await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
             return Outcome(context.current.version)
@@ -267,18 +269,18 @@ class Store:
             self._check_unused(context, path)
 
         delete = PutFile(self, path, check=check)
-        return await commit(context, Change([delete], reload=reload, validation=Validation.NEVER))
+        return await commit(context, Change([delete], reload=reload, validation=Validation.NEVER, author=author))
 
-    def check_deletion(self, name: str) -> Path:
+    def check_deletion(self, name: str, author: Author) -> Path:
         """Return the file that is to be deleted. Raises Forbidden and Missing."""
-        permit_file(self.kind, self.directory / self.resolved(name), DELETE)
+        permit_file(author, self.kind, self.directory / self.resolved(name), DELETE)
         return self.find(name)
 
-    def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
+    def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
         if not self.staging:
             self._make_ready(path)
         draft = self.staging.staged.draft if self.staging else partial(self.draft, path)
-        return Upload(self, path, draft, check, self.check_content, self._staged(path))
+        return Upload(self, path, author, draft, check, self.check_content, self._staged(path))
 
     def _staged(self, path: Path) -> Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None:
         """Instead of the commit of an upload."""

@@ -10,6 +10,7 @@ from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk import aside
 from haproxy_native.disk.file import Draft
+from haproxy_native.request_context import Author
 
 PIECE = 1 << 18
 
@@ -26,12 +27,13 @@ class Upload:
         self,
         store: FileStore,
         path: Path,
+        author: Author,
         draft: Callable[[], Draft],
         check: Callable[[], None],
         check_content: Callable[[Path, Path], None],
         stage: Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None = None,
     ) -> None:
-        self.path, self.size, self.check = path, 0, check
+        self.path, self.size, self.check, self._author = path, 0, check, author
         self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
         self._made: Draft | None = None
         self._pieces, self._committed = bytearray(), False
@@ -41,7 +43,7 @@ class Upload:
     def admit(self, context: CommitContext) -> None:
         """Raises what refuses any change now, before something of the content has arrived, as Conflict while another waits."""
         if not self._stage:
-            admit(context, Change([PutFile(self._store, self.path)]))
+            admit(context, Change([PutFile(self._store, self.path)], author=self._author))
 
     async def append(self, data: bytes) -> None:
         """Raises WriteFailed."""
@@ -60,7 +62,7 @@ class Upload:
             return Outcome(context.current.version)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
-        return await commit(context, Change([put], reload=reload, validation=Validation.NEVER))
+        return await commit(context, Change([put], reload=reload, validation=Validation.NEVER, author=self._author))
 
     async def operation(self) -> PutFile:
         """What makes it the file. Raises BadRequest for content that the store does not take."""

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from haproxy_native import shares
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import Edit, claimed_by_all
 from haproxy_native.changes.stored import storable
@@ -21,7 +20,8 @@ from haproxy_native.editing.header import Stamp, with_header
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, DELETE, Touch
-from haproxy_native.request_context import author
+from haproxy_native.request_context import Author
+from haproxy_native.shares import Caller, account, check_room
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.files import DIRECTORIES, FAILED, IN_PROGRESS, SUCCESS, Transaction, TransactionFiles
@@ -73,12 +73,12 @@ class Transactions:
 
     # -- finding one
 
-    def list(self, status: str | None = None) -> list[Transaction]:
-        """Return the transactions that the present author may read."""
+    def list(self, status: str | None = None, *, author: Author) -> list[Transaction]:
+        """Return the transactions that an author may read."""
         self._look()
         self.end_idle()
         order = list(DIRECTORIES)
-        chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one)]
+        chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one, author)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
 
     def get(self, id_: str) -> Transaction:
@@ -100,26 +100,26 @@ class Transactions:
         self._all[id_].used = time.time()
         return self._all[id_]
 
-    def to_read(self, id_: str) -> Transaction:
-        """Return a transaction of any status that the present author may read. Raises NoTransaction and Forbidden."""
-        return _permitted(self.get(id_), READ)
+    def to_read(self, id_: str, author: Author) -> Transaction:
+        """Return a transaction of any status that an author may read. Raises NoTransaction and Forbidden."""
+        return _permitted(self.get(id_), author, READ)
 
-    def to_commit(self, id_: str) -> Transaction:
-        """Return a transaction of any status that the present author may commit. Raises NoTransaction and Forbidden."""
-        return _permitted(self.get(id_), CHANGE)
+    def to_commit(self, id_: str, author: Author) -> Transaction:
+        """Return a transaction of any status that an author may commit. Raises NoTransaction and Forbidden."""
+        return _permitted(self.get(id_), author, CHANGE)
 
-    def to_edit(self, id_: str) -> Transaction:
-        """Return a transaction that takes changes of the present author. Raises NoTransaction and Forbidden."""
-        return _permitted(self.in_progress(id_), CHANGE)
+    def to_edit(self, id_: str, author: Author) -> Transaction:
+        """Return a transaction that takes changes of an author. Raises NoTransaction and Forbidden."""
+        return _permitted(self.in_progress(id_), author, CHANGE)
 
-    def to_delete(self, id_: str) -> Transaction:
-        """Return a transaction that the present author may delete. Raises NoTransaction and Forbidden."""
+    def to_delete(self, id_: str, author: Author) -> Transaction:
+        """Return a transaction that an author may delete. Raises NoTransaction and Forbidden."""
         transaction = self._all.get(id_)
         if transaction is None:
             raise self._missing(id_, f"transaction file {id_} does not exist")
         if transaction.closed:
             raise NoTransaction(f"transaction file {id_} is being committed")
-        return _permitted(transaction, DELETE)
+        return _permitted(transaction, author, DELETE)
 
     def _missing(self, id_: str, otherwise: str) -> NoTransaction:
         self._look()
@@ -127,26 +127,26 @@ class Transactions:
 
     # -- an open one
 
-    def start(self, document: Document, version: int, *, banner: bool = True) -> Transaction:
-        """Return a new transaction of the present author. Raises TooManyTransactions, ShareExceeded and Unusable."""
+    def start(self, document: Document, version: int, author: Author, *, banner: bool = True) -> Transaction:
+        """Return a new transaction of an author. Raises TooManyTransactions, ShareExceeded and Unusable."""
         self._look()
-        self.check_limit()
-        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.get().identity, document=document)
+        self.check_limit(author)
+        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.identity, document=document)
         transaction.started = transaction.used = time.time()
         self._files.store(transaction)
         self._all[transaction.id] = transaction
         return transaction
 
-    def check_limit(self) -> None:
-        """Raise TooManyTransactions and ShareExceeded unless the present author may start one."""
+    def check_limit(self, author: Author) -> None:
+        """Raise TooManyTransactions and ShareExceeded unless an author may start one."""
         self.end_idle()
-        authors = [shares.account(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
+        authors = [account(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
         if 0 < self.limit <= len(authors):
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
             )
-        held = authors.count(shares.present().name)
-        shares.check_room(self.limit, held, len(authors), "open transactions (max_open_transactions)")
+        caller = Caller.of(author)
+        check_room(caller, self.limit, authors.count(caller.name), len(authors), "open transactions (max_open_transactions)")
 
     def read(self, id_: str) -> Document:
         """Return what a transaction in progress has become. Raises NoTransaction."""
@@ -160,12 +160,14 @@ class Transactions:
         if len(self._awake) > _AWAKE:
             self._awake.pop(next(iter(self._awake))).rest()
 
-    async def change(self, id_: str, edit: Callable[[Document], Document], operations: Sequence[Edit] = ()) -> tuple[Document, Document]:
+    async def change(
+        self, id_: str, edit: Callable[[Document], Document], author: Author, operations: Sequence[Edit] = ()
+    ) -> tuple[Document, Document]:
         """Return the state before an edit and after it. Edits wait for each other.
 
         `operations`: what the edit does; without any, what it has done to the text is kept. Raises NoTransaction, Forbidden and Unusable.
         """
-        async with self.to_edit(id_).lock:
+        async with self.to_edit(id_, author).lock:
             transaction = self._open(id_)
             before, after, patch = await beside(self._edited, transaction, edit)
             if patch or claimed_by_all(operations) - claimed_by_all(transaction.operations):
@@ -189,9 +191,9 @@ class Transactions:
         return transaction
 
     @asynccontextmanager
-    async def staging(self, id_: str) -> AsyncIterator[Staged]:
+    async def staging(self, id_: str, author: Author) -> AsyncIterator[Staged]:
         """Lend the stored files of a transaction that takes changes, which wait for each other. Raises NoTransaction and Forbidden."""
-        async with self.to_edit(id_).lock:
+        async with self.to_edit(id_, author).lock:
             yield self.staged(self._open(id_).id)
 
     # -- one of any status
@@ -232,10 +234,10 @@ class Transactions:
         transaction.status, transaction.document = SUCCESS, None
         return transaction
 
-    def fail(self, id_: str, data: bytes) -> None:
-        """Keep a refused text, of a transaction or of a change outside one, for diagnosis."""
+    def fail(self, id_: str, data: bytes, author: Author) -> None:
+        """Keep a refused text, of a transaction or of a change of an author outside one, for diagnosis."""
         known = self._all.get(id_)
-        failed = Transaction(id_, FAILED, author=known.author if known else author.get().identity)
+        failed = Transaction(id_, FAILED, author=known.author if known else author.identity)
         try:
             self._files.write_failed(failed, data)
         except OSError:
@@ -256,9 +258,9 @@ class Transactions:
             if transaction.status == IN_PROGRESS and transaction.version <= version:
                 self.outdate(transaction.id)
 
-    def delete(self, id_: str) -> None:
+    def delete(self, id_: str, author: Author) -> None:
         """Delete a transaction. Raises NoTransaction and Forbidden."""
-        self._remove(self.to_delete(id_))
+        self._remove(self.to_delete(id_, author))
 
     def clear(self) -> None:
         """Delete all that are not being committed, since their file is gone."""
@@ -295,16 +297,14 @@ class Transactions:
         self._remove(transaction)
 
 
-def _permitted(transaction: Transaction, verb: str) -> Transaction:
-    """Return a transaction of the present author, or one for which it has a right to the verb. Raises Forbidden."""
-    asking = author.get()
-    is_own = transaction.author and transaction.author == asking.identity
-    if asking.rights is not None and not is_own:
-        asking.rights.permit([Touch(spelled("transaction", transaction.id), verb, frozenset((ANY,)))])
+def _permitted(transaction: Transaction, author: Author, verb: str) -> Transaction:
+    """Return a transaction that is the author's, or for which it has a right to the verb. Raises Forbidden."""
+    if not (transaction.author and transaction.author == author.identity):
+        author.permit(Touch(spelled("transaction", transaction.id), verb, frozenset((ANY,))))
     return transaction
 
 
-def _is_readable(transaction: Transaction) -> bool:
+def _is_readable(transaction: Transaction, author: Author) -> bool:
     with suppress(Forbidden):
-        return bool(_permitted(transaction, READ))
+        return bool(_permitted(transaction, author, READ))
     return False

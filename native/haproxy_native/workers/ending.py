@@ -7,6 +7,7 @@ from contextlib import suppress
 from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent
 from haproxy_native.operations.operations import Operation, Operations, Running
 from haproxy_native.planning.touches import DELETE
+from haproxy_native.request_context import Author
 from haproxy_native.workers.sessions import end_sessions
 from haproxy_native.workers.workers import WorkerProcess, Workers
 
@@ -26,7 +27,9 @@ class Ending:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
 
-    async def begin(self, operations: Operations, pid: int, sessions_below: int | None, after: float | None) -> Operation:
+    async def begin(
+        self, operations: Operations, pid: int, sessions_below: int | None, after: float | None, *, author: Author
+    ) -> Operation:
         """Its sessions are ended when there are fewer than `sessions_below`, and not before `after` seconds, as far as they are given.
 
         Raises NotEndable for the worker in service and where there is no master to ask, NotFound, TooManyOperations.
@@ -39,7 +42,8 @@ class Ending:
             raise NotFound(f"there is no worker {pid}; former ones are {', '.join(map(str, former)) or 'none'}")
         process = await self._workers.process(pid)
         needs = (DELETE, f"worker/{pid}")
-        return operations.begin(END_WORKER, needs=needs, pid=pid, started=process.started, sessions_below=sessions_below, after=after)
+        arguments = {"pid": pid, "started": process.started, "sessions_below": sessions_below, "after": after}
+        return operations.begin(END_WORKER, author=author, needs=needs, **arguments)
 
     async def work(self, running: Running) -> None:
         """Reports `sessions` and `connections`, and how many sessions were `ended`. Done when the process is gone."""

@@ -11,7 +11,7 @@ from dataplaneapi.api.errors import ApiError
 from haproxy_native import abandonment
 from haproxy_native.abandonment import check
 from haproxy_native.beside import THREADS, beside, computations
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.request_context import Author, Request
 
 
 async def work(result: int) -> int:
@@ -57,8 +57,8 @@ def test_a_client_that_leaves() -> None:
             ended.release()
 
     async def run() -> None:
-        author.set(Author("root", group="users", request=Request()))
-        scopes: list[dict[str, Any]] = [{} for _ in range(THREADS + 3)]
+        root = Author("root", group="users", request=Request())
+        scopes: list[dict[str, Any]] = [{"author": root} for _ in range(THREADS + 3)]
         tasks = [asyncio.create_task(while_there(scope, beside(compute))) for scope in scopes]
         for _ in range(THREADS):
             await asyncio.to_thread(begun.acquire)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -10,10 +9,8 @@ import pytest
 from dataplaneapi.api import bodies
 from dataplaneapi.api.bodies import DEEPEST, decode, read
 from dataplaneapi.api.errors import ApiError
-from haproxy_native.access.rights import Rights
 from haproxy_native.errors import ShareExceeded
-from haproxy_native.request_context import Author, Request, author
-from haproxy_native.shares import Pool
+from haproxy_native.shares import Caller, Pool
 
 
 class Sender:
@@ -55,16 +52,13 @@ def test_chunks_over_the_limit_are_not_collected() -> None:
 def test_bodies_of_one_caller_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of it is for one caller: two bodies of the largest size here."""
     monkeypatch.setattr(bodies, "_memory", lambda: 0)
-    pool, limit, third = Pool("bytes"), 100, Sender(b"x", b"x")
+    pool, ann, limit, third = Pool("bytes"), Caller("ann", is_limited=True), 100, Sender(b"x", b"x")
 
-    def three() -> None:
-        author.set(Author("ann", group="users", request=Request(), rights=Rights()))
-        with pool.hold() as holding:
-            for sender in (Sender(b"x" * 90, b"x" * 10), Sender(b"x" * 100), third):
-                asyncio.run(read(sender, [], limit, 0, holding))
-
-    with pytest.raises(ShareExceeded, match="ann has 200 bytes, one caller may have 200 of 400"):
-        copy_context().run(three)
+    with pool.hold(ann) as holding:
+        for sender in (Sender(b"x" * 90, b"x" * 10), Sender(b"x" * 100)):
+            asyncio.run(read(sender, [], limit, 0, holding))
+        with pytest.raises(ShareExceeded, match="ann has 200 bytes, one caller may have 200 of 400"):
+            asyncio.run(read(third, [], limit, 0, holding))
     assert (third.taken, pool._held.total()) == (1, 0)
 
 

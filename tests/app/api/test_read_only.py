@@ -8,6 +8,7 @@ import pytest
 
 from haproxy_native.disk.journal import Journal
 from haproxy_native.errors import Forbidden
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.store import Store
 from tests.app.client import CONFIG, CONFIGURATION, Client, settings
 from tests.app.handlers.sidecar.test_history import entered
@@ -98,10 +99,10 @@ def test_a_file_cut_off_is_mended_at_the_start(tmp_path: Path) -> None:
 
 def test_nothing_by_itself_commits(client: Client) -> None:
     with pytest.raises(Forbidden, match="read-only"):
-        client.runner.run(client.engine.amend([]))
+        client.runner.run(client.engine.amend([], author=NOBODY))
     maps: Store = client.engine.stores["maps"]
     with pytest.raises(Forbidden, match="read-only"):
-        client.runner.run(maps.delete(client.engine.context, "hosts.map"))
+        client.runner.run(maps.delete(client.engine.context, "hosts.map", author=NOBODY))
     assert maps.find("hosts.map").exists()
 
 

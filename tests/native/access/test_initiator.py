@@ -5,18 +5,14 @@ import pytest
 from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.errors import Forbidden
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 
 READER = Rights(("reader",), (Rule("**"),))
 
 
 def begun_by(by: Author) -> Initiator:
     """As it comes back from the disk."""
-    token = author.set(by)
-    try:
-        return Initiator.of(Initiator.present().as_dict() | {"of a later version": 1})
-    finally:
-        author.reset(token)
+    return Initiator.of(Initiator.of_author(by).as_dict() | {"of a later version": 1})
 
 
 def test_the_rights_of_now() -> None:

@@ -12,7 +12,6 @@ import pytest
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.request_context import Author, Request, author
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.storage import certificate
 from haproxy_native.storage.certificate_store import CertificateStore
@@ -120,11 +119,8 @@ def test_what_haproxy_holds_replaces_the_file(haproxy: HAProxy, name: str, caplo
 
 
 def test_no_tests_hold_it_up(haproxy: HAProxy) -> None:
-    """Though a client has begun what it keeps."""
-
     async def work() -> None:
         async with keeper(haproxy) as (each, engine):
-            author.set(Author("ann", request=Request()))
             engine.context.observers.add(RoutingGate(None, haproxy.directory, lambda: True))  # type: ignore[arg-type]
             await each.keep(NAMES["ssl/stored.pem"].format(haproxy.directory), datetime.now(UTC) + timedelta(seconds=60))
 

@@ -18,7 +18,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 from tests.databases import stored
 from tests.native.engines import ByFunction, run, running_engine, substituting
@@ -27,9 +27,9 @@ EDITOR = Editor()
 SHOP = "backend shop\n    balance source\n    server a 127.0.0.1:1 weight 5\n"
 
 
-def declared(text: str, owner: str = "a", **how: Any) -> Declaration:
+def declared(text: str, owner: str = "a", author: Author = NOBODY, **how: Any) -> Declaration:
     sections, texts = of_text(EDITOR, text.encode())
-    return Declaration(owner, sections, texts=texts, **how)
+    return Declaration(owner, sections, texts=texts, author=author, **how)
 
 
 def made(engine: Engine) -> Apply:
@@ -84,9 +84,9 @@ def test_refusals_change_nothing(file: Path) -> None:
                 await apply.carry_out(declared(""), Limits(most_deleted=0))
             with pytest.raises(Conflict, match="given version is 1"):
                 await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(version=1))
-            author.set(Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),))))
+            bob = Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),)))
             with pytest.raises(Forbidden, match="owner/a"):
-                await apply.carry_out(declared(""), Limits())
+                await apply.carry_out(declared("", author=bob), Limits())
             assert kept(file)[:2] == before
 
     run(work())
@@ -102,18 +102,18 @@ def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
             every, weights = frozenset(("create", "change", "delete")), frozenset(("weight",))
             before = kept(file)
             for rule in (Rule("backend/mine", every), Rule("backend/*/server/*", frozenset(("change",)), weights)):
-                author.set(Author("bob", rights=Rights(("team",), (Rule("owner/b", every), rule))))
+                bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), rule)))
                 for text_ in (SHOP, SHOP.replace("127.0.0.1:1", "127.0.0.1:2")):
                     with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
-                        await apply.carry_out(declared(text_, "b"), Limits())
+                        await apply.carry_out(declared(text_, "b", bob), Limits())
                     with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
-                        await apply.plan(declared(text_, "b"))
+                        await apply.plan(declared(text_, "b", bob))
             assert kept(file) == before
-            author.set(Author("bob", rights=Rights(("team",), (Rule("owner/b", every), Rule("backend/shop", every)))))
-            await apply.carry_out(declared(SHOP, "b"), Limits())
-            author.set(Author("bob", rights=Rights(("team",), (Rule("backend/shop"),))))
+            bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), Rule("backend/shop", every))))
+            await apply.carry_out(declared(SHOP, "b", bob), Limits())
+            bob = Author("bob", rights=Rights(("team",), (Rule("backend/shop"),)))
             with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
-                await apply.plan(declared(SHOP.replace("5", "6"), "c"))
+                await apply.plan(declared(SHOP.replace("5", "6"), "c", bob))
 
     run(work())
 
@@ -203,9 +203,9 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
             apply = made(engine)
             await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
             found, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
-            await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))])
+            await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))], author=NOBODY)
             await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(moves=found.moves))
-            await engine.amend([ByFunction(substituting("weight 6", "weight 7"))])
+            await engine.amend([ByFunction(substituting("weight 6", "weight 7"))], author=NOBODY)
             with pytest.raises(Moved):
                 await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(moves=found.moves))
 
@@ -218,7 +218,7 @@ def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
             apply = made(engine)
             await apply.carry_out(declared(SHOP), Limits())
             assert (await apply.carry_out(declared(SHOP.replace("source", "first")), Limits())).outcome.reload_id
-            await engine.amend([ByFunction(substituting("balance first", "balance source"))])
+            await engine.amend([ByFunction(substituting("balance first", "balance source"))], author=NOBODY)
             found = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), Limits())
             assert found.planned.conflicts == [] and "balance leastconn" in text(file)
 
@@ -230,26 +230,29 @@ def test_what_is_sent_again_is_looked_up(file: Path) -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
             done = await apply.carry_out(declared(SHOP), Limits(), "first")
-            again = await apply.repeated("a", "first", engine.version())
+            again = await apply.repeated("a", "first", engine.version(), author=NOBODY)
             assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == done.planned.declared
-            assert await apply.repeated("a", "other", None) is None and await apply.repeated("b", "first", None) is None
+            assert (
+                await apply.repeated("a", "other", None, author=NOBODY) is None
+                and await apply.repeated("b", "first", None, author=NOBODY) is None
+            )
             with pytest.raises(Conflict, match="given version is 1"):
-                await apply.repeated("a", "first", 1)
+                await apply.repeated("a", "first", 1, author=NOBODY)
             await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), Limits())
             await apply.carry_out(declared(SHOP), Limits(), "first")
             (reload_id,) = {each.wait.reload for each in apply.owners.former["a"]}
             engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
-            assert apply.owners.former == {} and await apply.repeated("a", "first", None), "what has settled is the same"
+            assert apply.owners.former == {} and await apply.repeated("a", "first", None, author=NOBODY), "what has settled is the same"
             edited(file, "weight 5", "weight 6")
-            assert await apply.repeated("a", "first", None) is None
+            assert await apply.repeated("a", "first", None, author=NOBODY) is None
             edited(file, "weight 6", "weight 5")
             assert (await apply.carry_out(declared(SHOP), Limits(), "first")).outcome is None
-            assert await apply.repeated("a", "first", None)
+            assert await apply.repeated("a", "first", None, author=NOBODY)
             await apply.carry_out(declared(""), Limits(), "nothing")
-            assert await apply.repeated("a", "first", None) is None
-            author.set(Author("bob", rights=Rights(("shops",), ())))
+            assert await apply.repeated("a", "first", None, author=NOBODY) is None
+            bob = Author("bob", rights=Rights(("shops",), ()))
             with pytest.raises(Forbidden, match="owner/a"):
-                await apply.repeated("a", "nothing", None)
+                await apply.repeated("a", "nothing", None, author=bob)
 
     run(work())
 
@@ -259,13 +262,13 @@ def test_files_that_are_sent_again(file: Path) -> None:
         (file.parent / "maps").mkdir()
         async with running_engine(file.parent, directories={"maps": Directory(file.parent / "maps", "maps_dir")}) as engine:
             apply, path = made(engine), file.parent / "maps" / "hosts.map"
-            asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})})
+            asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})}, author=NOBODY)
             done = await apply.carry_out(asked, Limits(), "map")
             assert done.outcome and path.read_text() == "x 1\n" and engine.version() == 1
-            again = await apply.repeated("a", "map", None)
+            again = await apply.repeated("a", "map", None, author=NOBODY)
             assert again and again.unchanged == ["map/hosts.map"]
             path.write_text("x 2\n")
-            assert await apply.repeated("a", "map", None) is None
+            assert await apply.repeated("a", "map", None, author=NOBODY) is None
 
     run(work())
 
@@ -285,7 +288,7 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
             for turn in range(number):
                 wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
                 found, _ = await apply.plan(declared(wanted, force=True))
-                edit = engine.amend([ByFunction(weighing(turn % 100 + 1))])
+                edit = engine.amend([ByFunction(weighing(turn % 100 + 1))], author=NOBODY)
                 stale = apply.carry_out(declared(wanted, force=True), Limits(moves=found.moves))
                 if turn % 2:
                     await edit

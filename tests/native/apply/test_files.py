@@ -20,6 +20,7 @@ from haproxy_native.apply.files import (
 from haproxy_native.apply.owners import ITSELF, Owners
 from haproxy_native.apply.rules import Declaration, DeclaredFile, Rules
 from haproxy_native.errors import BadValue
+from haproxy_native.request_context import NOBODY
 
 HOSTS, PAGE, PEM = "map/hosts.map", "general/page", "certificate/x.pem"
 Contents = dict[str, bytes | None]
@@ -33,7 +34,7 @@ class Site:
     owners: Owners = field(default_factory=Owners)
 
     def apply(self, owner: str, files: dict[str, DeclaredFile], **how: bool) -> tuple[Rules, PlannedFiles]:
-        rules = Rules(self.owners, Declaration(owner, {}, files, **how))
+        rules = Rules(self.owners, Declaration(owner, {}, files, **how, author=NOBODY))
         found = planned_files(rules, self.contents)
         if not rules.conflicts:
             self.contents, self.owners = {**self.contents, **found.contents}, rules.owners_then

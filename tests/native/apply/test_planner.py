@@ -11,6 +11,7 @@ from haproxy_native.apply.parts import part_name, parts_of
 from haproxy_native.apply.planner import Planned, planned
 from haproxy_native.apply.rules import Conflict, Declaration
 from haproxy_native.editing.editor import Editor
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 
 EDITOR = Editor()
@@ -42,7 +43,7 @@ class Site:
 
     def plan(self, owner: str, text: str, **how: Any) -> Planned:
         sections, texts = of_text(EDITOR, text.encode())
-        return planned(EDITOR, self.document, self.owners, Declaration(owner, sections, texts=texts, **how))
+        return planned(EDITOR, self.document, self.owners, Declaration(owner, sections, texts=texts, **how, author=NOBODY))
 
     def apply(self, owner: str, text: str, **how: Any) -> Planned:
         found = self.plan(owner, text, **how)

@@ -1,7 +1,6 @@
 """Plans that are kept: once, for an hour, a limited number."""
 
 import asyncio
-from contextvars import copy_context
 from itertools import count
 from pathlib import Path
 
@@ -11,7 +10,9 @@ from haproxy_native.apply import plans
 from haproxy_native.apply.plans import Plans
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import NoPlan
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.request_context import Author, Request
+
+ANN = Author("ann", group="users", request=Request())
 
 
 @pytest.fixture
@@ -19,8 +20,8 @@ def kept(tmp_path: Path) -> Plans:
     return Plans(Database(tmp_path))
 
 
-def keep(kept: Plans, body: bytes = b"") -> str:
-    return asyncio.run(kept.keep("text/plain", body, {}, {}, {}))
+def keep(kept: Plans, body: bytes = b"", author: Author = ANN) -> str:
+    return asyncio.run(kept.keep(author, "text/plain", body, {}, {}, {}))
 
 
 def left(kept: Plans) -> set[str]:
@@ -35,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_once(kept: Plans) -> None:
-    token = asyncio.run(kept.keep("text/plain", b"\xff secret", {"owner": "a"}, {"backend/a": "1"}, None))
+    token = asyncio.run(kept.keep(ANN, "text/plain", b"\xff secret", {"owner": "a"}, {"backend/a": "1"}, None))
     for plan in (asyncio.run(kept.stored(token)), asyncio.run(Plans(kept._database).take(token))):
         assert (plan.kind, plan.body, plan.options, plan.moves, plan.values) == (
             "text/plain",
@@ -67,12 +68,8 @@ def test_the_oldest_go(kept: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_caller_makes_no_plan_go(kept: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plans, "MOST", 3)
 
-    def keep_of(name: str) -> str:
-        author.set(Author(name, group="users", request=Request()))
-        return keep(kept)
-
-    token = copy_context().run(keep_of, "ann")
-    others = [copy_context().run(keep_of, "ben") for _ in range(5)]
+    token = keep(kept)
+    others = [keep(kept, author=Author("ben", group="users", request=Request())) for _ in range(5)]
     assert left(kept) == {token, *others[-2:]}
 
 

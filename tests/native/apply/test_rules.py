@@ -2,12 +2,13 @@
 
 from haproxy_native.apply.owners import ITSELF, Owners, digest
 from haproxy_native.apply.rules import Conflict, Declaration, Rules
+from haproxy_native.request_context import NOBODY
 
 OWNERS = Owners({"a": {"backend/x": {ITSELF: digest(None), "balance": digest("source")}}, "b": {"backend/x": {"mode": digest("http")}}})
 
 
 def rules(owner: str, **how: bool) -> Rules:
-    return Rules(OWNERS, Declaration(owner, {}, **how))
+    return Rules(OWNERS, Declaration(owner, {}, **how, author=NOBODY))
 
 
 def test_what_may_be_set() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.check import run as checks
 from haproxy_native.check.run import Confinement, Ended, run
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.shares import Caller
 
 PYTHON = [os.path.realpath(sys.executable), "-S", "-E", "-c"]
 
@@ -57,10 +57,13 @@ def test_memory_is_that_of_the_least_control_group(tmp_path: Path, monkeypatch: 
 
 
 def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Path) -> None:
+    async def checked(words: list[str]) -> str:
+        async with checks.checks().turn(Caller("root")):
+            return (await run(words, os.environ, 90, within=None)).stdout
+
     async def work() -> None:
-        author.set(Author("root", group="users", request=Request()))
         words, processors = ["sh", "-c", f"touch {tmp_path}/$$; sleep 60"], max(2, len(os.sched_getaffinity(0)))
-        tasks = [asyncio.create_task(run(words, os.environ, 90, within=None)) for _ in range(processors + 3)]
+        tasks = [asyncio.create_task(checked(words)) for _ in range(processors + 3)]
         while len(os.listdir(tmp_path)) < processors:
             await asyncio.sleep(0.02)
         await asyncio.sleep(0.3)
@@ -71,6 +74,6 @@ def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Pat
         await asyncio.wait(tasks)
         assert not {int(each) for each in os.listdir("/proc") if each.isdigit()} & set(pids)
         assert len(os.listdir(tmp_path)) == processors
-        assert (await run(["echo", "free"], os.environ, 60, within=None)).stdout == "free\n"
+        assert await checked(["echo", "free"]) == "free\n"
 
     asyncio.run(work())

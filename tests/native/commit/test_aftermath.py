@@ -12,6 +12,7 @@ from haproxy_native.commit.current import Overtaken
 from haproxy_native.editing import header
 from haproxy_native.engine import Engine
 from haproxy_native.errors import WriteFailed
+from haproxy_native.request_context import NOBODY
 from tests.native.engines import ByFunction, adding, run, running_engine
 
 
@@ -25,8 +26,8 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("# mine\nglobal\n")
         async with running_engine(tmp_path, backups_number=5) as engine:
-            await engine.write([ByFunction(adding("b"))], Version(1))
-            await engine.write([ByFunction(adding("c"))], Version(2))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
+            await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
             async with engine.loading():
                 assert await restored(engine) == 4
             assert header.same_text(engine.document, engine.context.running.good())
@@ -42,7 +43,7 @@ def test_what_cannot_be_put_back_leaves_no_draft(tmp_path: Path, monkeypatch, ca
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             before = engine.raw(), sorted(os.listdir(tmp_path))
 
             async def install(*_: object) -> None:
@@ -76,7 +77,7 @@ def test_an_outsider_s_mending_is_not_undone(tmp_path: Path, noticed: bool) -> N
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             async with engine.loading():
                 (tmp_path / "haproxy.cfg").write_text("global\n# mended\n")
                 assert not noticed or await engine.notice()
@@ -91,7 +92,7 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             assert engine.running is None
             async with engine.loading():
                 await aftermath.succeeded(engine.context)

@@ -11,6 +11,7 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Stale, TextGone
+from haproxy_native.request_context import NOBODY
 from tests.native.engines import ByFunction, adding, run, running_engine
 
 
@@ -22,8 +23,8 @@ def test_of_many_writers_on_one_version_all_are_merged(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write([ByFunction(adding("first"))], Version(1))
-            tries = [engine.write([ByFunction(adding(f"b{number}"))], Rebase(2)) for number in range(6)]
+            await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)
+            tries = [engine.write([ByFunction(adding(f"b{number}"))], Rebase(2), author=NOBODY) for number in range(6)]
             results = await asyncio.gather(*tries, return_exceptions=True)
             assert [type(each) for each in results] == [Outcome] * 6
             assert engine.version() == 8
@@ -37,9 +38,9 @@ def test_the_text_of_an_old_version_is_that_of_its_backup(tmp_path: Path, number
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path, backups_number=number) as engine:
-            await engine.write([ByFunction(adding("first"))], Version(1))
+            await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)
             engine.context.unloaded.clear()
-            change = Change([ByFunction(adding("second"))], Rebase(1))
+            change = Change([ByFunction(adding("second"))], Rebase(1), author=NOBODY)
             if not number:
                 with pytest.raises(TextGone, match="given version is 1, of which neither the history nor a backup has the text"):
                     await on_its_base(engine.context, change)
@@ -55,6 +56,6 @@ def test_a_version_that_has_not_been(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
             with pytest.raises(Stale, match="is 1, given version is 7"):
-                await engine.write([ByFunction(adding("b"))], Rebase(7))
+                await engine.write([ByFunction(adding("b"))], Rebase(7), author=NOBODY)
 
     run(work())

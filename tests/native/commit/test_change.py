@@ -7,6 +7,7 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.places import Place
 from haproxy_native.planning.observed import Claim
+from haproxy_native.request_context import NOBODY
 
 
 @pytest.mark.parametrize(
@@ -26,5 +27,5 @@ def test_a_put_claims_its_server_also_among_other_operations() -> None:
     """As in a batch; one that renames does not."""
     resources = standard_editor().resources
     one, two, other = (Place(resources["servers"], (resources["backends"], "app"), name) for name in ("one", "two", "other"))
-    change = Change([Delete(other), Replace(one, {}), Replace(two, {}, claims=False)])
+    change = Change([Delete(other), Replace(one, {}), Replace(two, {}, claims=False)], author=NOBODY)
     assert change.claimed == {Claim("app", "one")}

@@ -12,6 +12,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, WriteFailed
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from tests.native.disk.failing import FailingSystem, fail_with, kill
 from tests.native.engines import ByFunction, adding, checksum_fits, run, running_engine
@@ -21,15 +22,15 @@ async def started(directory: Path) -> None:
     """A managed file of version 2 and an open transaction."""
     (directory / "haproxy.cfg").write_text("global\n")
     async with running_engine(directory, backups_number=2) as engine:
-        await engine.write([ByFunction(adding("first"))], Version(1))
-        transaction = engine.start_transaction(2)
-        await engine.write([ByFunction(adding("second"))], transaction_id=transaction.id)
+        await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)
+        transaction = engine.start_transaction(2, author=NOBODY)
+        await engine.write([ByFunction(adding("second"))], transaction_id=transaction.id, author=NOBODY)
 
 
 async def committed(directory: Path, system: FailingSystem) -> None:
     async with running_engine(directory, backups_number=2) as engine:
         engine.context.current.file.system = system
-        await engine.commit_transaction(engine.transactions("in_progress")[0].id)
+        await engine.commit_transaction(engine.transactions("in_progress", author=NOBODY)[0].id, author=NOBODY)
 
 
 async def state(directory: Path) -> tuple[int, list[str], list[str]]:
@@ -39,7 +40,11 @@ async def state(directory: Path) -> tuple[int, list[str], list[str]]:
         assert checksum_fits(data)
         assert header.version_of(Document.parse(data)) == engine.version()
         assert not [name for name in os.listdir(directory) if name.startswith(".haproxy.cfg")]
-        return engine.version(), [name for name, _ in engine.document.of_kind("backend")], [one.status for one in engine.transactions()]
+        return (
+            engine.version(),
+            [name for name, _ in engine.document.of_kind("backend")],
+            [one.status for one in engine.transactions(author=NOBODY)],
+        )
 
 
 def steps(directory: Path) -> int:
@@ -109,7 +114,7 @@ async def committed_with(faults: Faults, directory: Path) -> None:
         failed = False
         faults.on = True
         try:
-            await engine.commit_transaction(engine.transactions("in_progress")[0].id)
+            await engine.commit_transaction(engine.transactions("in_progress", author=NOBODY)[0].id, author=NOBODY)
         except NativeError:
             failed = True
         finally:

@@ -8,6 +8,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.engine import Engine
 from haproxy_native.reload.strategies import Outcome
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import ByFunction, adding, backends, reload, run, run_beside, running_engine
@@ -20,10 +21,10 @@ def test_a_change_that_needs_a_reload_waits_for_the_one_at_work(tmp_path: Path) 
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             assert engine.context.pending == engine.reloads.pending
             async with engine.loading() as loaded:
-                writing = asyncio.create_task(engine.write([ByFunction(adding("c"))], Version(2)))
+                writing = asyncio.create_task(engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY))
                 await asyncio.sleep(0.05)
                 assert (loaded.version, engine.version()) == (2, 2)
                 assert loaded.document is engine.document
@@ -39,15 +40,17 @@ def test_a_change_after_the_start_of_haproxy_does_not_share_the_reload_that_wait
 
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         haproxy.kill()
-        first = (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id or ""
+        first = (await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)).reload_id or ""
         waiting = await reload(engine)
         assert (waiting.id, waiting.status, waiting.phase) == (first, "in_progress", "waiting")
         if is_scheduled:
-            assert (await engine.write([ByFunction(adding("more"))], Version(2))).reload_id == first
+            assert (await engine.write([ByFunction(adding("more"))], Version(2), author=NOBODY)).reload_id == first
         haproxy.start()
         last = backends(haproxy)
         broken = Section("log-forward", "broken", BROKEN.format(port=free_port()))
-        second = (await engine.write([ByFunction(lambda document: document.insert(broken))], Version(engine.version()))).reload_id
+        second = (
+            await engine.write([ByFunction(lambda document: document.insert(broken))], Version(engine.version()), author=NOBODY)
+        ).reload_id
         found = engine.reloads.records.get(first)
         assert (found.status, found.version, found.verified) == ("succeeded", 2 + is_scheduled, True)
         assert second not in (None, first)
@@ -63,16 +66,16 @@ def test_a_change_shares_the_reload_that_has_begun_only_if_haproxy_reads_it(tmp_
     """The reload begins while another change has the lock; a further change is published before or after the file is read."""
 
     async def work(engine: Engine, haproxy: HAProxy) -> None:
-        first = (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id or ""
+        first = (await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)).reload_id or ""
         await engine.context.lock.acquire()
         changes = []
         if has_lock:
-            changes.append(asyncio.create_task(engine.amend([ByFunction(adding("second"))])))
+            changes.append(asyncio.create_task(engine.amend([ByFunction(adding("second"))], author=NOBODY)))
             await _waits_for(engine.context.lock, 1)
         reloading = asyncio.create_task(engine.reloads.force(()))
         await _waits_for(engine.context.lock, 1 + has_lock)
         if not has_lock:
-            changes.append(asyncio.create_task(engine.amend([ByFunction(adding("second"))])))
+            changes.append(asyncio.create_task(engine.amend([ByFunction(adding("second"))], author=NOBODY)))
             await _waits_for(engine.context.lock, 2)
         assert (engine.reloads.pending, engine.context.load) == (first, None)
         engine.context.lock.release()
@@ -106,7 +109,7 @@ class Failing:
 def test_a_reload_that_fails_when_haproxy_has_already_started_with_its_text_has_succeeded(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         engine.reloads._strategy = Failing()
-        identity = (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id
+        identity = (await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)).reload_id
         haproxy.kill()
         haproxy.start()
         found = await reload(engine)

@@ -13,7 +13,7 @@ from haproxy_native.commit.events import Committed, Edited, Event, Events, Valid
 from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
-from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.request_context import NOBODY, OUTSIDE, Author
 from haproxy_native.text.document import Document
 from tests.native.engines import ByFunction, adding, run, running_engine
 
@@ -74,7 +74,7 @@ def test_the_journal_is_written_before_a_commit_is_answered(tmp_path: Path) -> N
                     entries.append((change.author.name, outcome.version))
 
             engine.context.observers.add(Journal())
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             assert entries == [("", 2)] and [event for event in events if isinstance(event, Committed)]
 
     run(work())

@@ -17,6 +17,7 @@ from haproxy_native.disk.file import ConfigFile
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from tests.native.engines import UNKNOWN, run, running_engine
 
@@ -94,7 +95,7 @@ def changing(tmp_path: Path, work) -> None:
 
 def change(path: Path, process: Process, content: bytes | None, **more) -> Change:
     draft = None if content is None else ConfigFile(path, path.parent).draft(content, UNKNOWN)
-    return Change([PutFile(OneFile(process), path, draft)], validation=Validation.NEVER, **more)
+    return Change([PutFile(OneFile(process), path, draft)], validation=Validation.NEVER, **more, author=NOBODY)
 
 
 @pytest.mark.parametrize("content", [b"new", None])
@@ -191,7 +192,7 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
             return Drafted(drafts, dict.fromkeys(drafts, OneFile(process)))
 
         with pytest.raises(WriteFailed, match="make room"):
-            await commit(engine.context, Change([FollowProcess("one/one.txt", drafted)], validation=Validation.NEVER))
+            await commit(engine.context, Change([FollowProcess("one/one.txt", drafted)], validation=Validation.NEVER, author=NOBODY))
         assert (content_of(key), content_of(path), process.published) == (b"old", b"old", [])
         assert not [name for name in os.listdir(tmp_path) if name.startswith(".one")]
         assert not engine.context.ledger.entries

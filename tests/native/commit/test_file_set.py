@@ -21,7 +21,7 @@ from haproxy_native.disk.atomic import DraftFile
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, Forbidden, InUse, NotTaken, Refused, WriteFailed
-from haproxy_native.request_context import Author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
@@ -119,7 +119,7 @@ heavier, swapped = substituting("weight 10", "weight 20"), substituting("old.map
 
 def test_live_where_all_can_be(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        outcome = await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)]))
+        outcome = await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)], author=NOBODY))
         assert (outcome.live, outcome.version, engine.version()) == (True, 2, 2), outcome.reasons
         assert (shown(haproxy, "hosts.map"), serial(haproxy), weight(haproxy)) == ("a 2\n", 18, "20")
         assert held(haproxy) == FILES | LIVE and not engine.context.ledger.entries
@@ -131,10 +131,10 @@ def test_live_where_all_can_be(haproxy: HAProxy) -> None:
 def test_files_alone_keep_the_version(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
         before = haproxy.file.read_bytes()
-        outcome = await commit(engine.context, Change([ByFunction(same), edits(engine, LIVE)]))
+        outcome = await commit(engine.context, Change([ByFunction(same), edits(engine, LIVE)], author=NOBODY))
         assert (outcome.live, outcome.version, outcome.texts, haproxy.file.read_bytes()) == (True, 1, None, before)
         assert (shown(haproxy, "hosts.map"), serial(haproxy)) == ("a 2\n", 18)
-        again = await commit(engine.context, Change([ByFunction(same), edits(engine, LIVE)]))
+        again = await commit(engine.context, Change([ByFunction(same), edits(engine, LIVE)], author=NOBODY))
         assert (again.live, again.contents, engine.context.ledger.entries) == (True, (), {})
 
     beside(haproxy, work)
@@ -142,7 +142,7 @@ def test_files_alone_keep_the_version(haproxy: HAProxy) -> None:
 
 def test_one_reload_for_all_of_it_and_nothing_before(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        outcome = await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)]))
+        outcome = await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)], author=NOBODY))
         assert outcome.reload_id and shown(haproxy, "hosts.map") == "a 1\n" and engine.context.ledger.waits
         assert held(haproxy).keys() == {"maps/hosts.map", "maps/new.map", "certificates/site.pem"}
         assert (await reload(engine)).status == "succeeded"
@@ -156,13 +156,13 @@ def test_haproxy_is_asked_about_text_and_files_together(haproxy: HAProxy) -> Non
         before = held(haproxy), haproxy.file.read_bytes()
         bad = substituting("weight 10", "heavy")
         with pytest.raises(Refused, match="heavy"):
-            await commit(engine.context, Change([ByFunction(bad), edits(engine, LIVE)]))
+            await commit(engine.context, Change([ByFunction(bad), edits(engine, LIVE)], author=NOBODY))
         with pytest.raises(InUse, match=r"delete file .*old\.map referenced in haproxy conf at line \d+: http-request"):
-            await commit(engine.context, Change([ByFunction(same), edits(engine, SWAP)]))
+            await commit(engine.context, Change([ByFunction(same), edits(engine, SWAP)], author=NOBODY))
         with pytest.raises(Refused, match=r"new\.map"):
-            await commit(engine.context, Change([ByFunction(swapped), edits(engine, {"maps/old.map": None})]))
+            await commit(engine.context, Change([ByFunction(swapped), edits(engine, {"maps/old.map": None})], author=NOBODY))
         with pytest.raises(BadRequest, match=r"certificate/site\.pem"):
-            await commit(engine.context, Change([ByFunction(heavier), edits(engine, {"certificates/site.pem": b"none"})]))
+            await commit(engine.context, Change([ByFunction(heavier), edits(engine, {"certificates/site.pem": b"none"})], author=NOBODY))
         assert (held(haproxy), haproxy.file.read_bytes()) == before and not engine.context.ledger.entries
 
     beside(haproxy, work)
@@ -183,7 +183,7 @@ def test_what_haproxy_does_not_take_changes_nothing(haproxy: HAProxy, monkeypatc
         before = haproxy.file.read_bytes()
         monkeypatch.setattr(Runtime, "send", refusing)
         with pytest.raises(NotTaken):
-            await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)]))
+            await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)], author=NOBODY))
         assert seen[0] == "a 2\n"
         assert (shown(haproxy, "hosts.map"), serial(haproxy), weight(haproxy)) == ("a 1\n", 17, "10")
         assert (held(haproxy), haproxy.file.read_bytes(), engine.context.ledger.entries) == (FILES, before, {})
@@ -195,8 +195,8 @@ def test_a_failed_reload_takes_all_of_it_back(haproxy: HAProxy, monkeypatch: pyt
     """Also where HAProxy names a line of another change."""
 
     async def work(engine: Engine) -> None:
-        await engine.amend([ByFunction(substituting("timeout client 5s", "timeout client 6s"))])
-        await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)]))
+        await engine.amend([ByFunction(substituting("timeout client 5s", "timeout client 6s"))], author=NOBODY)
+        await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)], author=NOBODY))
         line = haproxy.file.read_text().splitlines().index("  timeout client 6s") + 1
         monkeypatch.setattr(engine.reloads._strategy, "run", failing(f"[ALERT] (1) : config : parsing [haproxy.cfg:{line}] : no"))
         record = await reload(engine)
@@ -228,10 +228,12 @@ def test_what_is_overtaken_begins_again(haproxy: HAProxy) -> None:
                 path.write_bytes(b"a 1\nb 1\n")
             return {path: (before[path] or b"") + b"c 1\n"}
 
-        outcome = await commit(engine.context, Change([ByFunction(heavier), EditFiles({path: engine.stores["maps"]}, append)]))
+        outcome = await commit(
+            engine.context, Change([ByFunction(heavier), EditFiles({path: engine.stores["maps"]}, append)], author=NOBODY)
+        )
         assert outcome.live and tries == [b"a 1\n", b"a 1\nb 1\n"] and path.read_bytes() == b"a 1\nb 1\nc 1\n"
         with pytest.raises(Conflict, match="given version is 1"):
-            await commit(engine.context, Change([ByFunction(heavier), edits(engine, SWAP)], Version(1)))
+            await commit(engine.context, Change([ByFunction(heavier), edits(engine, SWAP)], Version(1), author=NOBODY))
 
     beside(haproxy, work)
 
@@ -267,7 +269,7 @@ def test_rights_are_for_all_of_it(haproxy: HAProxy) -> None:
 def test_a_check_changes_nothing(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], reloads: bool) -> None:
     async def work(engine: Engine) -> None:
         before = held(haproxy), haproxy.file.read_bytes()
-        assert await would_reload(engine.context, Change([ByFunction(edit), edits(engine, files)])) is reloads
+        assert await would_reload(engine.context, Change([ByFunction(edit), edits(engine, files)], author=NOBODY)) is reloads
         assert (held(haproxy), haproxy.file.read_bytes()) == before
 
     beside(haproxy, work)
@@ -287,7 +289,7 @@ def test_a_full_disk_changes_nothing(haproxy: HAProxy, monkeypatch: pytest.Monke
 
         monkeypatch.setattr(DraftFile, "put_in_place", full)
         with pytest.raises(WriteFailed, match="make room"):
-            await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)]))
+            await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)], author=NOBODY))
         assert failed and (held(haproxy), haproxy.file.read_bytes()) == (FILES, before)
         assert not engine.context.ledger.entries and not [*(haproxy.directory / "storage" / "former").glob("*")]
 
@@ -341,7 +343,7 @@ async def _settled(engine: Engine) -> None:
 
 async def _put_back(engine: Engine, text: str) -> None:
     contents = dict.fromkeys(held_names(engine)) | FILES
-    await commit(engine.context, Change([ByFunction(lambda now: Document.parse(text.encode())), edits(engine, contents)]))
+    await commit(engine.context, Change([ByFunction(lambda now: Document.parse(text.encode())), edits(engine, contents)], author=NOBODY))
 
 
 def held_names(engine: Engine) -> list[str]:
@@ -352,7 +354,7 @@ def _killed(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None], step: i
     """True if the change came to its end before so many steps."""
     if not (pid := os.fork()):
         _kill_at(step)
-        beside(haproxy, lambda engine: commit(engine.context, Change([ByFunction(edit), edits(engine, files)])))
+        beside(haproxy, lambda engine: commit(engine.context, Change([ByFunction(edit), edits(engine, files)], author=NOBODY)))
         os._exit(0)
     return os.waitpid(pid, 0)[1] == 0
 

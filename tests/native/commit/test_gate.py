@@ -15,7 +15,7 @@ from haproxy_native.commit.ports import Observer
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BreaksTests, Forbidden
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from tests.native.engines import CONFIG, ByFunction, adding, running_engine, substituting
 
 
@@ -64,10 +64,10 @@ def test_a_change_that_is_refused(tmp_path: Path) -> None:
         before, there = engine.document, sorted(os.listdir(tmp_path))
         gate.refuses = lambda candidate: True
         with pytest.raises(BreaksTests):
-            await engine.write([ByFunction(adding("shop"))], Version(1))
+            await engine.write([ByFunction(adding("shop"))], Version(1), author=NOBODY)
         assert engine.document is before and engine.version() == 1 and sorted(os.listdir(tmp_path)) == there
         gate.refuses = lambda candidate: False
-        await engine.write([ByFunction(adding("shop"))], Version(1))
+        await engine.write([ByFunction(adding("shop"))], Version(1), author=NOBODY)
         assert [b"backend shop" in text for text, _ in gate.asked] == [True, True] and engine.version() == 2
 
     working(tmp_path, work)
@@ -75,16 +75,16 @@ def test_a_change_that_is_refused(tmp_path: Path) -> None:
 
 def test_it_is_asked_about_what_is_published(tmp_path: Path) -> None:
     async def work(engine: Engine, gate: Recording) -> None:
-        gate.meanwhile = lambda: engine.amend([ByFunction(substituting("timeout client 5s", "timeout client 6s"))])
-        await engine.amend([ByFunction(adding("shop"))])
+        gate.meanwhile = lambda: engine.amend([ByFunction(substituting("timeout client 5s", "timeout client 6s"))], author=NOBODY)
+        await engine.amend([ByFunction(adding("shop"))], author=NOBODY)
         assert [b"timeout client 6s" in text for text, _ in gate.asked] == [False, True]
         assert b"timeout client 6s" in engine.document.data and b"backend shop" in engine.document.data
 
     working(tmp_path, work)
 
 
-async def stored(engine: Engine, content: bytes) -> None:
-    upload = engine.stores["maps"].new("paths.map")
+async def stored(engine: Engine, content: bytes, author: Author = NOBODY) -> None:
+    upload = engine.stores["maps"].new("paths.map", author=author)
     try:
         await upload.append(content)
         await upload.commit(engine.context)
@@ -98,12 +98,12 @@ def test_a_stored_file(tmp_path: Path) -> None:
         with pytest.raises(BreaksTests):
             await stored(engine, b"/a a\n")
         assert os.listdir(tmp_path / "maps") == []
-        gate.refuses, gate.meanwhile = lambda candidate: False, lambda: engine.amend([ByFunction(adding("shop"))])
+        gate.refuses, gate.meanwhile = lambda candidate: False, lambda: engine.amend([ByFunction(adding("shop"))], author=NOBODY)
         await stored(engine, b"/b b\n")
         assert os.listdir(tmp_path / "maps") == ["paths.map"]
         asked = [(b"shop" in text, files["paths.map"]) for text, files in gate.asked]
         assert asked == [(False, b"/a a\n"), (False, b"/b b\n"), (True, b"/b b\n")], "the second on a configuration that was gone"
-        await engine.stores["maps"].delete(engine.context, "paths.map")
+        await engine.stores["maps"].delete(engine.context, "paths.map", author=NOBODY)
         assert gate.asked[-1][1] == {"paths.map": None} and os.listdir(tmp_path / "maps") == []
 
     working(tmp_path, work)
@@ -111,11 +111,11 @@ def test_a_stored_file(tmp_path: Path) -> None:
 
 def test_who_may_not_make_a_change_is_shown_no_tests(tmp_path: Path) -> None:
     async def work(engine: Engine, gate: Recording) -> None:
-        author.set(Author("ann", rights=rights_of([("viewer", predefined(())["viewer"])])))
+        ann = Author("ann", rights=rights_of([("viewer", predefined(())["viewer"])]))
         with pytest.raises(Forbidden):
-            await stored(engine, b"/a a\n")
+            await stored(engine, b"/a a\n", ann)
         with pytest.raises(Forbidden):
-            await engine.amend([ByFunction(adding("shop"))])
+            await engine.amend([ByFunction(adding("shop"))], author=ann)
         assert gate.asked == [] and not (tmp_path / "maps").exists()
 
     working(tmp_path, work)
@@ -124,7 +124,7 @@ def test_who_may_not_make_a_change_is_shown_no_tests(tmp_path: Path) -> None:
 def test_what_goes_back_is_not_asked_about(tmp_path: Path) -> None:
     async def work(engine: Engine, gate: Recording) -> None:
         gate.is_wanted = False
-        await engine.amend([ByFunction(adding("shop"))])
+        await engine.amend([ByFunction(adding("shop"))], author=NOBODY)
         assert gate.asked == []
 
     working(tmp_path, work)

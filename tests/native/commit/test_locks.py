@@ -15,6 +15,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.history.history import History
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.text.document import Document
 from tests.native.commit.locked import NAMES, Awaited, watched
@@ -39,27 +40,27 @@ def with_text(text: bytes) -> ByFunction:
 async def every_change(engine: Engine, live: LiveMap) -> None:
     """One of each kind: live, with a reload, in a file, in the process, of several at once, and one that HAProxy refuses to load."""
 
-    await engine.write([with_text(BACKEND)], Version(engine.version()), reload=Reload.NOW)
-    await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(engine.version()))
-    await engine.write([with_text(b"\nbackend b\n")], Version(engine.version()))
+    await engine.write([with_text(BACKEND)], Version(engine.version()), reload=Reload.NOW, author=NOBODY)
+    await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(engine.version()), author=NOBODY)
+    await engine.write([with_text(b"\nbackend b\n")], Version(engine.version()), author=NOBODY)
     await reload(engine)
     await put(engine, "one 1\n")
     await live.set("one", "2")
     await live.add("three", "3", sync=True)
-    id_ = engine.start_transaction(engine.version()).id
-    store = engine.stores["maps"].within(engine.context.transactions, id_)
-    upload = store.new("new.map")
+    id_ = engine.start_transaction(engine.version(), author=NOBODY).id
+    store = engine.stores["maps"].within(engine.context.transactions, id_, author=NOBODY)
+    upload = store.new("new.map", author=NOBODY)
     await upload.append(b"a b\n")
     await upload.commit(engine.context)
-    await engine.write([with_text(b"\nbackend c\n")], transaction_id=id_)
-    await engine.commit_transaction(id_)
+    await engine.write([with_text(b"\nbackend c\n")], transaction_id=id_, author=NOBODY)
+    await engine.commit_transaction(id_, author=NOBODY)
 
     async def drain() -> list[Member]:
         await engine.runtime.send("set server app/s1 state drain")
         return []
 
-    await change_process(engine.context, "backend/app/server/s1", drain)
-    broken = Change([ByFunction(substituting("weight 20", "weight many"))], reload=Reload.NOW, validation=Validation.NEVER)
+    await change_process(engine.context, "backend/app/server/s1", drain, author=NOBODY)
+    broken = Change([ByFunction(substituting("weight 20", "weight many"))], reload=Reload.NOW, validation=Validation.NEVER, author=NOBODY)
     with suppress(ReloadFailed):
         await commit(engine.context, broken)
 

@@ -12,6 +12,7 @@ from haproxy_native.editing.places import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Collided, Outdated, TextGone
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.section import Section
 from tests.native.engines import UNKNOWN, ByFunction, adding, run, running_engine
 
@@ -28,17 +29,17 @@ def test_an_outdated_one_is_merged_after_a_restart(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
-            one, other = engine.start_transaction(1), engine.start_transaction(1)
+            one, other = engine.start_transaction(1, author=NOBODY), engine.start_transaction(1, author=NOBODY)
             for transaction, name in ((one, "b1"), (other, "b2")):
-                await engine.write([ByFunction(adding(name))], transaction_id=transaction.id)
-            await engine.commit_transaction(one.id)
+                await engine.write([ByFunction(adding(name))], transaction_id=transaction.id, author=NOBODY)
+            await engine.commit_transaction(one.id, author=NOBODY)
         async with running_engine(tmp_path) as engine:
             with pytest.raises(Outdated):
-                await engine.commit_transaction(other.id)
-            preview = await engine.plan_transaction(other.id)
+                await engine.commit_transaction(other.id, author=NOBODY)
+            preview = await engine.plan_transaction(other.id, author=NOBODY)
             assert [(each.object, each.old) for each in preview.effects] == [("backend/b2", None)]
-            transaction, outcome = await engine.commit_transaction(other.id, merges=True)
-            assert (transaction.status, outcome.version, engine.transactions()) == ("success", 3, [])
+            transaction, outcome = await engine.commit_transaction(other.id, merges=True, author=NOBODY)
+            assert (transaction.status, outcome.version, engine.transactions(author=NOBODY)) == ("success", 3, [])
             assert backends(engine) == ["b1", "b2"]
 
     run(work())
@@ -55,13 +56,13 @@ def test_operations_are_rebased_after_a_restart(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n  mode http\n")
         async with running_engine(tmp_path) as engine:
-            one = engine.start_transaction(1)
-            await engine.write([ByFunction(adding("b1"))], transaction_id=one.id)
-            await engine.write([Create(place, rule(1))], transaction_id=one.id)
-            await engine.write([ByFunction(adding("b2"))], transaction_id=one.id)
-            await engine.write([Create(place, rule(2)), ByFunction(adding("b3"))], Version(1))
+            one = engine.start_transaction(1, author=NOBODY)
+            await engine.write([ByFunction(adding("b1"))], transaction_id=one.id, author=NOBODY)
+            await engine.write([Create(place, rule(1))], transaction_id=one.id, author=NOBODY)
+            await engine.write([ByFunction(adding("b2"))], transaction_id=one.id, author=NOBODY)
+            await engine.write([Create(place, rule(2)), ByFunction(adding("b3"))], Version(1), author=NOBODY)
         async with running_engine(tmp_path) as engine:
-            await engine.commit_transaction(one.id, merges=True)
+            await engine.commit_transaction(one.id, merges=True, author=NOBODY)
             assert backends(engine) == ["b1", "b2", "b3"]
             rules = standard_editor().list_objects(engine.document, place.resource, place.parent)
             assert rules == [rule(2), rule(1)]
@@ -73,12 +74,12 @@ def test_one_that_collides_is_not_merged(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
-            transaction = engine.start_transaction(1)
-            await engine.write([ByFunction(with_retries(1))], transaction_id=transaction.id)
-            await engine.write([ByFunction(with_retries(2))], Version(1))
+            transaction = engine.start_transaction(1, author=NOBODY)
+            await engine.write([ByFunction(with_retries(1))], transaction_id=transaction.id, author=NOBODY)
+            await engine.write([ByFunction(with_retries(2))], Version(1), author=NOBODY)
             with pytest.raises(Collided, match="backend/b was changed by what came between as well"):
-                await engine.commit_transaction(transaction.id, merges=True)
-            preview = await engine.plan_transaction(transaction.id)
+                await engine.commit_transaction(transaction.id, merges=True, author=NOBODY)
+            preview = await engine.plan_transaction(transaction.id, author=NOBODY)
             assert isinstance(preview.conflict, Collided)
             assert (preview.conflict.version, "+  retries 1" in preview.diff, preview.commands) == (1, True, ())
 
@@ -93,7 +94,7 @@ def test_a_text_without_its_start(tmp_path: Path) -> None:
         (outdated / f"haproxy.cfg.{UNKNOWN}").write_text("global\n  maxconn 1\n")
         async with running_engine(tmp_path) as engine:
             with pytest.raises(TextGone, match="started from is not known any more"):
-                await engine.commit_transaction(UNKNOWN, merges=True)
+                await engine.commit_transaction(UNKNOWN, merges=True, author=NOBODY)
 
     run(work())
 
@@ -105,8 +106,8 @@ def test_a_refused_text_is_planned_on_what_there_is_now(tmp_path: Path) -> None:
         failed.mkdir(parents=True)
         (failed / f"haproxy.cfg.{UNKNOWN}").write_text("# _version=1\nglobal\n  maxconn 1\ndefaults base\n")
         async with running_engine(tmp_path) as engine:
-            await engine.write([ByFunction(adding("b1"))], Version(1))
-            diff = (await engine.plan_transaction(UNKNOWN)).diff
+            await engine.write([ByFunction(adding("b1"))], Version(1), author=NOBODY)
+            diff = (await engine.plan_transaction(UNKNOWN, author=NOBODY)).diff
             assert "+  maxconn 1" in diff and "-backend b1" in diff
 
     run(work())

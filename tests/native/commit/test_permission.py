@@ -11,7 +11,7 @@ from haproxy_native.commit.change import Change, ChangeBeside, Outcome, Reload
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import changed
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 from tests.native.engines import ByFunction, adding, push, run, running_engine
 
 EVERY = frozenset(("create", "change", "delete"))
@@ -23,21 +23,21 @@ def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with running_engine(tmp_path) as engine:
-            author.set(Author("ann", rights=OWN, group="users"))
-            await engine.write([ByFunction(adding("own_a"))], Version(1))
+            ann = Author("ann", rights=OWN, group="users")
+            await engine.write([ByFunction(adding("own_a"))], Version(1), author=ann)
             text = (tmp_path / "haproxy.cfg").read_bytes()
             with pytest.raises(Forbidden, match="role own may not create backend/b"):
-                await engine.write([ByFunction(adding("b"))], Version(2))
-            started = engine.start_transaction(2)
-            await engine.write([ByFunction(adding("own_b"))], transaction_id=started.id)
+                await engine.write([ByFunction(adding("b"))], Version(2), author=ann)
+            started = engine.start_transaction(2, author=ann)
+            await engine.write([ByFunction(adding("own_b"))], transaction_id=started.id, author=ann)
             with pytest.raises(Forbidden, match="may not create backend/b"):
-                await engine.write([ByFunction(adding("b"))], transaction_id=started.id)
+                await engine.write([ByFunction(adding("b"))], transaction_id=started.id, author=ann)
             assert (tmp_path / "haproxy.cfg").read_bytes() == text
-            author.set(Author("bob", group="users", rights=Rights(("some",), (Rule("transaction/*", EVERY),))))
+            bob = Author("bob", group="users", rights=Rights(("some",), (Rule("transaction/*", EVERY),)))
             with pytest.raises(Forbidden, match="role some may not create backend/own_b"):
-                await engine.commit_transaction(started.id)
-            author.set(Author("ann", rights=OWN, group="users"))
-            await engine.commit_transaction(started.id)
+                await engine.commit_transaction(started.id, author=bob)
+            ann = Author("ann", rights=OWN, group="users")
+            await engine.commit_transaction(started.id, author=ann)
             assert b"backend own_b" in (tmp_path / "haproxy.cfg").read_bytes()
 
     run(work())
@@ -48,12 +48,12 @@ def test_without_a_reload(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with running_engine(tmp_path) as engine:
-            author.set(Author("ann", rights=QUIET))
+            ann = Author("ann", rights=QUIET)
             for more in ({}, {"reload": Reload.NOW}):
                 with pytest.raises(Forbidden, match="needs a reload, for which a rule with reload: any is needed"):
-                    await engine.write([ByFunction(adding("b"))], Version(1), **more)
+                    await engine.write([ByFunction(adding("b"))], Version(1), **more, author=ann)
             with pytest.raises(Forbidden):
-                await push(engine, b"global\nbackend b\n", version=1, reload=Reload.NONE)
+                await push(engine, b"global\nbackend b\n", version=1, reload=Reload.NONE, author=ann)
             assert engine.version() == 1 and engine.context.pending is None
 
     run(work())
@@ -73,14 +73,14 @@ def test_the_process_and_other_files(tmp_path: Path) -> None:
                 done.append("file")
                 return Outcome(1)
 
-            author.set(Author("ann", rights=Rights(("weights",), (Rule("backend/*/server/*", EVERY, frozenset(("weight",))),))))
-            await change_process(engine.context, "backend/b/server/s", apply, [changed("backend/b/server/s", ["weight"])])
+            ann = Author("ann", rights=Rights(("weights",), (Rule("backend/*/server/*", EVERY, frozenset(("weight",))),)))
+            await change_process(engine.context, "backend/b/server/s", apply, [changed("backend/b/server/s", ["weight"])], author=ann)
             of_server = partial(changed, "backend/b/server/s")
             for touched in ([of_server(["weight", "admin_state"])], [of_server(["weight"]), changed("backend/c", ["x"])], []):
                 with pytest.raises(Forbidden, match="may not change"):
-                    await change_process(engine.context, "backend/b/server/s", apply, touched)
+                    await change_process(engine.context, "backend/b/server/s", apply, touched, author=ann)
             with pytest.raises(Forbidden, match="spoe/a"):
-                await commit(engine.context, Change([ChangeBeside("spoe/a", attempt)]))
+                await commit(engine.context, Change([ChangeBeside("spoe/a", attempt)], author=ann))
             assert done == ["process"]
 
     run(work())

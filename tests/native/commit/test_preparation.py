@@ -10,6 +10,7 @@ from haproxy_native.commit.preparation import prepare
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import InUse
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.section import Section
 from tests.native.engines import ByFunction, adding, run, running_engine
 
@@ -24,7 +25,7 @@ def test_text_and_files_as_drafts(tmp_path: Path, adds: bool, has_text: bool) ->
         path = tmp_path / "maps" / "new.map"
         edit = adding("b") if adds else lambda document: document
         prepared = await prepare(
-            engine.context, Change([ByFunction(edit), EditFiles({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})])
+            engine.context, Change([ByFunction(edit), EditFiles({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})], author=NOBODY)
         )
         assert (prepared.text is not None) is has_text and list(prepared.files.drafts) == [path] and not path.exists()
         assert len(drafts(tmp_path)) == (2 if has_text else 1)
@@ -41,7 +42,7 @@ def test_none_is_left_after_a_refusal(tmp_path: Path) -> None:
         naming, maps = Section("frontend", "f", f"frontend f\n  use_backend %[path,map({named})]\n"), engine.stores["maps"]
         files = EditFiles({new: maps, named: maps}, lambda _: {new: b"a 1\n", named: None})
         with pytest.raises(InUse):
-            await prepare(engine.context, Change([ByFunction(lambda document: document.insert(naming)), files]))
+            await prepare(engine.context, Change([ByFunction(lambda document: document.insert(naming)), files], author=NOBODY))
         assert drafts(tmp_path) == []
 
     within(tmp_path, work)

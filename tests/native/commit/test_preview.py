@@ -16,6 +16,7 @@ from haproxy_native.commit.preview import difference
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
 from haproxy_native.engine import Engine
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
 from tests.haproxy.process import HAProxy
@@ -94,13 +95,13 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
 
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         haproxy.kill()
-        first = (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id or ""
+        first = (await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)).reload_id or ""
         assert (await reload(engine)).phase == "waiting"
         monkeypatch.setattr(Drafts, "install", slow)
-        second = asyncio.create_task(engine.write([ByFunction(adding("second"))], Version(2)))
+        second = asyncio.create_task(engine.write([ByFunction(adding("second"))], Version(2), author=NOBODY))
         await asyncio.to_thread(replaced.wait, 30)
         haproxy.start()
-        asked = asyncio.create_task(engine.plan(Change()))
+        asked = asyncio.create_task(engine.plan(Change(author=NOBODY)))
         await asyncio.wait([asked], timeout=0.5)
         go.set()
         await asked
@@ -115,11 +116,11 @@ def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_wit
 
 def test_a_text_that_was_sent_is_not_in_effect_while_a_part_of_it_waits_for_a_reload(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy) -> None:
-        assert (await engine.write([ByFunction(adding("first"))], Version(1))).reload_id
-        waits = await engine.plan(Change([await engine.text(engine.document.data)]))
+        assert (await engine.write([ByFunction(adding("first"))], Version(1), author=NOBODY)).reload_id
+        waits = await engine.plan(Change([await engine.text(engine.document.data)], author=NOBODY))
         assert (list(waits.commands), bool(waits.reasons)) == ([], True)
         await reload(engine)
-        done = await engine.plan(Change([await engine.text(engine.document.data)]))
+        done = await engine.plan(Change([await engine.text(engine.document.data)], author=NOBODY))
         assert (list(done.commands), list(done.reasons)) == ([], [])
 
     run_beside(tmp_path, work)

@@ -20,6 +20,7 @@ from haproxy_native.commit.events import Event, Validated
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Refused, WriteFailed
 from haproxy_native.planning.fixed import Fixed
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, adding, reload, run, running_engine, substituting, weight
@@ -30,7 +31,7 @@ LIGHT = substituting("weight 10", "weight 77")
 async def is_live(engine: Engine, edit: Callable[[Document], Document], **more: Any) -> bool:
     context, before = engine.context, engine.document
     assert context.load
-    return await process.is_live(context, context.load, Change([ByFunction(edit)], **more), before, edit(before))
+    return await process.is_live(context, context.load, Change([ByFunction(edit)], **more, author=NOBODY), before, edit(before))
 
 
 def test_only_live_changes_are_made_while_haproxy_loads(haproxy: HAProxy) -> None:
@@ -41,7 +42,9 @@ def test_only_live_changes_are_made_while_haproxy_loads(haproxy: HAProxy) -> Non
             assert not await is_live(engine, lambda document: document)
             assert not await is_live(engine, LIGHT, reload=Reload.NOW)
             before, after = engine.document, LIGHT(engine.document)
-            assert not await process.is_live(engine.context, engine.context.load, Change([PutText("", after)]), before, after)
+            assert not await process.is_live(
+                engine.context, engine.context.load, Change([PutText("", after)], author=NOBODY), before, after
+            )
             engine.context.running.is_in_doubt("a test")
             assert not await is_live(engine, LIGHT)
 
@@ -95,15 +98,15 @@ def test_a_weight_is_not_checked(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             checks = Checks(engine)
-            outcome = await engine.write([ByFunction(LIGHT)], Version(1))
+            outcome = await engine.write([ByFunction(LIGHT)], Version(1), author=NOBODY)
             assert (outcome.live, outcome.version, weight(haproxy), checks.count) == (True, 2, "77", 0)
             assert "weight 77" in haproxy.file.read_text()
             assert engine.context.running.is_current
-            await engine.write([ByFunction(substituting("weight 77", "weight 78 # new"))], Version(2))
+            await engine.write([ByFunction(substituting("weight 77", "weight 78 # new"))], Version(2), author=NOBODY)
             assert (weight(haproxy), checks.count) == ("78", 1)
         async with running_engine(haproxy.directory, haproxy) as engine:
             checks = Checks(engine)
-            assert (await engine.write([ByFunction(substituting("weight 78", "weight 79"))], Version(3))).live
+            assert (await engine.write([ByFunction(substituting("weight 78", "weight 79"))], Version(3), author=NOBODY)).live
             assert checks.count == 0
 
     run(work())
@@ -111,7 +114,7 @@ def test_a_weight_is_not_checked(haproxy: HAProxy) -> None:
 
 async def checks_of(haproxy: HAProxy, engine: Engine, **more: bool) -> int:
     checks = Checks(engine)
-    await commit(engine.context, Change([ByFunction(LIGHT)], **more))
+    await commit(engine.context, Change([ByFunction(LIGHT)], **more, author=NOBODY))
     assert (weight(haproxy), "weight 77" in haproxy.file.read_text()) == ("77", True)
     return checks.count
 
@@ -139,7 +142,7 @@ def test_a_process_that_does_otherwise_judges_nothing(haproxy: HAProxy, what: st
         async with running_engine(haproxy.directory, haproxy) as engine:
             running = engine.context.running
             if what == "waits":
-                await engine.write([ByFunction(adding("more"))], Version(1))
+                await engine.write([ByFunction(adding("more"))], Version(1), author=NOBODY)
             elif what == "doubt":
                 running.is_in_doubt("a test")
             elif what == "drift":
@@ -147,8 +150,8 @@ def test_a_process_that_does_otherwise_judges_nothing(haproxy: HAProxy, what: st
             else:
                 haproxy.file.write_text(haproxy.file.read_text() + "# by hand\n")
                 await engine.notice()
-            assert not process.may_judge(engine.context, Change([ByFunction(LIGHT)]), engine.document)
-            assert (await prepare(engine.context, Change([ByFunction(LIGHT)]))).plan is None
+            assert not process.may_judge(engine.context, Change([ByFunction(LIGHT)], author=NOBODY), engine.document)
+            assert (await prepare(engine.context, Change([ByFunction(LIGHT)], author=NOBODY))).plan is None
 
     run(work())
 
@@ -173,11 +176,11 @@ def test_what_is_refused_is_taken_back_and_judged_by_a_check(two: HAProxy, monke
             before = two.file.read_bytes()
             genuine, engine.context.check = engine.context.check, replace(engine.context.check, binary="false")
             with pytest.raises(Refused):
-                await engine.write([ByFunction(edit)], Version(1))
+                await engine.write([ByFunction(edit)], Version(1), author=NOBODY)
             assert (two.file.read_bytes(), weight(two), of_second(two), engine.context.pending) == (before, "10", "1", None)
             assert engine.context.running.is_current
             engine.context.check = genuine
-            outcome = await engine.write([ByFunction(edit)], Version(1))
+            outcome = await engine.write([ByFunction(edit)], Version(1), author=NOBODY)
             assert outcome.reload_id
             assert "static LB algorithm" in str(outcome.reasons[0])
             assert (await reload(engine)).status == "succeeded"
@@ -197,7 +200,7 @@ def test_a_process_that_cannot_be_brought_back_is_reloaded(two: HAProxy, monkeyp
             before = two.file.read_bytes()
             engine.context.check = replace(engine.context.check, binary="false")
             with pytest.raises(Refused):
-                await engine.write([ByFunction(both)], Version(1))
+                await engine.write([ByFunction(both)], Version(1), author=NOBODY)
             assert (two.file.read_bytes(), weight(two)) == (before, "10")
             assert engine.context.pending
             assert (await reload(engine)).status == "succeeded"
@@ -228,7 +231,7 @@ def test_the_commands_are_taken_back_where_the_file_cannot_be_replaced(two: HAPr
         async with running_engine(two.directory, two) as engine:
             engine.context.current.file.system = Edited(two.file, full=full)
             with pytest.raises(WriteFailed if full else Conflict):
-                await engine.write([ByFunction(both)], Version(1))
+                await engine.write([ByFunction(both)], Version(1), author=NOBODY)
             engine.context.current.file.system = os
             assert (weight(two), of_second(two), engine.context.pending) == ("10", "1", None)
             assert "weight 77" not in two.file.read_text()
@@ -251,7 +254,7 @@ def test_a_worker_that_ends_with_its_commands(two: HAProxy, monkeypatch: pytest.
                 await genuine()
 
             monkeypatch.setattr(context, "observe", observe)
-            assert (await engine.write([ByFunction(both)], Version(1))).live
+            assert (await engine.write([ByFunction(both)], Version(1), author=NOBODY)).live
             assert (weight(two), of_second(two)) == ("77", "5")
             assert context.running.is_current
 
@@ -264,9 +267,9 @@ def test_a_kill_between_the_commands_and_what_follows(two: HAProxy, replaced: bo
 
     async def work() -> None:
         async with running_engine(two.directory, two) as engine:
-            assert (await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1), author=NOBODY)).live
             context = engine.context
-            prepared = await prepare(context, Change([ByFunction(substituting("weight 11", "weight 77"))]))
+            prepared = await prepare(context, Change([ByFunction(substituting("weight 11", "weight 77"))], author=NOBODY))
             assert prepared.plan and prepared.text
             with suppress(KeyboardInterrupt):
                 async with process.applied(context, prepared.plan, prepared.before, prepared.text.stamped):

@@ -13,6 +13,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.engine import Engine
+from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, reload, run_beside, substituting
 
@@ -84,7 +85,7 @@ def test_a_worker_that_has_read_the_file_is_taken_over(tmp_path: Path) -> None:
 def test_the_copy_of_the_running_text_follows_live_changes(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
         running = engine.context.running
-        assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))).live
+        assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)).live
         assert not running.is_copied
         await watch.look()
         assert running.is_copied

@@ -10,6 +10,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.engine import Engine
 from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, Record
+from haproxy_native.request_context import NOBODY
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, ByFunction, adding, reload, run, running_engine
@@ -23,7 +24,7 @@ def after_a_crash(
     async def within() -> None:
         with HAProxy(directory, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
             async with running_engine(directory, haproxy) as engine:
-                identity = (await engine.write([ByFunction(adding("more"))], Version(1))).reload_id or ""
+                identity = (await engine.write([ByFunction(adding("more"))], Version(1), author=NOBODY)).reload_id or ""
                 records = engine.reloads.records
                 records.update(left(engine, records.get(identity)))
             meanwhile(haproxy)

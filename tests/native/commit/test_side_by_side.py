@@ -17,6 +17,7 @@ from haproxy_native.commit.events import Committed, Event
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, ReloadFailed, RuntimeRefused
 from haproxy_native.reload.strategies import Outcome, Strategy
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy, free_port
@@ -58,9 +59,9 @@ class Gate(Strategy):
 def test_who_is_overtaken_while_haproxy_checks_hears_it_at_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
-            slow = asyncio.create_task(engine.write([ByFunction(adding("slow"))], Version(1)))
+            slow = asyncio.create_task(engine.write([ByFunction(adding("slow"))], Version(1), author=NOBODY))
             await checks(tmp_path, 1)
-            assert (await engine.write([ByFunction(adding("quick"))], Version(1))).version == 2
+            assert (await engine.write([ByFunction(adding("quick"))], Version(1), author=NOBODY)).version == 2
             with pytest.raises(Conflict, match="version in configuration file is 2, given version is 1"):
                 await slow
             assert not engine.document.find("backend", "slow")
@@ -71,9 +72,9 @@ def test_who_is_overtaken_while_haproxy_checks_hears_it_at_once(tmp_path: Path) 
 def test_a_change_of_any_version_begins_again(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
-            slow = asyncio.create_task(engine.amend([ByFunction(adding("slow"))]))
+            slow = asyncio.create_task(engine.amend([ByFunction(adding("slow"))], author=NOBODY))
             await checks(tmp_path, 1)
-            await engine.write([ByFunction(adding("quick"))], Version(1))
+            await engine.write([ByFunction(adding("quick"))], Version(1), author=NOBODY)
             await checks(tmp_path, 3)
             opened = await asyncio.to_thread((tmp_path / "gate").open, "w")
             with opened:
@@ -88,7 +89,7 @@ def test_a_text_is_checked_again_when_a_file_that_it_names_has_changed(tmp_path:
     async def work() -> None:
         async with running_engine(tmp_path, check=gated(tmp_path)) as engine, asyncio.timeout(SECONDS):
             slow = asyncio.create_task(
-                engine.write([ByFunction(lambda document: adding("slow")(_with_map(document, tmp_path)))], Version(1))
+                engine.write([ByFunction(lambda document: adding("slow")(_with_map(document, tmp_path)))], Version(1), author=NOBODY)
             )
             for number in range(2):
                 await checks(tmp_path, number + 1)
@@ -119,8 +120,10 @@ def test_no_change_is_between_the_commands_of_another(haproxy: HAProxy) -> None:
                 await asyncio.sleep(0)
                 seen.append((number, (await engine.runtime.send("get weight app/s1")).split()[0]))
 
-            changes = [change_process(engine.context, "backend/app/server/s1", partial(weigh, number)) for number in range(1, 9)]
-            await asyncio.gather(*changes, engine.amend([ByFunction(substituting("weight 10", "weight 77"))]))
+            changes = [
+                change_process(engine.context, "backend/app/server/s1", partial(weigh, number), author=NOBODY) for number in range(1, 9)
+            ]
+            await asyncio.gather(*changes, engine.amend([ByFunction(substituting("weight 10", "weight 77"))], author=NOBODY))
             assert [int(there) for _, there in seen] == [number for number, _ in seen]
             assert len(seen) == 8
 
@@ -137,9 +140,9 @@ def test_what_is_done_to_the_process_alone_is_an_event(tmp_path: Path) -> None:
             async def refuse() -> None:
                 raise RuntimeRefused("no", "set map")
 
-            await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0))
+            await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0), author=NOBODY)
             with pytest.raises(RuntimeRefused):
-                await change_process(engine.context, "map/a.map", refuse)
+                await change_process(engine.context, "map/a.map", refuse, author=NOBODY)
             assert [event.outcome for event in events if isinstance(event, Committed)] == ["runtime", "failed"]
             assert engine.version() == 1
 
@@ -150,7 +153,7 @@ def test_a_change_of_the_process_alone_does_not_wait_for_a_reload(tmp_path: Path
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine, asyncio.timeout(SECONDS), engine.loading():
-            await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0))
+            await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0), author=NOBODY)
 
     run(work())
 
@@ -159,7 +162,7 @@ def test_a_change_of_the_process_alone_does_not_wait_for_a_reload(tmp_path: Path
 async def loading(engine: Engine) -> AsyncIterator[Gate]:
     """A change whose reload has begun to read the file, and waits at the gate."""
     gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
-    await engine.write([ByFunction(adding("first"))], Version(engine.version()))
+    await engine.write([ByFunction(adding("first"))], Version(engine.version()), author=NOBODY)
     waiting = asyncio.create_task(engine.reloads.force(()))
     await gate.begun.wait()
     yield gate
@@ -181,7 +184,7 @@ def test_what_is_live_while_haproxy_loads_is_live_in_the_new_worker(haproxy: HAP
                     gate.go.set()
                     while (await engine.runtime.worker()).pid == former:
                         await asyncio.sleep(0.01)
-                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 77"))], Version(engine.version()))
+                outcome = await engine.write([ByFunction(substituting("weight 10", "weight 77"))], Version(engine.version()), author=NOBODY)
                 assert outcome.live or outcome.reload_id
             if outcome.live:
                 assert weight(haproxy) == "77"
@@ -199,8 +202,8 @@ def test_what_needs_a_reload_waits_for_the_one_at_work(haproxy: HAProxy) -> None
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
             async with loading(engine):
-                writing = asyncio.create_task(engine.amend([ByFunction(adding("second"))]))
-                live = await engine.amend([ByFunction(substituting("weight 10", "weight 77"))])
+                writing = asyncio.create_task(engine.amend([ByFunction(adding("second"))], author=NOBODY))
+                live = await engine.amend([ByFunction(substituting("weight 10", "weight 77"))], author=NOBODY)
                 assert (live.live, writing.done()) == (True, False)
             outcome = await writing
             assert engine.reloads.pending == outcome.reload_id
@@ -222,7 +225,7 @@ def test_a_refused_text_takes_nothing_live_with_it(haproxy: HAProxy) -> None:
             await push(engine, haproxy.file.read_bytes() + ring.encode(), version=engine.version())
             waiting = asyncio.create_task(engine.reloads.force(()))
             await gate.begun.wait()
-            assert (await engine.write([ByFunction(substituting("weight 10", "weight 77"))], Version(engine.version()))).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 77"))], Version(engine.version()), author=NOBODY)).live
             gate.go.set()
             with pytest.raises(ReloadFailed):
                 await waiting

@@ -9,6 +9,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import soundness
 from haproxy_native.commit.soundness import Soundness
+from haproxy_native.request_context import NOBODY
 from tests.native.engines import ByFunction, adding, run, running_engine
 
 GOOD = "global\n"
@@ -34,7 +35,7 @@ def test_what_was_committed_is_not_checked_again(tmp_path: Path) -> None:
         async with running_engine(tmp_path, check=checker(tmp_path, "exit 0")) as engine:
             assert [await engine.soundness.trouble(10) for _ in range(3)] == ["", "", ""]
             assert count(tmp_path) == 1
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             assert [await engine.soundness.trouble(10) for _ in range(3)] == ["", "", ""]
             assert count(tmp_path) == 2, "the commit's own"
 

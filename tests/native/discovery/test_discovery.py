@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Conflict, NotFound, Unreadable
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from tests.haproxy.process import free_port
 from tests.native.engines import running_engine
 
@@ -43,13 +41,12 @@ def test_without_a_known_creator_one_stops_where_there_are_roles(tmp_path: Path)
         roles: list[Rights] = []
         async with running_engine(tmp_path) as engine, discovery(tmp_path, engine, lambda group, name: next(iter(roles), None)) as each:
             consuls = each.kinds["consul"]
-            made = consuls.create(source)
+            made = consuls.create(source, author=NOBODY)
             await states(consuls, made["id"], "failing")
             roles.append(Rights())
             await states(consuls, made["id"], "stopped")
             assert "not known who has defined this" in consuls.get(made["id"])["status"]["last_error"]
-            with as_author(Author("ann", group="users", rights=Rights())):
-                await consuls.replace(made["id"], source)
+            await consuls.replace(made["id"], source, author=Author("ann", group="users", rights=Rights()))
             roles[:] = [Rights(("admin",), (Rule(ALL, frozenset(VERBS)),))]
             await states(consuls, made["id"], "failing")
 
@@ -62,27 +59,18 @@ async def states(consuls, identity: str, state: str) -> None:
             await asyncio.sleep(0.05)
 
 
-@contextmanager
-def as_author(by: Author) -> Iterator[None]:
-    token = author.set(by)
-    try:
-        yield
-    finally:
-        author.reset(token)
-
-
 def test_ids_are_given_and_last(tmp_path: Path) -> None:
     async def first(consuls) -> None:
-        made = consuls.create({**OFF, "id": "mine"})
+        made = consuls.create({**OFF, "id": "mine"}, author=NOBODY)
         assert made["id"] != "mine"
-        replaced = await consuls.replace(made["id"], {**OFF, "id": "other", "name": "n"})
+        replaced = await consuls.replace(made["id"], {**OFF, "id": "other", "name": "n"}, author=NOBODY)
         assert replaced == {**made, "name": "n"} == consuls.get(made["id"])
 
     async def second(consuls) -> None:
         (kept,) = consuls.list_all()
         await consuls.delete(kept["id"])
         assert consuls.list_all() == []
-        for work in (consuls.delete(kept["id"]), consuls.replace(kept["id"], OFF)):
+        for work in (consuls.delete(kept["id"]), consuls.replace(kept["id"], OFF, author=NOBODY)):
             with pytest.raises(NotFound, match="^instance not found$"):
                 await work
 
@@ -92,14 +80,14 @@ def test_ids_are_given_and_last(tmp_path: Path) -> None:
 
 def test_an_agent_that_is_away_is_told_until_it_is_disabled(tmp_path: Path) -> None:
     async def work(consuls) -> None:
-        made = consuls.create({**OFF, "port": free_port(), "enabled": True, "retry_timeout": 1})
+        made = consuls.create({**OFF, "port": free_port(), "enabled": True, "retry_timeout": 1}, author=NOBODY)
         async with asyncio.timeout(60):
             while "status" not in consuls.get(made["id"]):
                 await asyncio.sleep(0.05)
         status = consuls.get(made["id"])["status"]
         assert status["state"] == "failing"
         assert status["last_error"].startswith("/v1/catalog/services: ")
-        await consuls.replace(made["id"], OFF)
+        await consuls.replace(made["id"], OFF, author=NOBODY)
         assert "status" not in consuls.get(made["id"])
         assert "status" not in (tmp_path / "storage/service_discovery/consul.json").read_text()
 
@@ -112,7 +100,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, caplog: pytest
     file.write_text("{")
 
     async def work(consuls) -> None:
-        for call in (consuls.list_all, lambda: consuls.create(OFF)):
+        for call in (consuls.list_all, lambda: consuls.create(OFF, author=NOBODY)):
             with pytest.raises(Unreadable, match="mend it or remove it"):
                 call()
         assert file.read_text() == "{"
@@ -129,13 +117,13 @@ def test_what_a_definition_brings_back_is_not_renamed(tmp_path: Path) -> None:
 
     async def run() -> None:
         async with running_engine(tmp_path) as engine, discovery(tmp_path, engine) as each:
-            definition = each.kinds["consul"].create({**OFF, "defaults": "plain"})
+            definition = each.kinds["consul"].create({**OFF, "defaults": "plain"}, author=NOBODY)
             each.kinds["consul"]._reconciler._remember(definition["id"], {"c-web"})
             for object_ in ("backend/c-web", "defaults/plain"):
                 with pytest.raises(Conflict, match=f"{object_} is .* consul definition {definition['id']}"):
                     each.kept(object_)
             assert each.kept("backend/c-web2") == [] == each.kept("defaults/other")
-            async with each.renamed("backend/other", "backend/another"):
+            async with each.renamed("backend/other", "backend/another", author=NOBODY):
                 pass
 
     asyncio.run(run())

@@ -10,7 +10,7 @@ from haproxy_native.discovery import backoff as pace
 from haproxy_native.discovery.poller import Applied, Poller, moment
 from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
 from haproxy_native.errors import Forbidden, Refused
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author
 
 WEB = Found({"web": (Endpoint("10.0.0.1", 80),)}, {"api": "500"})
 
@@ -37,7 +37,7 @@ class Script:
 
 
 def poller(*answers: Found | Exception, applied: Applied | Exception = Applied(), interval: float = 0.01) -> Poller:  # noqa: B008
-    async def apply(source: Script, found: Found) -> Applied:
+    async def apply(source: Script, found: Found, standing: Author) -> Applied:
         if isinstance(applied, Exception):
             raise applied
         return applied
@@ -137,8 +137,8 @@ def test_it_stops_without_its_creator_and_goes_on(caplog: pytest.LogCaptureFixtu
             raise now
         return now
 
-    async def apply(source: Script, found: Found) -> Applied:
-        seen.append(author.get())
+    async def apply(source: Script, found: Found, standing: Author) -> Applied:
+        seen.append(standing)
         return Applied()
 
     async def work() -> list[str]:

@@ -13,7 +13,7 @@ from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.request_context import NOBODY, Author, Request
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.text.document import Document
 from tests.native.engines import ByFunction, running_engine
@@ -33,16 +33,15 @@ class World:
     """An engine over a file of `CONFIG`, and what was found so far."""
 
     def __init__(self, engine: Engine, directory: Path) -> None:
-        self.engine, self.file = engine, directory / "discovered.json"
+        self.engine, self.file, self.standing = engine, directory / "discovered.json", NOBODY
         self.restart()
 
     def restart(self) -> None:
         self.reconciler = Reconciler(self.engine, Editor(), self.file)
 
     async def find(self, services: Mapping[str, Sequence[Endpoint]], **unknown: str) -> Applied:
-        return await self.reconciler.apply(
-            DEFINITION, Named(), Found({name: tuple(endpoints) for name, endpoints in services.items()}, unknown)
-        )
+        found = Found({name: tuple(endpoints) for name, endpoints in services.items()}, unknown)
+        return await self.reconciler.apply(DEFINITION, Named(), found, self.standing)
 
     def served(self) -> dict[str, list[str]]:
         lines = {name: section.lines for name, section in self.engine.document.of_kind("backend")}
@@ -81,7 +80,7 @@ def test_with_the_rights_of_who_defined_it(tmp_path: Path, haproxy_binary: str) 
     """A service out of bounds is a trouble of its own."""
 
     async def work(world: World) -> None:
-        author.set(Author("ann", rights=Rights(("web",), (Rule("backend/c-web", frozenset(("create", "change"))),))))
+        world.standing = Author("ann", rights=Rights(("web",), (Rule("backend/c-web", frozenset(("create", "change"))),)))
         applied = await world.find({"web": [ONE], "api": [ONE]})
         assert world.served() == {"c-web": ["10.0.0.1:80"]}
         (trouble,) = applied.troubles
@@ -94,7 +93,7 @@ def test_no_tests_hold_it_up(tmp_path: Path, haproxy_binary: str) -> None:
     """Though a client has begun it, by the call that defined it."""
 
     async def work(world: World) -> None:
-        author.set(Author("ann", request=Request()))
+        world.standing = Author("ann", request=Request())
         world.engine.context.observers.add(RoutingGate(None, tmp_path, lambda: True))  # type: ignore[arg-type]
         assert (await world.find({"web": [ONE]})).troubles == [] and world.served() == {"c-web": ["10.0.0.1:80"]}
 
@@ -132,7 +131,7 @@ def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_bina
         assert world.served() == {"c-api": ["10.0.0.2:80"], "c-web": ["10.0.0.1:80"]}
         assert any(each.startswith("c-lost: ") and "nobody.invalid" in each for each in applied.troubles), applied
         assert any(each.startswith("c-two words: ") for each in applied.troubles)
-        assert world.engine.transactions() == [], "what nobody asked for leaves nothing to clean up"
+        assert world.engine.transactions(author=NOBODY) == [], "what nobody asked for leaves nothing to clean up"
 
     at_work(tmp_path, haproxy_binary, work)
 
@@ -140,7 +139,7 @@ def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_bina
 def test_what_others_write_meanwhile_stays(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
         more = "backend mine from base\n"
-        other = asyncio.create_task(world.engine.amend([ByFunction(lambda document: Document.parse(document.text + more))]))
+        other = asyncio.create_task(world.engine.amend([ByFunction(lambda document: Document.parse(document.text + more))], author=NOBODY))
         services = {f"s{number}": [ONE] for number in range(20)}
         assert (await world.find(services)).troubles == []
         await other

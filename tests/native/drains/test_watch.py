@@ -10,6 +10,7 @@ from haproxy_native.drains.watch import MAINTENANCE, Watch
 from haproxy_native.editing.editor import Editor
 from haproxy_native.operations.operations import Operations, Running
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.request_context import NOBODY
 from haproxy_native.workers.workers import Workers
 from tests.haproxy.process import HAProxy
 from tests.native.engines import reload, run, running_engine
@@ -32,7 +33,7 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
             running_engine(tmp_path, haproxy) as engine,
             Operations(engine.database, {"drain": work}) as operations,
         ):
-            operations.begin("drain", **Drain([OBJECT, "backend/app/server/gone"], timeout=0.0).arguments)
+            operations.begin("drain", **Drain([OBJECT, "backend/app/server/gone"], timeout=0.0).arguments, author=NOBODY)
             overrides = Overrides(engine, Editor())
             watch = Watch(engine, Workers(engine), overrides, await seen.get())
             assert await watch.is_idle() and watch.is_late and state() == "8"

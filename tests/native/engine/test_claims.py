@@ -16,7 +16,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.observed import Claim
 from haproxy_native.planning.outcome import Plan
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.server_state import IN_PROGRESS
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
@@ -119,8 +119,8 @@ def stating(document: Document, claims: frozenset[Claim]) -> Stating:
     return Stating(document, claimed=claims)
 
 
-async def put_back(engine: Engine, way: str) -> Outcome:
-    return await engine.write([stating(engine.document, ONE)], Version(engine.version()), skips_same=way == "patch")
+async def put_back(engine: Engine, way: str, author: Author = NOBODY) -> Outcome:
+    return await engine.write([stating(engine.document, ONE)], Version(engine.version()), skips_same=way == "patch", author=author)
 
 
 @pytest.mark.parametrize("way", ["put", "patch"])
@@ -153,7 +153,7 @@ def test_servers_of_any_line_are_set_back(tmp_path: Path, case: str, version: st
                     before = state(haproxy)
                     for each in filter(None, command.split("; ")):
                         assert not haproxy.ask(each).startswith("No such")
-                    outcome = await engine.write([stating(engine.document, frozenset({claim}))], Version(engine.version()))
+                    outcome = await engine.write([stating(engine.document, frozenset({claim}))], Version(engine.version()), author=NOBODY)
                     if command and commands is None:
                         assert outcome.reload_id
                         await reload(engine)
@@ -172,19 +172,21 @@ def test_a_transaction_remembers_what_is_claimed_in_it(haproxy: HAProxy, change:
         before = state(haproxy)
         async with running_engine(haproxy.directory, haproxy) as engine:
             haproxy.ask("set server app/s1 weight 5")
-            transaction = engine.start_transaction(engine.version())
+            transaction = engine.start_transaction(engine.version(), author=NOBODY)
             await edited(engine, transaction.id)
         async with running_engine(haproxy.directory, haproxy) as engine:
-            planned = await engine.plan_transaction(transaction.id)
-            _, outcome = await engine.commit_transaction(transaction.id)
+            planned = await engine.plan_transaction(transaction.id, author=NOBODY)
+            _, outcome = await engine.commit_transaction(transaction.id, author=NOBODY)
             assert outcome.live and "set server app/s1 weight 10" in outcome.commands
             assert [*planned.commands] == [*outcome.commands], "its plan shows what it sets back"
             assert state(haproxy)[0] == before[0]
 
     async def edited(engine: Engine, id_: str) -> None:
-        await engine.write([stating(engine.read(id_), ONE)], transaction_id=id_)
+        await engine.write([stating(engine.read(id_), ONE)], transaction_id=id_, author=NOBODY)
         if change:
-            await engine.write([ByFunction(substituting("127.0.0.1:2 weight 10", "127.0.0.1:2 weight 11"))], transaction_id=id_)
+            await engine.write(
+                [ByFunction(substituting("127.0.0.1:2 weight 10", "127.0.0.1:2 weight 11"))], transaction_id=id_, author=NOBODY
+            )
 
     run(work())
 
@@ -207,7 +209,7 @@ def test_the_history_names_what_was_set_back(haproxy: HAProxy) -> None:
             haproxy.ask("set server app/s1 weight 5")
             haproxy.ask("set server app/s1 state maint")
             heavier = substituting("weight 10 maxconn 20", "weight 11 maxconn 20")(engine.document)
-            await engine.write([stating(heavier, ONE)], Version(engine.version()))
+            await engine.write([stating(heavier, ONE)], Version(engine.version()), author=NOBODY)
             assert (await last(history))[1] == changed[:1]
             haproxy.ask("set server app/s1 state maint")
             haproxy.ask("del server app/s1")
@@ -231,7 +233,7 @@ def test_only_what_is_claimed(haproxy: HAProxy) -> None:
             haproxy.ask("set server app/s2 weight 5")
             haproxy.ask("set server app/s1 weight 5")
             haproxy.ask("set server app/s1 state maint")
-            outcome = await engine.write([], Version(engine.version()))
+            outcome = await engine.write([], Version(engine.version()), author=NOBODY)
             assert outcome.live and not outcome.commands
             outcome = await put_back(engine, "put")
             assert sorted(outcome.commands) == ["set server app/s1 state ready", "set server app/s1 weight 10"]
@@ -247,8 +249,7 @@ def test_only_who_may_do_everything_sets_back_what_others_set(tmp_path: Path, ri
     async def work() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             haproxy.ask("set server app/s1 weight 5")
-            author.set(Author("ann", rights=rights))
-            assert len((await put_back(engine, "put")).commands) == commands
+            assert len((await put_back(engine, "put", Author("ann", rights=rights))).commands) == commands
 
     with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly("3.2")) as haproxy:
         run(work())
@@ -261,7 +262,7 @@ def test_a_push_of_the_same_text_sets_nothing_back(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             haproxy.ask("set server app/s1 state drain")
             before = state(haproxy)
-            assert not (await engine.plan(Change([await engine.text(engine.raw())]))).commands
+            assert not (await engine.plan(Change([await engine.text(engine.raw())], author=NOBODY))).commands
             outcome = await push(engine, engine.raw(), version=engine.version())
             assert outcome.live and not outcome.commands and state(haproxy) == before
 
@@ -274,7 +275,7 @@ def test_overrides_stay(haproxy: HAProxy) -> None:
             (before,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
             haproxy.ask("set server app/s1 weight 5")
             (after,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
-            overrides.record([(before, after)])
+            overrides.record([(before, after)], author=NOBODY)
             haproxy.ask("set server app/s1 addr 127.0.0.3 port 7")
             outcome = await put_back(engine, "put")
             assert outcome.commands == ["set server app/s1 addr 127.0.0.1 port 1"]
@@ -295,7 +296,7 @@ def test_an_override_that_comes_while_a_put_is_planned_stays(tmp_path: Path, mon
                 (before,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
                 haproxy.ask("set server app/s1 weight 4")
                 (after,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
-                overrides.record([(before, after)])
+                overrides.record([(before, after)], author=NOBODY)
                 return plan
 
             haproxy.ask("set server app/s1 weight 5")

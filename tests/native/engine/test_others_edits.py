@@ -14,6 +14,7 @@ from haproxy_native.errors import (
     Conflict,
     Unreadable,
 )
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, adding, backends, reload, run, running_engine, substituting
@@ -23,15 +24,15 @@ class TestOthersEdits:
     def test_an_edit_is_noticed_and_never_overwritten(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:
-                await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))
+                await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1), author=NOBODY)
                 with haproxy.file.open("a") as file:
                     file.write("\nbackend by-hand from base\n")
                 edited = haproxy.file.read_bytes()
                 with pytest.raises(Conflict, match="version in configuration file is 3, given version is 2"):
-                    await engine.write([ByFunction(adding("b"))], Version(2))
+                    await engine.write([ByFunction(adding("b"))], Version(2), author=NOBODY)
                 assert haproxy.file.read_bytes() == edited == engine.raw()
                 assert engine.read().find("backend", "by-hand")
-                outcome = await engine.write([ByFunction(substituting("weight 11", "weight 12"))], Version(3))
+                outcome = await engine.write([ByFunction(substituting("weight 11", "weight 12"))], Version(3), author=NOBODY)
                 assert outcome.reload_id, "the edit by hand is not in the process"
                 assert header.version_of(Document.parse(engine.raw())) == 4
                 assert (await reload(engine)).status == "succeeded"
@@ -45,7 +46,7 @@ class TestOthersEdits:
             edit = CheckSettings(command=f"sh -c 'echo backend by-hand >> {tmp_path}/haproxy.cfg'")
             async with running_engine(tmp_path, check=edit) as engine:
                 with pytest.raises(Conflict, match="version in configuration file is 2, given version is 1"):
-                    await engine.write([ByFunction(adding("b"))], Version(1))
+                    await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
                 assert (tmp_path / "haproxy.cfg").read_text() == "global\nbackend by-hand\n"
                 assert engine.read().find("backend", "by-hand")
 
@@ -70,7 +71,7 @@ class TestOthersEdits:
             async with running_engine(tmp_path) as engine:
                 assert engine.version() == version, "it is remembered, though the file does not say it"
                 assert (tmp_path / "haproxy.cfg").read_text() == text
-                await engine.write([ByFunction(adding("b"))], Version(version))
+                await engine.write([ByFunction(adding("b"))], Version(version), author=NOBODY)
                 assert engine.version() == version + 1 == header.version_of(engine.document)
 
         run(work())
@@ -108,21 +109,21 @@ class TestOthersEdits:
         async def work() -> None:
             (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
             async with running_engine(tmp_path) as engine:
-                kept, overtaken = engine.start_transaction(7).id, engine.start_transaction(7).id
+                kept, overtaken = engine.start_transaction(7, author=NOBODY).id, engine.start_transaction(7, author=NOBODY).id
                 for id_ in (kept, overtaken):
-                    await engine.write([ByFunction(adding("b"))], transaction_id=id_)
+                    await engine.write([ByFunction(adding("b"))], transaction_id=id_, author=NOBODY)
             async with running_engine(tmp_path) as engine:
-                assert (await engine.commit_transaction(kept))[1].version == 8
-                overtaken = engine.start_transaction(8).id
-                await engine.write([ByFunction(adding("c"))], transaction_id=overtaken)
+                assert (await engine.commit_transaction(kept, author=NOBODY))[1].version == 8
+                overtaken = engine.start_transaction(8, author=NOBODY).id
+                await engine.write([ByFunction(adding("c"))], transaction_id=overtaken, author=NOBODY)
             text = (tmp_path / "haproxy.cfg").read_text() + "backend by-hand\n"
             (tmp_path / "haproxy.cfg").write_text(text)
             async with running_engine(tmp_path) as engine:
                 assert engine.version() == 8
                 with pytest.raises(Conflict, match="version 8 is not the one that the transaction started from"):
-                    await engine.commit_transaction(overtaken)
+                    await engine.commit_transaction(overtaken, author=NOBODY)
                 assert (tmp_path / "haproxy.cfg").read_text() == text
-                assert engine.transaction(overtaken).status == "outdated"
+                assert engine.transaction(overtaken, author=NOBODY).status == "outdated"
 
         run(work())
 
@@ -160,7 +161,7 @@ class TestOthersEdits:
             async with running_engine(tmp_path) as engine:
                 (tmp_path / "haproxy.cfg").unlink()
                 with pytest.raises(Unreadable):
-                    await engine.write([ByFunction(adding("b"))], Version(1))
+                    await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
                 assert not (tmp_path / "haproxy.cfg").exists()
                 assert engine.read().sections
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
+from haproxy_native.request_context import NOBODY
 from tests.demo.test_children import is_alive
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, ByFunction, adding, backends, reload, run, running_engine, substituting, weight
@@ -39,10 +40,10 @@ async def other_worker(haproxy: HAProxy, pid: int) -> bool:
 def test_a_reload_by_hand_loads_what_was_pending(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            assert (await engine.write([ByFunction(adding("b"))], Version(1))).reload_id
+            assert (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).reload_id
             await reloaded_by_hand(haproxy)
             assert backends(haproxy) == ["app", "b"]
-            assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(2))).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(2), author=NOBODY)).live
             assert engine.running is engine.document
             assert weight(haproxy) == "20"
 
@@ -55,7 +56,7 @@ def test_an_edit_and_a_reload_by_hand(haproxy: HAProxy) -> None:
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             await reloaded_by_hand(haproxy)
             assert await engine.notice()
-            assert (await engine.write([ByFunction(substituting("weight 20", "weight 10"))], Version(2))).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 10"))], Version(2), author=NOBODY)).live
             assert weight(haproxy) == "10", "back to what was loaded before the edit, but not since"
 
     run(work())
@@ -67,7 +68,7 @@ def test_a_file_that_changed_after_the_reload_by_hand(haproxy: HAProxy) -> None:
             await reloaded_by_hand(haproxy)
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             assert await engine.notice()
-            outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))
+            outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2), author=NOBODY)
             assert outcome.reload_id, "whether the worker has loaded the edited text is unknown"
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "30"
@@ -79,10 +80,10 @@ def test_haproxy_down_at_our_start(haproxy: HAProxy) -> None:
     async def work() -> None:
         haproxy.stop()
         async with running_engine(haproxy.directory, haproxy) as engine:
-            outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
+            outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
             assert outcome.reload_id
             haproxy.start()
-            assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2), author=NOBODY)).live
             assert weight(haproxy) == "30"
 
     run(work())
@@ -93,11 +94,11 @@ def test_haproxy_started_anew(haproxy: HAProxy) -> None:
 
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))).live
+            assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)).live
             haproxy.stop()
             haproxy.start()
             assert weight(haproxy) == "20"
-            assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2), author=NOBODY)).live
             assert weight(haproxy) == "30"
 
     run(work())

@@ -15,7 +15,7 @@ from haproxy_native.errors import (
     RuntimeFailure,
     Unreadable,
 )
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from tests.haproxy.process import HAProxy
 from tests.native.engines import UNKNOWN, ByFunction, adding, body, push, reload, run, running_engine, substituting, weight
 
@@ -30,7 +30,7 @@ class TestRaw:
                 assert weight(haproxy) == "33"
                 pushed = engine.raw()
                 assert pushed.decode().split("\n", 2)[1:] == ["# _version=2", text.replace("# _version=77\n", "")]
-                await engine.write([ByFunction(substituting("weight   33", "weight   34"))], Version(2))
+                await engine.write([ByFunction(substituting("weight   33", "weight   34"))], Version(2), author=NOBODY)
                 assert "Dataplaneapi managed" not in engine.raw().decode()
                 restored = await push(engine, engine.raw(version=2), version=3)
                 assert restored.live
@@ -43,15 +43,15 @@ class TestRaw:
         async def work() -> None:
             text = body(haproxy.file)
             async with running_engine(haproxy.directory, haproxy) as engine:
-                await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1))
+                await engine.write([ByFunction(substituting("weight 10", "weight 11"))], Version(1), author=NOBODY)
                 assert "Dataplaneapi managed" in engine.raw().decode()
             async with running_engine(haproxy.directory, haproxy, short_header=True) as engine:
                 assert engine.version() == 2
-                outcome = await engine.write([ByFunction(substituting("weight 11", "weight 12"))], Version(2))
+                outcome = await engine.write([ByFunction(substituting("weight 11", "weight 12"))], Version(2), author=NOBODY)
                 assert (outcome.live, weight(haproxy)) == (True, "12")
                 assert engine.raw().decode() == "# _version=3\n" + text.replace("weight 10", "weight 12")
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 12", "weight 13"))
-                assert (await engine.write([ByFunction(substituting("weight 13", "weight 14"))], Version(4))).version == 5
+                assert (await engine.write([ByFunction(substituting("weight 13", "weight 14"))], Version(4), author=NOBODY)).version == 5
                 assert engine.raw().decode() == "# _version=5\n" + text.replace("weight 10", "weight 14")
 
         run(work())
@@ -86,16 +86,16 @@ class TestRaw:
         async def work() -> None:
             text = haproxy.file.read_bytes()
             wrong = 1 + text.partition(b"weight")[0].count(b"\n")
-            author.set(Author("ann", request_id="1"))
+            ann = Author("ann", request_id="1")
             async with running_engine(haproxy.directory, haproxy) as engine:
-                await engine.validate(text)
+                await engine.validate(text, author=ann)
                 with pytest.raises(Refused, match=rf'^validation error: line {wrong} of .*\nexit status 1: msg="config'):
-                    await engine.validate(text.replace(b"weight", b"weihgt"))
+                    await engine.validate(text.replace(b"weight", b"weihgt"), author=ann)
                 for line in (b"", b"# _version=1\n", b"# _md5hash=0\n# _version=1\n"):
                     version, above = engine.version(), line.count(b"\n")
                     with pytest.raises(Refused, match=f"^validation error: line {wrong + above} of haproxy.cfg, in 'backend app"):
-                        await push(engine, line + text.replace(b"weight", b"weihgt"), version=version)
-                assert (engine.version(), {each.status for each in engine.transactions()}) == (1, {"failed"})
+                        await push(engine, line + text.replace(b"weight", b"weihgt"), version=version, author=ann)
+                assert (engine.version(), {each.status for each in engine.transactions(author=ann)}) == (1, {"failed"})
                 assert haproxy.file.read_bytes() == text
 
         run(work())
@@ -110,7 +110,7 @@ class TestRaw:
                     engine.raw(version=1, transaction_id=UNKNOWN)
                 with pytest.raises(NoTransaction):
                     engine.raw(transaction_id=UNKNOWN)
-                await engine.write([ByFunction(adding("b"))], Version(1))
+                await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
                 assert engine.raw(version=1).decode().split("\n", 4)[4] == "global\n"
                 (tmp_path / "haproxy.cfg").unlink()
                 with pytest.raises(Unreadable):
@@ -123,9 +123,11 @@ class TestRaw:
             text = haproxy.file.read_text()
             async with running_engine(haproxy.directory, haproxy) as engine:
                 changed = text.replace("weight 10", "weight 77")
-                done = await push(engine, changed.encode(), version=1, reload=Reload.NONE, actions="SetServerWeight app s1 77")
+                done = await push(
+                    engine, changed.encode(), version=1, reload=Reload.NONE, actions="SetServerWeight app s1 77", author=NOBODY
+                )
                 assert (done.version, weight(haproxy)) == (2, "77")
-                assert (await engine.write([ByFunction(substituting("weight 77", "weight 10"))], Version(2))).live
+                assert (await engine.write([ByFunction(substituting("weight 77", "weight 10"))], Version(2), author=NOBODY)).live
                 assert weight(haproxy) == "10"
                 structural = text + "\nbackend b from base\n"
                 await push(engine, structural.encode(), version=3, reload=Reload.NONE, actions="SetServerWeight app s1 5")

@@ -13,6 +13,7 @@ from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import aftermath
 from haproxy_native.commit.change import Reload
 from haproxy_native.errors import Conflict, NoTransaction, WriteFailed
+from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy
 from tests.native.disk.failing import FailingSystem, fail_with
 from tests.native.engines import ByFunction, adding, body, push, reload, run, running_engine, substituting, weight
@@ -26,7 +27,7 @@ def test_an_edit_by_hand_that_a_reload_loads(haproxy: HAProxy) -> None:
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "20"
-            assert (await engine.write([ByFunction(substituting("weight 20", "weight 10"))], Version(2))).live
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 10"))], Version(2), author=NOBODY)).live
             assert weight(haproxy) == "10"
 
     run(work())
@@ -40,7 +41,7 @@ def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
             async with engine.loading():
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
                 await aftermath.succeeded(engine.context)
-            outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2))
+            outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2), author=NOBODY)
             assert outcome.reload_id
             assert "while HAProxy read it" in outcome.reasons[0].why
 
@@ -54,10 +55,10 @@ def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         async with running_engine(tmp_path) as engine:
             monkeypatch.setattr(engine.context.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
             with pytest.raises(Conflict, match="is 2, given version is 1"):
-                await engine.write([ByFunction(adding("b"))], Version(1))
+                await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             monkeypatch.undo()
             assert file.read_text() == "global\nbackend by-hand\n"
-            assert (await engine.write([ByFunction(adding("b"))], Version(2))).version == 3
+            assert (await engine.write([ByFunction(adding("b"))], Version(2), author=NOBODY)).version == 3
             assert engine.document.find("backend", "by-hand")
 
     run(work())
@@ -81,7 +82,7 @@ def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytes
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
             engine.context.current.file.system = Undated()
-            await engine.write([ByFunction(adding("ours"))], Version(1))
+            await engine.write([ByFunction(adding("ours"))], Version(1), author=NOBODY)
             looks = engine.context.current.file.seen()
             monkeypatch.setattr(engine.context.current.file, "seen", lambda: looks)
             file.write_text(file.read_text().replace("ours", "hand"))
@@ -109,7 +110,7 @@ def test_a_planner_that_fails_leads_to_a_reload(haproxy: HAProxy, monkeypatch: p
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             monkeypatch.setattr(engine.context, "plan", lambda *_: 1 // 0)
-            outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
+            outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
             assert outcome.reload_id
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "20"
@@ -122,9 +123,11 @@ def test_a_quoted_server_changes_live(haproxy: HAProxy) -> None:
         haproxy.file.write_text(haproxy.file.read_text() + '  server "s2" 127.0.0.1:2 weight 7\n')
         async with running_engine(haproxy.directory, haproxy) as engine:
             assert (await reload(engine)).status == "succeeded"
-            assert (await engine.write([ByFunction(substituting("weight 7", "weight 8"))], Version(1))).live
+            assert (await engine.write([ByFunction(substituting("weight 7", "weight 8"))], Version(1), author=NOBODY)).live
             assert haproxy.ask_master("@1 get weight app/s2").split()[0] == "8"
-            assert (await engine.write([ByFunction(substituting('  server "s2" 127.0.0.1:2 weight 8\n', ""))], Version(2))).live
+            assert (
+                await engine.write([ByFunction(substituting('  server "s2" 127.0.0.1:2 weight 8\n', ""))], Version(2), author=NOBODY)
+            ).live
             assert " s2 " not in haproxy.ask("show servers state app")
 
     run(work())
@@ -138,7 +141,7 @@ def test_actions_are_run_as_given(haproxy: HAProxy) -> None:
             text = haproxy.file.read_text().replace("weight 10", "weight 20")
             await push(engine, text.encode(), version=1, reload=Reload.NONE, actions="SetServerWeight app s1 15")
             assert weight(haproxy) == "15"
-            assert (await engine.write([ByFunction(substituting("weight 20", "weight 21"))], Version(2))).reload_id
+            assert (await engine.write([ByFunction(substituting("weight 20", "weight 21"))], Version(2), author=NOBODY)).reload_id
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "21"
 
@@ -149,12 +152,12 @@ def test_a_transaction_is_not_deleted_while_it_is_committed(tmp_path: Path) -> N
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path, check=CheckSettings(command="sleep 0.3")) as engine:
-            id_ = engine.start_transaction(1).id
-            await engine.context.transactions.change(id_, adding("b"))
-            committing = asyncio.create_task(engine.commit_transaction(id_))
+            id_ = engine.start_transaction(1, author=NOBODY).id
+            await engine.context.transactions.change(id_, adding("b"), author=NOBODY)
+            committing = asyncio.create_task(engine.commit_transaction(id_, author=NOBODY))
             await asyncio.sleep(0)
             with pytest.raises(NoTransaction, match="is being committed"):
-                engine.delete_transaction(id_)
+                engine.delete_transaction(id_, author=NOBODY)
             assert (await committing)[1].version == 2
 
     run(work())
@@ -172,10 +175,10 @@ def test_a_promise_outlives_a_later_write_that_failed(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            promised = (await engine.write([ByFunction(adding("b"))], Version(1))).reload_id
+            promised = (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).reload_id
             engine.context.current.file.system = failing_rename()
             with pytest.raises(WriteFailed):
-                await engine.write([ByFunction(adding("c"))], Version(2))
+                await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
         async with running_engine(tmp_path) as engine:
             assert engine.reloads.pending == promised, "the same reload, under its id"
             assert engine.reloads.records.api(promised)["status"] == "in_progress"
@@ -189,7 +192,7 @@ def test_a_push_without_a_reload_takes_no_promise_back(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            promised = (await engine.write([ByFunction(adding("b"))], Version(1))).reload_id
+            promised = (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).reload_id
             await push(engine, b"global\nbackend pushed\n", version=2, reload=Reload.NONE)
         async with running_engine(tmp_path) as engine:
             assert engine.reloads.pending == promised

@@ -13,7 +13,7 @@ from haproxy_native.commit.events import Reloaded
 from haproxy_native.editing.editor import Editor
 from haproxy_native.event_stream.changes import MOST_EFFECTS, Changes
 from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventStream, Wanted
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 from tests.native.engines import ByFunction, adding, reload, run, running_engine, substituting
 
@@ -45,8 +45,7 @@ async def published(directory: Path):
 def test_a_change_of_the_configuration(tmp_path: Path) -> None:
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
-            author.set(Author("ann", "192.0.2.1", "r-1", "why"))
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=Author("ann", "192.0.2.1", "r-1", "why"))
             event = await read.next()
             assert (event["type"], event["object"]) == (CONFIG, "backend/b")
             data = event["data"]
@@ -65,7 +64,7 @@ def test_a_change_of_the_configuration(tmp_path: Path) -> None:
 def test_secrets_are_masked(tmp_path: Path) -> None:
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
-            await engine.write([ByFunction(substituting("hidden", "concealed"))], Version(1))
+            await engine.write([ByFunction(substituting("hidden", "concealed"))], Version(1), author=NOBODY)
             text = json.dumps(await read.next())
             assert "hidden" not in text and "concealed" not in text and text.count("<masked>") == 2
 
@@ -94,7 +93,7 @@ def test_large_changes_are_shortened(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with published(tmp_path) as (engine, read):
-            await engine.write([ByFunction(edit)], Version(1))
+            await engine.write([ByFunction(edit)], Version(1), author=NOBODY)
             event = await read.next()
             assert event["object"] == "configuration" and event["data"]["shortened"]
             assert (len(event["data"]["objects"]), len(event["data"]["effects"])) == (MOST_EFFECTS + 1, MOST_EFFECTS)
@@ -122,7 +121,7 @@ def test_the_process_alone(tmp_path: Path) -> None:
                 return None
 
             for object_, type_ in (("map/hosts.map", STORAGE), ("certificate/a.pem", CERTIFICATE)):
-                await change_process(engine.context, object_, apply)
+                await change_process(engine.context, object_, apply, author=NOBODY)
                 event = await read.next()
                 assert (event["type"], event["object"], event["data"]["outcome"]) == (type_, object_, "runtime")
 

@@ -4,6 +4,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.editing.editor import Editor
 from haproxy_native.event_stream.events import EventSources
 from haproxy_native.event_stream.stream import CONFIG, RELOAD, SERVER, STATS, WORKER, Wanted
+from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG as TEXT
 from tests.native.engines import ByFunction, adding, run, running_engine
@@ -30,7 +31,7 @@ def test_without_a_haproxy_there_are_events_of_changes(tmp_path: Path) -> None:
         async with running_engine(tmp_path) as engine, EventSources(engine, Editor()) as sources:
             assert "servers" not in await sources.present(Wanted({SERVER}))
             with sources.stream.subscription(Wanted()) as subscription:
-                await engine.write([ByFunction(adding("b"))], Version(1))
+                await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
                 (event,) = await subscription.read(60)
                 assert event.type == CONFIG
         assert subscription.is_closed is False, "it had left before"

@@ -13,6 +13,7 @@ from haproxy_native.errors import BadRequest, Refused
 from haproxy_native.explain.explain import Explain
 from haproxy_native.explain.explanation import Server
 from haproxy_native.explain.question import Question
+from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import running_engine
 
@@ -55,7 +56,7 @@ def asking(directory: Path, binary: str, work: Callable[[Engine, Explain], Await
 def test_servers_with_their_states(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(engine: Engine, explain: Explain) -> None:
         await engine.context.runtime.send("set server shop/one state drain")
-        (found,) = await explain.answers(engine.candidate(), [Question("http://a/")])
+        (found,) = await explain.answers(engine.candidate(author=NOBODY), [Question("http://a/")])
         assert found.servers == [Server("one", 10, None, "drain"), Server("two", 1, True, "up"), Server("three", 1, None, "maint")]
         assert (found.backend, found.server, found.status) == ("shop", "two", 200)
 
@@ -65,10 +66,10 @@ def test_servers_with_their_states(tmp_path: Path, haproxy_binary: str) -> None:
 def test_a_file_that_changes_counts_at_once(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(engine: Engine, explain: Explain) -> None:
         questions = [Question("http://a/other"), Question("http://a/new")]
-        assert [each.backend for each in await explain.answers(engine.candidate(), questions)] == ["other", "shop"]
+        assert [each.backend for each in await explain.answers(engine.candidate(author=NOBODY), questions)] == ["other", "shop"]
         (tmp_path / "new").write_text("/other shop\n/new other\n")
         os.replace(tmp_path / "new", tmp_path / "paths.map")
-        assert [each.backend for each in await explain.answers(engine.candidate(), questions)] == ["shop", "other"]
+        assert [each.backend for each in await explain.answers(engine.candidate(author=NOBODY), questions)] == ["shop", "other"]
 
     asking(tmp_path, haproxy_binary, work)
 
@@ -78,7 +79,7 @@ def test_what_a_question_leaves_behind_is_not_there_for_the_next(tmp_path: Path,
         rule = f"    http-request set-map({tmp_path / 'paths.map'}) %[path] other if {{ path /new }}\n"
         text = engine.document.text.replace("    use_backend", f"{rule}    use_backend")
         questions = [Question(f"http://a{path}") for path in ("/new", "/new", "/x")]
-        found = await explain.answers(engine.candidate(text.encode()), questions)
+        found = await explain.answers(engine.candidate(text.encode(), author=NOBODY), questions)
         assert [(each.backend, len(each.rules)) for each in found] == [("other", 2), ("other", 2), ("shop", 1)]
 
     asking(tmp_path, haproxy_binary, work)
@@ -87,20 +88,20 @@ def test_what_a_question_leaves_behind_is_not_there_for_the_next(tmp_path: Path,
 def test_a_text_that_haproxy_refuses(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(engine: Engine, explain: Explain) -> None:
         with pytest.raises(Refused, match="nonsense"):
-            await explain.answers(engine.candidate(b"frontend a\n    bind :80\n    nonsense\n"), [Question("http://a/")])
+            await explain.answers(engine.candidate(b"frontend a\n    bind :80\n    nonsense\n", author=NOBODY), [Question("http://a/")])
         for wrong in ("global\n    bogus 1\n", "rubbish\n", "backend b\n    server s 10.0.0.1:80 chekc\n"):
             text = f"{wrong}frontend a\n    bind :80\n".encode()
             with pytest.raises(Refused, match="bogus|rubbish|chekc"):
-                await explain.answers(engine.candidate(text), [Question("http://a/")])
+                await explain.answers(engine.candidate(text, author=NOBODY), [Question("http://a/")])
         with pytest.raises(BadRequest, match="no listener takes this"):
-            await explain.answers(engine.candidate(), [Question("http://a/", frontend="none")])
+            await explain.answers(engine.candidate(author=NOBODY), [Question("http://a/", frontend="none")])
 
     asking(tmp_path, haproxy_binary, work)
 
 
 def test_the_running_haproxy_is_not_asked_for_requests(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(engine: Engine, explain: Explain) -> None:
-        await explain.answers(engine.candidate(), [Question("http://a/")] * 3)
+        await explain.answers(engine.candidate(author=NOBODY), [Question("http://a/")] * 3)
         shown = await engine.context.runtime.send("show stat site 1 -1")
         columns = dict(zip(shown.splitlines()[0].lstrip("# ").split(","), shown.splitlines()[1].split(","), strict=True))
         assert columns["stot"] == "0"

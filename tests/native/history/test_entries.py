@@ -8,7 +8,7 @@ from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
 from haproxy_native.editing.editor import Editor
 from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, record, sections, summary
-from haproxy_native.request_context import Author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 
 ANN = Author("ann")
@@ -31,7 +31,7 @@ def test_a_change_of_the_configuration() -> None:
     )
     assert made.contents == [Content("", "/haproxy.cfg", OLD.data, NEW.data)]
     assert made.objects == ["backend/b", "log_forward/l"], "comments count, and kinds are the API's"
-    assert Change([]).object == ""
+    assert Change([], author=NOBODY).object == ""
 
 
 def test_a_stored_file() -> None:

@@ -16,7 +16,7 @@ from haproxy_native.history.contents import forget
 from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.request_context import OUTSIDE, Author, author
+from haproxy_native.request_context import NOBODY, OUTSIDE, Author
 from tests.databases import damage
 from tests.native.engines import ByFunction, adding, run, running_engine
 
@@ -44,8 +44,8 @@ async def entries(history: History) -> list[Entry]:
 def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            author.set(Author("ann", "192.0.2.1", "r-1", "why"))
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            ann = Author("ann", "192.0.2.1", "r-1", "why")
+            await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             database = sqlite3.connect(state(tmp_path) / "state.db")
             assert database.execute("SELECT name, message, version FROM entry").fetchall() == [("ann", "why", 2)]
             (entry,) = await entries(history)
@@ -77,7 +77,7 @@ def test_an_edit_by_others(tmp_path: Path) -> None:
 def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
         path = tmp_path / "haproxy.cfg"
         path.write_text(path.read_text() + "# by hand\n")
         async with recorded(tmp_path) as (engine, history):
@@ -88,7 +88,7 @@ def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
             (content,) = await history.ask(Journal.contents, found[0].id)
             assert content.after == path.read_bytes() and content.after.endswith(b"# by hand\n")
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("c"))], Version(engine.version()))
+            await engine.write([ByFunction(adding("c"))], Version(engine.version()), author=NOBODY)
             assert len(await entries(history)) == 3, "once"
 
     run(work())
@@ -97,7 +97,7 @@ def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
 def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, _):
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
         database = sqlite3.connect(state(tmp_path) / "state.db")
         database.executescript("DELETE FROM effects; DELETE FROM touched")
         database.close()
@@ -118,7 +118,7 @@ def test_the_process_alone(tmp_path: Path) -> None:
             async def apply() -> list[Member]:
                 return [member]
 
-            await change_process(engine.context, member.object, apply)
+            await change_process(engine.context, member.object, apply, author=NOBODY)
             (entry,) = await entries(history)
             assert entry.kind == RUNTIME and await history.ask(Journal.members, entry.id) == [member]
 
@@ -132,7 +132,7 @@ def test_what_was_refused(tmp_path: Path) -> None:
         binary.chmod(0o755)
         async with recorded(tmp_path, check=CheckSettings(str(binary))) as (engine, history):
             with pytest.raises(Refused):
-                await engine.write([ByFunction(adding("b"))], Version(1))
+                await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             async with asyncio.timeout(60):
                 while not (found := await history.ask(lambda journal: list(journal.refusals()))):
                     await asyncio.sleep(0.01)
@@ -151,19 +151,16 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
     async def work() -> None:
         state(tmp_path).write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
-            token = author.set(Author("ann", "192.0.2.1", "r-1"))
-            try:
-                with pytest.raises(Unrecorded, match="the database .* cannot be used"):
-                    await engine.write([ByFunction(adding("b"))], Version(1))
-                with pytest.raises(Unrecorded, match="the database .* cannot be used"):
-                    await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"))]))
-                assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
-                await change_process(engine.context, "backend/b/server/a", change)
-                assert made and engine.database.trouble.startswith("1 writes wait in memory: the database")
-                state(tmp_path).unlink()
-                await engine.write([ByFunction(adding("b"))], Version(1))
-            finally:
-                author.reset(token)
+            ann = Author("ann", "192.0.2.1", "r-1")
+            with pytest.raises(Unrecorded, match="the database .* cannot be used"):
+                await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
+            with pytest.raises(Unrecorded, match="the database .* cannot be used"):
+                await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"))], author=ann))
+            assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
+            await change_process(engine.context, "backend/b/server/a", change, author=ann)
+            assert made and engine.database.trouble.startswith("1 writes wait in memory: the database")
+            state(tmp_path).unlink()
+            await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and engine.database.trouble == ""
 
     run(work())
@@ -173,12 +170,9 @@ def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatc
     async def work() -> None:
         async with recorded(tmp_path) as (engine, _):
             monkeypatch.setattr("haproxy_native.history.history.ENTRY_BYTES", 1 << 62)
-            token = author.set(Author("ann", "192.0.2.1", "r-1"))
-            try:
-                with pytest.raises(Unrecorded, match="the database .* cannot be used: No space left on device; make room on that disk"):
-                    await engine.write([ByFunction(adding("b"))], Version(1))
-            finally:
-                author.reset(token)
+            ann = Author("ann", "192.0.2.1", "r-1")
+            with pytest.raises(Unrecorded, match="the database .* cannot be used: No space left on device; make room on that disk"):
+                await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
 
     run(work())
@@ -188,12 +182,12 @@ def test_a_disk_that_takes_nothing_costs_no_change_that_no_client_asks_for(tmp_p
     async def work() -> None:
         state(tmp_path).write_text("no directory")
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             assert engine.version() == 2 and "1 writes wait in memory" in caplog.text
             with pytest.raises(Unusable, match="cannot be used"):
                 await entries(history)
             state(tmp_path).unlink()
-            await engine.write([ByFunction(adding("c"))], Version(2))
+            await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
             assert [entry.version for entry in await entries(history)] == [3, 2]
 
     run(work())
@@ -208,7 +202,7 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
             key.write_bytes(after)
             return Outcome(1, contents=(Content("certificate/a.pem", str(key), before, after),))
 
-        await commit(history.context, Change([ChangeBeside("certificate/a.pem", attempt)]))
+        await commit(history.context, Change([ChangeBeside("certificate/a.pem", attempt)], author=NOBODY))
 
     async def work() -> None:
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]
@@ -221,7 +215,7 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
         (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
         key.write_bytes(keys[2])
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             await history.settled()
             assert await history.ask(Journal.without_effects) == []
             assert "whether others have changed" in caplog.text
@@ -239,12 +233,12 @@ def test_an_unexpected_error(tmp_path: Path, caplog: pytest.LogCaptureFixture, m
         async with recorded(tmp_path) as (engine, history):
             with monkeypatch.context() as patched:
                 patched.setattr("haproxy_native.history.entries.record", fails)
-                await engine.write([ByFunction(adding("b"))], Version(1))
+                await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             with monkeypatch.context() as patched:
                 patched.setattr("haproxy_native.commit.change.effects", fails)
-                await engine.write([ByFunction(adding("c"))], Version(2))
+                await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
                 await history.settled()
-            await engine.write([ByFunction(adding("d"))], Version(3))
+            await engine.write([ByFunction(adding("d"))], Version(3), author=NOBODY)
             await history.settled()
             assert [entry.version for entry in await entries(history)] == [4, 3]
             assert await history.ask(Journal.effects, 2) and caplog.text.count("RuntimeError: unexpected") == 2
@@ -261,7 +255,7 @@ def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path)
                 number = 0
                 while goes_on:
                     number += 1
-                    await engine.amend([ByFunction(adding(f"b{number}"))])
+                    await engine.amend([ByFunction(adding(f"b{number}"))], author=NOBODY)
 
             writer = asyncio.create_task(writing())
             async with asyncio.timeout(60):
@@ -277,7 +271,7 @@ def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path)
 def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await asyncio.gather(*(engine.amend([ByFunction(adding(f"b{number}"))]) for number in range(8)))
+            await asyncio.gather(*(engine.amend([ByFunction(adding(f"b{number}"))], author=NOBODY) for number in range(8)))
             found = await entries(history)
             assert [entry.version for entry in found] == list(range(9, 1, -1))
             for entry in found[:-1]:
@@ -291,11 +285,11 @@ def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None
 def test_it_goes_on_after_it_was_closed(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             await history.__aexit__(None, None, None)
-            await engine.write([ByFunction(adding("c"))], Version(2))
+            await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
             async with history:
-                await engine.write([ByFunction(adding("d"))], Version(3))
+                await engine.write([ByFunction(adding("d"))], Version(3), author=NOBODY)
                 assert [entry.version for entry in await entries(history)] == [4, 2]
 
     run(work())
@@ -308,14 +302,11 @@ def test_a_damaged_journal_is_moved_aside(tmp_path: Path) -> None:
         state(tmp_path).mkdir()
         (state(tmp_path) / "state.db").write_bytes(b"no database" * 1000)
         async with recorded(tmp_path) as (engine, history):
-            token = author.set(Author("ann", "192.0.2.1", "r-1"))
-            try:
-                with pytest.raises(Unusable, match=r"file is not a database; .*move that aside"):
-                    await engine.write([ByFunction(adding("b"))], Version(1))
-                state(tmp_path).rename(tmp_path / "damaged")
-                await engine.write([ByFunction(adding("b"))], Version(1))
-            finally:
-                author.reset(token)
+            ann = Author("ann", "192.0.2.1", "r-1")
+            with pytest.raises(Unusable, match=r"file is not a database; .*move that aside"):
+                await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
+            state(tmp_path).rename(tmp_path / "damaged")
+            await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             assert [entry.version for entry in await entries(history)] == [2]
 
     run(work())
@@ -326,12 +317,12 @@ def test_a_journal_that_is_damaged_later(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("b"))], Version(1))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             await history.catch_up()
             await damage(engine.database)
-            author.set(Author("ann", "192.0.2.1", "r-1"))
+            ann = Author("ann", "192.0.2.1", "r-1")
             with pytest.raises(Unrecorded, match=r"file is not a database; .*move that aside"):
-                await engine.write([ByFunction(adding("c"))], Version(2))
+                await engine.write([ByFunction(adding("c"))], Version(2), author=ann)
             assert engine.version() == 2
 
     run(work())

@@ -7,6 +7,7 @@ from haproxy_native.commit.change import Content
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadRequest, NotFound
 from haproxy_native.history import reading
+from haproxy_native.request_context import NOBODY
 from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_history import recorded
 
@@ -17,9 +18,9 @@ def test_texts_and_differences_of_moments(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("userlist u\n  user a insecure-password first\n")
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(adding("b"))], Version(1))
-            await engine.write([ByFunction(substituting("password first", "password second"))], Version(2))
-            await engine.write([ByFunction(adding("c"))], Version(3))
+            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
+            await engine.write([ByFunction(substituting("password first", "password second"))], Version(2), author=NOBODY)
+            await engine.write([ByFunction(adding("c"))], Version(3), author=NOBODY)
             assert "backend c" not in await reading.text_at(history, 2) and "backend c" in await reading.text_at(history, 3)
             assert "first" not in await reading.text_at(history, 1) and "<masked>" in await reading.text_at(history, 1)
             whole = await reading.difference_between(history, EDITOR, 1, 3, None)
@@ -40,7 +41,7 @@ def test_blame(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b # the first\n  server a 127.0.0.1:1\nlog-forward l\n")
         async with recorded(tmp_path) as (engine, history):
-            await engine.write([ByFunction(substituting("127.0.0.1:1", "127.0.0.1:2"))], Version(1))
+            await engine.write([ByFunction(substituting("127.0.0.1:1", "127.0.0.1:2"))], Version(1), author=NOBODY)
             lines = await reading.blamed(history, EDITOR, "backend/b/server/a")
             assert [(each.text, each.entry and each.entry.id) for each in lines] == [
                 ("backend b # the first", None),

@@ -12,7 +12,7 @@ from haproxy_native.disk.database import Database
 from haproxy_native.errors import BadRequest, NotCancellable, NotFound, ShareExceeded, TooManyOperations
 from haproxy_native.operations import operations as module
 from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
-from haproxy_native.request_context import Author, Request, author
+from haproxy_native.request_context import NOBODY, Author, Request
 from tests.databases import stored
 from tests.native.operations.asynchronous import finished
 
@@ -54,13 +54,13 @@ KINDS: dict[str, Work] = {"at_once": at_once, "refused": refused, "broken": brok
 @finished
 async def test_the_end(tmp_path: Path, kind: str, status: str, error: str, progress: dict) -> None:
     async with Operations(Database(tmp_path), KINDS, now=lambda: 5.0) as operations:
-        begun = operations.begin(kind, number=7)
+        begun = operations.begin(kind, number=7, author=NOBODY)
         assert (begun.id, begun.status, begun.created) == ("1", RUNNING, 5.0)
         ended = await operations.ended("1", 10)
     assert (ended.status, ended.error, ended.progress, ended.ended) == (status, error, progress, 5.0)
     async with Operations(Database(tmp_path), KINDS) as operations:
         assert operations.all() == [ended]
-        assert operations.begin("at_once").id == "2"
+        assert operations.begin("at_once", author=NOBODY).id == "2"
 
 
 @finished
@@ -69,14 +69,11 @@ async def test_whose_the_work_is(tmp_path: Path) -> None:
     seen = list[Author]()
 
     async def work(running: Running) -> None:
-        seen.append(author.get())
+        seen.append(running.author)
 
-    token = author.set(Author("ann", "192.0.2.1", "r-1", "why", confirmation="7"))
-    try:
-        async with Operations(Database(tmp_path), {"work": work}) as operations:
-            await operations.ended(operations.begin("work").id, 10)
-    finally:
-        author.reset(token)
+    ann = Author("ann", "192.0.2.1", "r-1", "why", confirmation="7")
+    async with Operations(Database(tmp_path), {"work": work}) as operations:
+        await operations.ended(operations.begin("work", author=ann).id, 10)
     assert seen == [Author("ann", "192.0.2.1", message="why")]
 
 
@@ -93,17 +90,14 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
     seen = list[Author]()
 
     async def work(running: Running) -> None:
-        seen.append(author.get())
+        seen.append(running.author)
         await asyncio.Event().wait()
 
     kinds, rights_of = {"work": work}, lambda group, name: rights[name]
-    token = author.set(Author("ann", rights=Rights(("admin",)), group="users"))
-    try:
-        async with Operations(Database(tmp_path), kinds, rights_of=rights_of) as operations:
-            operations.begin("work", needs=("create", "operation"))
-            await had(seen, 1)
-    finally:
-        author.reset(token)
+    ann = Author("ann", rights=Rights(("admin",)), group="users")
+    async with Operations(Database(tmp_path), kinds, rights_of=rights_of) as operations:
+        operations.begin("work", needs=("create", "operation"), author=ann)
+        await had(seen, 1)
     async with Operations(Database(tmp_path), kinds, resumes=False) as operations:
         assert (await operations.ended("1", 10)).status == RUNNING
     async with Operations(Database(tmp_path), kinds, rights_of=rights_of):
@@ -124,7 +118,7 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
 @finished
 async def test_waiting_ends_in_time(tmp_path: Path) -> None:
     async with Operations(Database(tmp_path), KINDS) as operations:
-        identity = operations.begin("forever").id
+        identity = operations.begin("forever", author=NOBODY).id
         assert (await operations.ended(identity, 0.01)).status == RUNNING
         for wrong in ("2", "01", "x", "", "-1", "9" * 5000, "²"):
             with pytest.raises(NotFound):
@@ -134,7 +128,7 @@ async def test_waiting_ends_in_time(tmp_path: Path) -> None:
 @finished
 async def test_cancelled(tmp_path: Path) -> None:
     async with Operations(Database(tmp_path), KINDS) as operations:
-        one, other, last = (operations.begin(kind).id for kind in ("forever", "final", "at_once"))
+        one, other, last = (operations.begin(kind, author=NOBODY).id for kind in ("forever", "final", "at_once"))
         await operations.ended(last, 10)
         await operations.cancel(one)
         assert operations.get(one).status == CANCELLED
@@ -147,7 +141,7 @@ async def test_cancelled(tmp_path: Path) -> None:
 @finished
 async def test_a_restart_takes_up_what_runs(tmp_path: Path) -> None:
     async with Operations(Database(tmp_path), KINDS) as operations:
-        operations.begin("forever")
+        operations.begin("forever", author=NOBODY)
         await asyncio.sleep(0.01)
         assert operations.get("1").progress == {"begun": 1}
     assert f'"status": "{RUNNING}"' in stored(tmp_path, "operation")
@@ -165,7 +159,7 @@ async def test_one_that_is_due_later(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
     clock = [100.0]
     async with Operations(Database(tmp_path), KINDS, now=lambda: clock[0]) as operations:
-        first, second = operations.begin("at_once", 110.0), operations.begin("at_once", 200.0)
+        first, second = operations.begin("at_once", 110.0, author=NOBODY), operations.begin("at_once", 200.0, author=NOBODY)
         assert (await operations.ended(first.id, 0.05)).status == RUNNING
         clock[0] = 111.0
         assert (await operations.ended(first.id, 10)).status == SUCCEEDED
@@ -181,14 +175,14 @@ async def test_there_is_room_for_so_many(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "MOST_ENDED", 3)
     async with Operations(Database(tmp_path), KINDS) as operations:
         for _ in range(5):
-            await operations.ended(operations.begin("at_once").id, 10)
+            await operations.ended(operations.begin("at_once", author=NOBODY).id, 10)
         assert [each.id for each in operations.all()] == ["5", "4", "3"]
         await operations.written()
         assert stored(tmp_path, "operation").count('"id"') == 3
-        operations.begin("forever")
-        operations.begin("forever")
+        operations.begin("forever", author=NOBODY)
+        operations.begin("forever", author=NOBODY)
         with pytest.raises(TooManyOperations):
-            operations.begin("at_once")
+            operations.begin("at_once", author=NOBODY)
 
 
 @finished
@@ -196,16 +190,14 @@ async def test_one_caller_leaves_room_for_others(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(module, "MOST_RUNNING", 4)
     ann, root = (Author(name, group="users", request=Request(), rights=rights) for name, rights in (("ann", Rights()), ("root", None)))
     async with Operations(Database(tmp_path), KINDS) as operations:
-        author.set(ann)
-        operations.begin("forever")
-        operations.begin("forever")
+        operations.begin("forever", author=ann)
+        operations.begin("forever", author=ann)
         with pytest.raises(ShareExceeded, match="ann has 2 running operations, one caller may have 2 of 4"):
-            operations.begin("forever")
-        author.set(root)
-        operations.begin("forever")
-        operations.begin("forever")
+            operations.begin("forever", author=ann)
+        operations.begin("forever", author=root)
+        operations.begin("forever", author=root)
         with pytest.raises(TooManyOperations):
-            operations.begin("forever")
+            operations.begin("forever", author=root)
 
 
 @finished
@@ -213,5 +205,5 @@ async def test_a_disk_that_takes_nothing(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / "file").write_text("")
     with caplog.at_level(logging.WARNING):
         async with Operations(Database(tmp_path / "file"), KINDS) as operations:
-            assert (await operations.ended(operations.begin("at_once").id, 10)).status == SUCCEEDED
+            assert (await operations.ended(operations.begin("at_once", author=NOBODY).id, 10)).status == SUCCEEDED
     assert "are not known" in caplog.text and "writes wait in memory" in caplog.text

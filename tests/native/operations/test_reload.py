@@ -9,6 +9,7 @@ from haproxy_native.disk.database import Database
 from haproxy_native.errors import NotCancellable
 from haproxy_native.operations.operations import FAILED, RUNNING, SUCCEEDED, Operations
 from haproxy_native.operations.reload import RELOAD, reload
+from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy
 from tests.native.engines import running_engine
 from tests.native.operations.asynchronous import finished
@@ -21,7 +22,7 @@ async def test_it_ends_with_another_worker(tmp_path: Path, haproxy: HAProxy) -> 
         running_engine(tmp_path, haproxy) as engine,
         Operations(Database(tmp_path / "operations"), {RELOAD: reload(engine.reloads)}) as operations,
     ):
-        identity = operations.begin(RELOAD).id
+        identity = operations.begin(RELOAD, author=NOBODY).id
         await asyncio.sleep(0)
         with pytest.raises(NotCancellable):
             await operations.cancel(identity)
@@ -36,7 +37,7 @@ async def test_after_a_restart_it_is_awaited(tmp_path: Path, haproxy: HAProxy) -
     directory = tmp_path / "operations"
     async with running_engine(tmp_path, haproxy) as engine:
         async with Operations(Database(directory), {RELOAD: reload(engine.reloads)}) as operations:
-            identity = operations.begin(RELOAD).id
+            identity = operations.begin(RELOAD, author=NOBODY).id
             await asyncio.sleep(0)
             begun = operations.get(identity)
             assert (begun.status, list(begun.progress)) == (RUNNING, ["reload_id"])
@@ -52,6 +53,6 @@ async def test_one_that_is_refused(tmp_path: Path, haproxy: HAProxy) -> None:
         Operations(Database(tmp_path / "operations"), {RELOAD: reload(engine.reloads)}) as operations,
     ):
         haproxy.file.write_text("nonsense here\n")
-        ended = await operations.ended(operations.begin(RELOAD).id, 30)
+        ended = await operations.ended(operations.begin(RELOAD, author=NOBODY).id, 30)
         assert ended.status == FAILED
         assert ended.error.startswith("Reload failed: ")

@@ -8,6 +8,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NotFound
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.server_state import ServerState
 from tests.haproxy.process import HAProxy
@@ -26,20 +27,20 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
 
             before = await state()
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
-            overrides.record([(before, await state())], ["weight"])
+            overrides.record([(before, await state())], ["weight"], author=NOBODY)
             assert [(each.object, each.member, each.value, each.former) for each in overrides.all()] == [(OBJECT, "weight", 3, 10)]
             assert [(each.member, each.value) for each in await overrides.outside()] == [("admin_state", "drain")]
             await reload(engine)
             after = await state()
             assert (after.uweight, after.forced_state) == (3, "ready") and await overrides.outside() == []
             # A change of another member may replace the server in the process: what is kept is there again.
-            await engine.write([ByFunction(substituting("weight 10", "weight 10 maxconn 7"))], Version(1))
+            await engine.write([ByFunction(substituting("weight 10", "weight 10 maxconn 7"))], Version(1), author=NOBODY)
             await overrides.look()
             assert (await state()).uweight == 3 and len(overrides.all()) == 1
-            await overrides.delete(OBJECT)
+            await overrides.delete(OBJECT, author=NOBODY)
             assert (await state()).uweight == 10 and overrides.all() == []
             with pytest.raises(NotFound):
-                await overrides.delete(OBJECT)
+                await overrides.delete(OBJECT, author=NOBODY)
 
     run(story())
 
@@ -52,14 +53,14 @@ def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
             overrides = Overrides(engine, Editor())
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
-            overrides.record([(before, (await engine.runtime.servers("app"))[0])])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])], author=NOBODY)
             assert overrides.kept("backend/app") == overrides.kept(OBJECT) == [f"override of weight of {OBJECT}"]
             assert overrides.kept("backend/ap") == []
             with pytest.raises(NotFound):
-                async with overrides.renamed("backend/app", "backend/shop"):
+                async with overrides.renamed("backend/app", "backend/shop", author=NOBODY):
                     raise NotFound
             assert [each.object for each in overrides.all()] == [OBJECT]
-            async with overrides.renamed("backend/app", "backend/shop"):
+            async with overrides.renamed("backend/app", "backend/shop", author=NOBODY):
                 assert {each.object for each in overrides.all()} == {OBJECT, "backend/shop/server/s1"}
             assert {(each.value, each.former) for each in overrides.all()} == {(3, 10)}
 
@@ -73,7 +74,7 @@ def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> No
         async with running_engine(tmp_path, haproxy) as engine, Overrides(engine, Editor()) as overrides:
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.state("app", "s1", "drain")])
-            overrides.record([(before, (await engine.runtime.servers("app"))[0])], ["admin_state"])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])], ["admin_state"], author=NOBODY)
             await engine.runtime.send("set server app/s1 state ready")
             for _ in range(3):
                 await overrides.look()
@@ -99,7 +100,7 @@ def test_what_changes_while_nobody_looks_ends_them(haproxy: HAProxy, tmp_path: P
             overrides = Overrides(engine, Editor())
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
-            overrides.record([(before, (await engine.runtime.servers("app"))[0])])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])], author=NOBODY)
             await overrides.look()
             assert len(overrides.all()) == 2
 
@@ -118,11 +119,11 @@ def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy
             overrides = Overrides(engine, Editor())
             first = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
-            overrides.record([(first, (await engine.runtime.servers("app"))[0])])
-            await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
+            overrides.record([(first, (await engine.runtime.servers("app"))[0])], author=NOBODY)
+            await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 4)])
-            overrides.record([(before, (await engine.runtime.servers("app"))[0])])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])], author=NOBODY)
             await overrides.look()
             assert [each.value for each in overrides.all()] == [4]
 
@@ -139,7 +140,7 @@ def test_what_was_set_already_is_kept_when_it_is_asked_for(haproxy: HAProxy, tmp
             async def hold(*asked: commands.Command) -> dict[str, tuple[object, object]]:
                 await commands.apply(engine.runtime, list(asked))
                 state = (await engine.runtime.servers("app"))[0]
-                assert await overrides.hold([(state, state)], ["admin_state"]) == []
+                assert await overrides.hold([(state, state)], ["admin_state"], author=NOBODY) == []
                 return {each.member: (each.value, each.former) for each in overrides.all()}
 
             assert await hold() == {}

@@ -16,7 +16,6 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
-from haproxy_native.request_context import Author, author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -71,7 +70,6 @@ class File:
     async def refused(self, record: Record) -> Record:
         assert self.lock.locked()
         self.events.append(f"refused while {record.status}")
-        self.is_urgent = author.get().is_urgent
         self.write(self.running.decode())
         return replace(record, restored_version=self.version)
 
@@ -159,21 +157,6 @@ def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy
     assert asyncio.run(records.refused(failed)) == (good + "  nonsense\n").encode() and haproxy.worker_pid() != before
     assert [message for message in caplog.messages if "everting" in message] == ["Reload failed, reverting the last working config..."]
     assert any(getattr(record, "fields", {}).get("reload_id") == failed for record in caplog.records)
-
-
-def test_what_is_put_back_is_loaded_when_it_is_due(haproxy: HAProxy) -> None:
-    """Although the change that is taken back was to be loaded at once."""
-    seen = list[bool | None]()
-
-    async def work(agent: ReloadAgent, file: File) -> None:
-        file.running = file.path.read_bytes()
-        file.write("broken\n")
-        author.set(Author(is_urgent=True))
-        await outcome(agent, agent.schedule([Why()]))
-        seen.append(file.is_urgent)
-
-    with_agent(haproxy, work)
-    assert seen == [False]
 
 
 def test_an_address_that_cannot_be_bound(haproxy: HAProxy) -> None:

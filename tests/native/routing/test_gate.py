@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.commit.change import Candidate
 from haproxy_native.errors import BreaksTests, NoShadow, Untested
-from haproxy_native.request_context import Author, Request
+from haproxy_native.request_context import NOBODY, Author, Request
 from haproxy_native.routing.case import cases_of
 from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.run import Coverage, Result, Run
@@ -42,7 +42,7 @@ class Tests:
 
 def candidate(before: str, after: str, **files: Path | None) -> Candidate:
     named = {Path(f"/m/{name}.map"): content for name, content in files.items()}
-    return Candidate(Document.parse(before.encode()), Document.parse(after.encode()), named)
+    return Candidate(Document.parse(before.encode()), Document.parse(after.encode()), named, author=NOBODY)
 
 
 def checked(tests: Tests, before: str, after: str, **files: Path | None) -> Sequence[str]:

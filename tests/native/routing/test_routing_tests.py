@@ -8,6 +8,7 @@ import pytest
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused
 from haproxy_native.explain.explain import Explain
+from haproxy_native.request_context import NOBODY
 from haproxy_native.routing.case import cases_of
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.routing.table import TestTable
@@ -35,10 +36,10 @@ def test_two_runs_at_once_and_one_of_a_text_that_haproxy_refuses(tmp_path: Path,
     async def run(haproxy: HAProxy) -> None:
         async with running_engine(tmp_path, haproxy) as engine, Explain(engine, Editor()) as explain:
             tests = RoutingTests(TestTable(engine.context, engine.database), explain)
-            runs = await asyncio.gather(*(tests.run(engine.candidate(), cases_of(ROWS * 20)) for _ in range(2)))
+            runs = await asyncio.gather(*(tests.run(engine.candidate(author=NOBODY), cases_of(ROWS * 20)) for _ in range(2)))
             assert [len(each.failed) for each in runs] == [0, 0]
             with pytest.raises(Refused, match="nonsense"):
-                await tests.run(engine.candidate(b"frontend a\n    bind :80\n    nonsense\n"), cases_of(ROWS))
+                await tests.run(engine.candidate(b"frontend a\n    bind :80\n    nonsense\n", author=NOBODY), cases_of(ROWS))
 
     haproxy = HAProxy(tmp_path, TEXT.format(port=free_port()), binary=haproxy_binary).start()
     try:

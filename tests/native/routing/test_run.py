@@ -8,6 +8,7 @@ from typing import Any
 from haproxy_native.routing.case import cases_of
 from haproxy_native.routing.run import Run, run
 from haproxy_native.shadow.shadows import Shadows
+from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -37,9 +38,9 @@ def ran(binary: str, home: Path, *rows: Mapping[str, Any], kills: bool = False) 
         document = Document.parse(TEXT)
         shadows = Shadows(binary, home, list)
         try:
-            async with shadows.asker(document, b"") as asker:
+            async with shadows.asker(document, b"", caller=Caller()) as asker:
                 if kills:
-                    async with shadows.of(document, b"") as process:
+                    async with shadows.of(document, b"", caller=Caller()) as process:
                         await process._haproxy.end()
                 return await run(document, asker, cases_of(rows))
         finally:

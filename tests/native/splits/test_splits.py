@@ -8,6 +8,7 @@ from haproxy_native.check.check import CheckSettings
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import InUse, NotFound, Refused
+from haproxy_native.request_context import NOBODY
 from haproxy_native.splits.rules import LinesMissing
 from haproxy_native.splits.splits import Splits
 from haproxy_native.workers.workers import Workers
@@ -28,18 +29,20 @@ def test_lines_and_map(haproxy: HAProxy, tmp_path: Path) -> None:
         async with running_engine(tmp_path, haproxy, directories=maps(tmp_path)) as engine:
             splits = Splits(engine, Editor(), Workers(engine))
             with pytest.raises(LinesMissing):
-                await splits.put("a", "random", {"app": 1})
+                await splits.put("a", "random", {"app": 1}, author=NOBODY)
             assert maps_of(tmp_path) == []
-            await splits.put("a", "random", {"app": 1}, "web")
+            await splits.put("a", "random", {"app": 1}, "web", author=NOBODY)
             status = await splits.status("a")
             assert (status.shares, status.frontends, status.complete) == ({"app": 100}, ["web"], True)
             assert status.requests == {"app": 0}
             path = tmp_path / "maps/split_a.map"
-            await engine.amend([ByFunction(substituting("default_backend app", f"http-request set-header X %[rand(9),map_int({path})]"))])
+            await engine.amend(
+                [ByFunction(substituting("default_backend app", f"http-request set-header X %[rand(9),map_int({path})]"))], author=NOBODY
+            )
             with pytest.raises(InUse):
-                await splits.delete("a")
-            await engine.amend([ByFunction(substituting("http-request set-header", "#"))])
-            await splits.delete("a")
+                await splits.delete("a", author=NOBODY)
+            await engine.amend([ByFunction(substituting("http-request set-header", "#"))], author=NOBODY)
+            await splits.delete("a", author=NOBODY)
             assert not path.exists() and "use_backend" not in engine.document.text
             with pytest.raises(NotFound):
                 await splits.status("a")
@@ -53,7 +56,7 @@ def test_no_map_is_left_where_haproxy_refuses_the_lines(haproxy: HAProxy, tmp_pa
         refusing = CheckSettings(haproxy.binary, command="false")
         async with running_engine(tmp_path, haproxy, directories=maps(tmp_path), check=refusing) as engine:
             with pytest.raises(Refused):
-                await Splits(engine, Editor(), Workers(engine)).put("a", "random", {"app": 1}, "web")
+                await Splits(engine, Editor(), Workers(engine)).put("a", "random", {"app": 1}, "web", author=NOBODY)
             assert maps_of(tmp_path) == []
 
     run(story())

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unusable
+from haproxy_native.request_context import NOBODY
 from tests.native.engines import ByFunction, run
 from tests.native.spoe.site import READ, TEXT, adding, furnish, spoe_files
 
@@ -15,24 +16,24 @@ def test_creating_and_deleting(tmp_path: Path) -> None:
         async with spoe_files(tmp_path) as (files, _):
             assert files.list() == []
             home = tmp_path / "spoe"
-            path, outcome = await files.create("a/b/new.cfg", b"[x]")
+            path, outcome = await files.create("a/b/new.cfg", b"[x]", author=NOBODY)
             assert (path, path.read_bytes(), outcome.version) == (home / "new.cfg", b"# _version=1\n[x]", 1)
             assert path.stat().st_mode & 0o777 == 0o640
-            assert (await files.create("old.cfg", TEXT.encode()))[1].version == 3
+            assert (await files.create("old.cfg", TEXT.encode(), author=NOBODY))[1].version == 3
             assert files.list() == [home / "new.cfg", home / "old.cfg"]
             with pytest.raises(Exists):
-                await files.create("new.cfg", b"[y]")
+                await files.create("new.cfg", b"[y]", author=NOBODY)
             assert files.text("new.cfg") == "# _version=1\n[x]"
-            id_ = files.file("new.cfg").start_transaction(1).id
-            await files.delete("new.cfg")
-            await files.delete("new.cfg")
+            id_ = files.file("new.cfg").start_transaction(1, author=NOBODY).id
+            await files.delete("new.cfg", author=NOBODY)
+            await files.delete("new.cfg", author=NOBODY)
             assert files.list() == [home / "old.cfg"]
-            await files.create("new.cfg", b"[z]\n")
-            assert [each.id for each in files.file("new.cfg").transactions()] == [], f"{id_} was about another file"
-            await files.file("new.cfg").write([], version=1)
+            await files.create("new.cfg", b"[z]\n", author=NOBODY)
+            assert [each.id for each in files.file("new.cfg").transactions(author=NOBODY)] == [], f"{id_} was about another file"
+            await files.file("new.cfg").write([], version=1, author=NOBODY)
             (home / "new.cfg").unlink()
-            assert (await files.create("new.cfg", b"[z]\n"))[1].version == 1, "the former one was deleted from outside"
-            used, outcome = await files.create(READ, TEXT.encode())
+            assert (await files.create("new.cfg", b"[z]\n", author=NOBODY))[1].version == 1, "the former one was deleted from outside"
+            used, outcome = await files.create(READ, TEXT.encode(), author=NOBODY)
             assert outcome.reload_id, "the configuration reads a file of that name already"
             assert used.exists()
             assert sorted(os.listdir(home)) == ["new.cfg", "old.cfg", READ]
@@ -58,7 +59,7 @@ def test_files_of_others(tmp_path: Path) -> None:
                     files.text(name)
             (home / "late.cfg").write_bytes(b"\xff[l]\n[x]\n")
             assert files.file("late.cfg").version() == 1
-            await files.file("late.cfg").write([], version=1)
+            await files.file("late.cfg").write([], version=1, author=NOBODY)
             assert (home / "late.cfg").read_bytes() == b"# _version=2\n\xff[l]\n[x]\n"
             (home / "late.cfg").unlink()
             with pytest.raises(NotFound):
@@ -72,7 +73,7 @@ def test_names_that_are_none(tmp_path: Path, name: str) -> None:
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, _):
             with pytest.raises(BadValue):
-                await files.create(name, b"[x]\n")
+                await files.create(name, b"[x]\n", author=NOBODY)
             assert files.list() == []
 
     run(work())
@@ -103,10 +104,10 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
             with pytest.raises(Unusable, match="spoe_dir .*/spoe cannot be used"):
                 files.list()
             with pytest.raises(Unusable):
-                await files.create("a.cfg", b"[a]\n")
+                await files.create("a.cfg", b"[a]\n", author=NOBODY)
             (tmp_path / "spoe").unlink()
             furnish(tmp_path)
-            await files.file("free.cfg").write([ByFunction(adding("m2"))], version=3)
+            await files.file("free.cfg").write([ByFunction(adding("m2"))], version=3, author=NOBODY)
 
     run(work())
 
@@ -115,12 +116,14 @@ def test_a_text_as_a_whole(tmp_path: Path) -> None:
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, _):
             path = tmp_path / "spoe" / "new.cfg"
-            assert (await files.change("new.cfg", lambda now: None if now is None else b"never")).version == 0 and not path.exists()
-            await files.change("new.cfg", lambda now: b"[x]\n" if now is None else b"never")
+            assert (
+                await files.change("new.cfg", lambda now: None if now is None else b"never", author=NOBODY)
+            ).version == 0 and not path.exists()
+            await files.change("new.cfg", lambda now: b"[x]\n" if now is None else b"never", author=NOBODY)
             assert path.read_bytes() == b"# _version=1\n[x]\n"
-            await files.change("new.cfg", lambda now: (now or b"") + b"[y]\n")
+            await files.change("new.cfg", lambda now: (now or b"") + b"[y]\n", author=NOBODY)
             assert path.read_bytes() == b"# _version=2\n[x]\n[y]\n" and files.file("new.cfg").version() == 2
-            await files.change("new.cfg", lambda now: None)
+            await files.change("new.cfg", lambda now: None, author=NOBODY)
             assert not path.exists()
 
     run(work())

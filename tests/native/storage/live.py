@@ -8,6 +8,7 @@ import httpx2
 
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
 from tests.haproxy.process import HAProxy, free_port
@@ -62,11 +63,11 @@ class Beside:
             assert isinstance(store, MapStore)
             if fresh:
                 await put(engine, OWN)
-            await work(engine, LiveMap(engine.context, store, self.file))
+            await work(engine, LiveMap(engine.context, store, self.file, author=NOBODY))
 
 
 async def put(engine: Engine, text: str, **how):
-    upload = engine.stores["maps"].other("hosts.map")
+    upload = engine.stores["maps"].other("hosts.map", author=NOBODY)
     try:
         await upload.append(text.encode())
         return await upload.commit(engine.context, **how)

@@ -10,6 +10,7 @@ import pytest
 from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, InUse
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage.certificate_store import CertificateStore
@@ -45,7 +46,7 @@ def working(site: TlsSite, work: Callable[[Engine, CertificateStore], Awaitable[
 
 
 async def put(engine: Engine, store: CertificateStore, name: str, text: str, **how: bool) -> Outcome:
-    upload = store.other(name) if (store.directory / name).exists() else store.new(name)
+    upload = store.other(name, author=NOBODY) if (store.directory / name).exists() else store.new(name, author=NOBODY)
     try:
         await upload.append(text.encode())
         return await upload.commit(engine.context, **how)
@@ -78,7 +79,7 @@ def test_a_directory_gets_and_loses_certificates(site: TlsSite) -> None:
         assert site.serial("DIRECTORY", "new.example.com") == 1200
         assert (await put(engine, store, "new.pem", made("new.example.com", 1300).pem)).live
         assert site.serial("DIRECTORY", "new.example.com") == 1300
-        assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO)).live
+        assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO, author=NOBODY)).live
         assert site.serial("DIRECTORY", "new.example.com") == 1100
         assert "new.pem" not in site.haproxy.ask("show ssl cert")
         assert engine.reloads.pending is None
@@ -91,7 +92,7 @@ def test_the_only_one_of_a_directory_goes_with_a_reload(newest: TlsSite) -> None
     """HAProxy refuses to start without one, so the file comes back."""
 
     async def work(engine: Engine, store: CertificateStore) -> None:
-        outcome = await store.delete(engine.context, "one.pem", reload=Reload.AUTO)
+        outcome = await store.delete(engine.context, "one.pem", reload=Reload.AUTO, author=NOBODY)
         assert (outcome.live, bool(outcome.reasons)) == (False, True)
         assert engine.reloads.pending
         assert newest.serial("DIRECTORY") == 100
@@ -142,7 +143,7 @@ def test_what_nothing_refers_to_is_offered(newest: TlsSite) -> None:
             assert (await put(engine, store, "new.pem", made("new.example.com", serial).pem)).live
             await store.offer(engine.context, path)
             assert f"Serial: 0{serial}" in newest.haproxy.ask(f"show ssl cert {path}")
-        assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO)).live
+        assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO, author=NOBODY)).live
         await store.offer(engine.context, path)
         assert "new.pem" not in newest.haproxy.ask("show ssl cert")
         assert engine.context.ledger.entries == {}
@@ -235,7 +236,7 @@ def test_other_names_for_a_file(tmp_path: Path, version: str) -> None:
             assert "Serial: 64\n" in haproxy.ask("show ssl cert @more/other")
             for name in ("one.pem", "client.pem"):
                 with pytest.raises(InUse):
-                    await store.delete(engine.context, name, reload=Reload.AUTO)
+                    await store.delete(engine.context, name, reload=Reload.AUTO, author=NOBODY)
 
         working(site, work)
 
@@ -252,7 +253,7 @@ def test_what_the_configuration_names_stays(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
         for name, where in [("plain.pem", "in haproxy conf at line 9: bind"), ("b.pem", f"in {newest.path('list.txt')} at line 4: ")]:
             with pytest.raises(InUse, match=where):
-                await store.delete(engine.context, name, reload=Reload.AUTO)
+                await store.delete(engine.context, name, reload=Reload.AUTO, author=NOBODY)
             assert (store.directory / name).exists()
 
     working(newest, work)

@@ -9,6 +9,7 @@ import pytest
 from haproxy_native.commit.change import Reload
 from haproxy_native.engine import Engine
 from haproxy_native.errors import InUse, Missing, NotTaken
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.crt_list_store import CrtListStore
 from tests.haproxy import binaries
@@ -46,7 +47,7 @@ def replaced(site: TlsSite, text: str):
     found = []
 
     async def work(engine: Engine, store: CrtListStore) -> None:
-        upload = store.other("list.txt")
+        upload = store.other("list.txt", author=NOBODY)
         try:
             await upload.append(text.encode())
             found.append(await upload.commit(engine.context))
@@ -69,10 +70,10 @@ def test_an_entry_is_served_at_once_and_no_more_when_it_is_deleted(site: TlsSite
     async def work(engine: Engine, store: CrtListStore) -> None:
         worker, before = site.haproxy.worker_pid(), (store.directory / "list.txt").read_text()
         entry = CrtListLine(site.path("c.pem"), "ssl-min-ver TLSv1.2", ("c.example.com", "*.c.example.com"))
-        assert (await store.add_entry(engine.context, "list.txt", entry)).live
+        assert (await store.add_entry(engine.context, "list.txt", entry, author=NOBODY)).live
         assert (store.directory / "list.txt").read_text() == f"{before}{entry.text}\n"
         assert site.serial("LIST", "x.c.example.com") == 300
-        assert (await store.delete_entry(engine.context, "list.txt", entry.file, 0)).live
+        assert (await store.delete_entry(engine.context, "list.txt", entry.file, 0, author=NOBODY)).live
         assert (store.directory / "list.txt").read_text() == before
         assert site.serial("LIST", "x.c.example.com") == 100
         assert engine.reloads.pending is None
@@ -103,7 +104,7 @@ def test_what_haproxy_refuses_reaches_neither(site: TlsSite) -> None:
             (CrtListLine(site.path("none.pem")), "unable to stat SSL certificate"),
         ]:
             with pytest.raises(NotTaken, match=said):
-                await store.add_entry(engine.context, "list.txt", entry)
+                await store.add_entry(engine.context, "list.txt", entry, author=NOBODY)
             assert (store.directory / "list.txt").read_text() == before
             assert rows(site) == ["a.pem", "b.pem"]
 
@@ -136,7 +137,7 @@ def test_the_last_entry_goes_live_where_nothing_falls_back_on_it(tmp_path: Path,
 
         async def work(engine: Engine, store: CrtListStore) -> None:
             for name in ("b.pem", "a.pem"):
-                assert (await store.delete_entry(engine.context, "list.txt", strict.path(name), 0)).live
+                assert (await store.delete_entry(engine.context, "list.txt", strict.path(name), 0, author=NOBODY)).live
             assert rows(strict) == []
 
         working(strict, work)
@@ -147,10 +148,10 @@ def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
     c = newest.path("c.pem")
 
     async def work(engine: Engine, store: CrtListStore) -> None:
-        upload = store.other("list.txt")
+        upload = store.other("list.txt", author=NOBODY)
         await upload.append(f"{c}\n".encode())
         assert (await upload.commit(engine.context, reload=Reload.NONE)).reload_id is None
-        outcome = await store.add_entry(engine.context, "list.txt", CrtListLine(c, "", ("c.example.com",)))
+        outcome = await store.add_entry(engine.context, "list.txt", CrtListLine(c, "", ("c.example.com",)), author=NOBODY)
         assert [each.why for each in outcome.reasons] == ["HAProxy has not read list.txt since it was changed"]
 
     working(newest, work)
@@ -164,14 +165,14 @@ def test_entries_that_somebody_else_added_take_a_reload(newest: TlsSite) -> None
 
 def test_lists_that_haproxy_does_not_use(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
-        assert (await store.add_entry(engine.context, "made.txt", CrtListLine("/x.pem", "", ("x",)))).live
+        assert (await store.add_entry(engine.context, "made.txt", CrtListLine("/x.pem", "", ("x",)), author=NOBODY)).live
         assert (store.directory / "made.txt").read_text() == "/x.pem x\n"
         with pytest.raises(Missing, match="certificate /y.pem is not in the list"):
-            await store.delete_entry(engine.context, "made.txt", "/y.pem", 0)
+            await store.delete_entry(engine.context, "made.txt", "/y.pem", 0, author=NOBODY)
         assert [path.name for path in store.files()] == ["list.txt", "made.txt"]
-        assert (await store.delete(engine.context, "made.txt")).live
+        assert (await store.delete(engine.context, "made.txt", author=NOBODY)).live
         with pytest.raises(InUse):
-            await store.delete(engine.context, "list.txt")
+            await store.delete(engine.context, "list.txt", author=NOBODY)
 
     working(newest, work)
 
@@ -180,7 +181,7 @@ def test_many_at_once_lose_nothing(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
         c = newest.path("c.pem")
         done = await asyncio.gather(
-            *(store.add_entry(engine.context, "list.txt", CrtListLine(c, "", (f"{n}.example.com",))) for n in range(8))
+            *(store.add_entry(engine.context, "list.txt", CrtListLine(c, "", (f"{n}.example.com",)), author=NOBODY) for n in range(8))
         )
         assert all(outcome.live for outcome in done)
         assert len(rows(newest)) == 10

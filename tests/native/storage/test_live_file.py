@@ -13,6 +13,7 @@ from haproxy_native.commit.change import Outcome
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.live_file import LiveFile, check_live
 
@@ -38,7 +39,7 @@ def edited(directory: Path, waiting: bool, *, whole: bool) -> str:
     path = directory / "words"
     path.write_text("a x")
     site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={str(path): None} if waiting else {}))
-    words = Words(site, GeneralStore("general", Directory(directory, "general_storage_dir"), directory / "state"), path, ["a", "b"])
+    words = Words(site, GeneralStore("general", Directory(directory, "general_storage_dir"), directory / "state"), path, NOBODY, ["a", "b"])
     drafted = asyncio.run(words.drafted([], lambda before: [*before, "c"], whole=whole))
     draft = drafted.drafts[path]
     assert draft is not None
@@ -61,7 +62,7 @@ def test_what_the_process_has_yet_to_read_stays(tmp_path: Path) -> None:
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
     site: Any = None
     with pytest.raises(NotFound, match="file none doesn't exist in dir"):
-        Words(site, GeneralStore("general", Directory(tmp_path, "general_storage_dir"), tmp_path), tmp_path / "none").text()
+        Words(site, GeneralStore("general", Directory(tmp_path, "general_storage_dir"), tmp_path), tmp_path / "none", author=NOBODY).text()
 
 
 def test_a_change_that_is_not_live_is_told() -> None:
@@ -78,4 +79,4 @@ def test_a_link_that_leads_out_of_the_directory(tmp_path: Path) -> None:
     site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={}))
     store = GeneralStore("general", Directory(path.parent, "general_storage_dir"), tmp_path / "state")
     with pytest.raises(NotFound, match="file words doesn't exist"):
-        Words(site, store, path).text()
+        Words(site, store, path, author=NOBODY).text()

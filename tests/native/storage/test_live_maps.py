@@ -6,6 +6,7 @@ from haproxy_native.commit.change import Change, Member, Outcome, Reload
 from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Add, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
@@ -149,7 +150,7 @@ def test_a_removed_file(maps: Beside) -> None:
         assert (maps.file.exists(), maps.shown()) == (False, [])
         with pytest.raises(Missing):
             await live.remove()
-        upload = live.store.new("hosts.map")
+        upload = live.store.new("hosts.map", author=NOBODY)
         await upload.append(b"new 1\n")
         assert (await upload.commit(engine.context, reload=Reload.LATER)).live
         assert maps.shown() == ["new 1"]

@@ -7,6 +7,7 @@ import pytest
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotFound, NotTaken
+from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.maps import LONGEST_ENTRY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
@@ -51,7 +52,7 @@ def test_what_cannot_be_sent_is_reloaded(maps: Beside, text: str, why: str) -> N
 
 def test_what_haproxy_refuses_is_not_stored(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        upload = live.store.other("ip.map")
+        upload = live.store.other("ip.map", author=NOBODY)
         await upload.append(b"192.0.2.9 y\nnonsense z\n")
         with pytest.raises(NotTaken, match="'nonsense' is not a valid IPv4 or IPv6 address"):
             await upload.commit(engine.context)

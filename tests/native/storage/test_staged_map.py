@@ -4,6 +4,7 @@ import pytest
 
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap
 from tests.haproxy.process import HAProxy
@@ -14,14 +15,14 @@ haproxy = test_file_set.haproxy
 
 
 def opened(engine: Engine, id_: str, name: str = "hosts.map") -> StagedMap:
-    store = engine.stores["maps"].within(engine.context.transactions, id_)
+    store = engine.stores["maps"].within(engine.context.transactions, id_, author=NOBODY)
     assert isinstance(store, MapStore)
-    return StagedMap(engine.context, store, store.directory / name)
+    return StagedMap(engine.context, store, store.directory / name, author=NOBODY)
 
 
 def test_entries_change_at_the_commit(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        id_ = engine.start_transaction(1).id
+        id_ = engine.start_transaction(1, author=NOBODY).id
         entries = opened(engine, id_)
         await entries.add("b", "2")
         await entries.add("c", "3")
@@ -42,7 +43,7 @@ def test_entries_change_at_the_commit(haproxy: HAProxy) -> None:
                 await change
         with pytest.raises(Missing):
             await opened(engine, id_, "none.map").clear()
-        await engine.commit_transaction(id_, force_reload=False)
+        await engine.commit_transaction(id_, force_reload=False, author=NOBODY)
         assert held(haproxy)["maps/hosts.map"] == b"a 9\nc 3\n"
 
     beside(haproxy, work)

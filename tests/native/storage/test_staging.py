@@ -9,7 +9,7 @@ import pytest
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Exists, Forbidden, InUse, Missing, NoTransaction
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.storage.store import Store
 from tests.haproxy.process import HAProxy
 from tests.native.commit import test_file_set
@@ -19,13 +19,13 @@ from tests.native.engines import ByFunction
 haproxy = test_file_set.haproxy
 
 
-def within(engine: Engine, id_: str, store: str = "maps") -> Store:
-    return engine.stores[store].within(engine.context.transactions, id_)
+def within(engine: Engine, id_: str, store: str = "maps", author: Author = NOBODY) -> Store:
+    return engine.stores[store].within(engine.context.transactions, id_, author)
 
 
-async def put(engine: Engine, id_: str, name: str, data: bytes, *, new: bool = False) -> None:
-    store = within(engine, id_)
-    upload = store.new(name) if new else store.other(name)
+async def put(engine: Engine, id_: str, name: str, data: bytes, *, new: bool = False, author: Author = NOBODY) -> None:
+    store = within(engine, id_, author=author)
+    upload = store.new(name, author) if new else store.other(name, author)
     try:
         await upload.append(data)
         await upload.commit(engine.context)
@@ -35,11 +35,11 @@ async def put(engine: Engine, id_: str, name: str, data: bytes, *, new: bool = F
 
 async def staged(engine: Engine) -> str:
     """A transaction that swaps a map for a new one, with the line that names it."""
-    id_ = engine.start_transaction(engine.version()).id
+    id_ = engine.start_transaction(engine.version(), author=NOBODY).id
     await put(engine, id_, "new.map", b"n 1\n", new=True)
     await put(engine, id_, "hosts.map", b"a 2\n")
-    await within(engine, id_).delete(engine.context, "old.map")
-    await engine.write([ByFunction(swapped)], transaction_id=id_)
+    await within(engine, id_).delete(engine.context, "old.map", author=NOBODY)
+    await engine.write([ByFunction(swapped)], transaction_id=id_, author=NOBODY)
     return id_
 
 
@@ -56,10 +56,10 @@ def test_nothing_is_written_before_the_commit_and_all_of_it_then(haproxy: HAProx
         with pytest.raises(Missing):
             seen.find("old.map")
         with pytest.raises(Exists):
-            seen.new("new.map")
-        preview = await engine.plan_transaction(id_)
+            seen.new("new.map", author=NOBODY)
+        preview = await engine.plan_transaction(id_, author=NOBODY)
         assert preview.diff and preview.valid, preview
-        _, outcome = await engine.commit_transaction(id_)
+        _, outcome = await engine.commit_transaction(id_, author=NOBODY)
         assert held(haproxy) == AFTER and outcome.version == 2 and "new.map" in haproxy.file.read_text()
         assert not list((engine.settings.transactions / ".files").iterdir())
 
@@ -73,11 +73,11 @@ def test_it_survives_a_restart_and_a_rollback_discards_it(haproxy: HAProxy) -> N
         ids.extend([await staged(engine), await staged(engine)])
 
     async def end(engine: Engine) -> None:
-        engine.delete_transaction(ids[0])
+        engine.delete_transaction(ids[0], author=NOBODY)
         with pytest.raises(NoTransaction):
             within(engine, ids[0])
         assert [path.name for path in (engine.settings.transactions / ".files").iterdir()] == [ids[1]]
-        await engine.commit_transaction(ids[1])
+        await engine.commit_transaction(ids[1], author=NOBODY)
         assert held(haproxy) == AFTER
 
     beside(haproxy, start)
@@ -89,7 +89,7 @@ def test_a_file_that_another_client_has_changed_is_a_conflict(haproxy: HAProxy) 
         id_ = await staged(engine)
         (haproxy.directory / "maps" / "hosts.map").write_bytes(b"theirs 1\n")
         with pytest.raises(Conflict, match="hosts.map was changed by what came between as well"):
-            await engine.commit_transaction(id_)
+            await engine.commit_transaction(id_, author=NOBODY)
         assert held(haproxy) == FILES | {"maps/hosts.map": b"theirs 1\n"} and engine.version() == 1
 
     beside(haproxy, work)
@@ -97,10 +97,10 @@ def test_a_file_that_another_client_has_changed_is_a_conflict(haproxy: HAProxy) 
 
 def test_a_file_that_the_text_names_does_not_go(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        id_ = engine.start_transaction(1).id
-        await within(engine, id_).delete(engine.context, "old.map")
+        id_ = engine.start_transaction(1, author=NOBODY).id
+        await within(engine, id_).delete(engine.context, "old.map", author=NOBODY)
         with pytest.raises(InUse):
-            await engine.commit_transaction(id_)
+            await engine.commit_transaction(id_, author=NOBODY)
         assert held(haproxy) == FILES
 
     beside(haproxy, work)
@@ -108,18 +108,15 @@ def test_a_file_that_the_text_names_does_not_go(haproxy: HAProxy) -> None:
 
 def test_rights_are_asked_when_it_is_staged_and_at_the_commit(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        id_ = engine.start_transaction(1).id
+        id_ = engine.start_transaction(1, author=NOBODY).id
         await put(engine, id_, "hosts.map", b"a 2\n")
         rules = [Rule(objects, frozenset(("change",))) for objects in ("map/old.map", "transaction/*", "backend/*")]
         other = Rights(("some",), tuple(rules))
-        token = author.set(Author("other", rights=other))
-        try:
-            with pytest.raises(Forbidden):
-                await put(engine, id_, "hosts.map", b"a 3\n")
-            with pytest.raises(Forbidden):
-                await engine.commit_transaction(id_)
-        finally:
-            author.reset(token)
+        by = Author("other", rights=other)
+        with pytest.raises(Forbidden):
+            await put(engine, id_, "hosts.map", b"a 3\n", author=by)
+        with pytest.raises(Forbidden):
+            await engine.commit_transaction(id_, author=by)
         assert held(haproxy) == FILES
 
     beside(haproxy, work)
@@ -151,7 +148,7 @@ def _killed(haproxy: HAProxy, step: int) -> bool:
     async def work(engine: Engine) -> Any:
         id_ = await staged(engine)
         test_file_set._kill_at(step)
-        await engine.commit_transaction(id_)
+        await engine.commit_transaction(id_, author=NOBODY)
         os._exit(0)
 
     if not (pid := os.fork()):

@@ -10,6 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.journal import Journal
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing, Unusable, WriteFailed
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.store import Store
 from tests.native.engines import run, running_engine
@@ -46,20 +47,20 @@ def test_no_name_leaves_the_directory(store: Store, name: str) -> None:
     with pytest.raises(Missing, match="doesn't exist in dir: "):
         store.find(name)
     with pytest.raises(Missing):
-        store.other(name)
+        store.other(name, author=NOBODY)
 
 
 @pytest.mark.parametrize(("name", "error"), [("a.txt", Exists), ("link", Exists), ("", BadRequest), ("x" * 300, BadRequest)])
 def test_names_that_cannot_be_new(store: Store, name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        store.new(name)
+        store.new(name, author=NOBODY)
     assert len(list(store.directory.iterdir())) == 5
 
 
 def test_a_directory_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = GeneralStore("general", Directory(tmp_path / "file", "general_storage_dir"), tmp_path)
-    for act in (store.files, lambda: store.find("x"), lambda: store.new("x")):
+    for act in (store.files, lambda: store.find("x"), lambda: store.new("x", author=NOBODY)):
         with pytest.raises(Unusable, match="general_storage_dir"):
             act()
 
@@ -105,7 +106,7 @@ def changing(tmp_path: Path, work) -> None:
 
 
 async def store_file(engine: Engine, store: Store, name: str, content: bytes, **how):
-    upload = store.other(name) if (store.directory / name).exists() else store.new(name)
+    upload = store.other(name, author=NOBODY) if (store.directory / name).exists() else store.new(name, author=NOBODY)
     try:
         await upload.append(content)
         return await upload.commit(engine.context, **how)
@@ -121,7 +122,7 @@ def test_create_replace_delete(tmp_path: Path) -> None:
         assert (await store_file(engine, store, "n.txt", b"2")).live
         found = store.find("n.txt")
         assert (found.read_bytes(), found.stat().st_mode & 0o777) == (b"2", 0o640)
-        assert (await store.delete(engine.context, "n.txt")).live
+        assert (await store.delete(engine.context, "n.txt", author=NOBODY)).live
         assert [path.name for path in store.files()] == ["used.txt"]
         assert engine.version() == version
         assert engine.reloads.pending is None
@@ -132,7 +133,7 @@ def test_create_replace_delete(tmp_path: Path) -> None:
 def test_a_file_in_use_stays(tmp_path: Path) -> None:
     async def work(engine: Engine, store: Store) -> None:
         with pytest.raises(InUse, match="referenced in haproxy conf at line 3: errorfile 503"):
-            await store.delete(engine.context, "used.txt")
+            await store.delete(engine.context, "used.txt", author=NOBODY)
         assert store.find("used.txt").exists()
 
     changing(tmp_path, work)
@@ -140,7 +141,7 @@ def test_a_file_in_use_stays(tmp_path: Path) -> None:
 
 def test_of_two_that_create_one_succeeds(tmp_path: Path) -> None:
     async def work(engine: Engine, store: Store) -> None:
-        uploads = [store.new("n.txt"), store.new("n.txt")]
+        uploads = [store.new("n.txt", author=NOBODY), store.new("n.txt", author=NOBODY)]
         for number, upload in enumerate(uploads):
             await upload.append(b"%d" % number)
         done = await asyncio.gather(*(upload.commit(engine.context) for upload in uploads), return_exceptions=True)

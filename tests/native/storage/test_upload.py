@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from haproxy_native.disk.directories import Directory
+from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.upload import PIECE
 
@@ -11,7 +12,7 @@ from haproxy_native.storage.upload import PIECE
 def test_large_content_goes_to_the_disk_as_it_arrives(tmp_path: Path) -> None:
     async def arrive() -> None:
         store = GeneralStore("general", Directory(tmp_path / "general", "general_storage_dir"), tmp_path)
-        upload = store.new("large.bin")
+        upload = store.new("large.bin", author=NOBODY)
         assert list(store.directory.iterdir()) == [], "nothing has arrived"
         await upload.append(b"x" * PIECE)
         (draft,) = store.directory.iterdir()

@@ -11,6 +11,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.reload.records import SUCCEEDED, Record
+from haproxy_native.request_context import NOBODY
 from haproxy_native.workers.workers import FRONTENDS, NO_MASTER, SERVERS, Workers, column_of, loaded_version
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -30,7 +31,7 @@ def test_the_current_and_the_former(each_haproxy, tmp_path: Path) -> None:
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             workers = Workers(engine)
-            await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1))
+            await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
             with socket.create_connection(("127.0.0.1", port)) as one, socket.create_connection(("127.0.0.1", port)) as two:
                 # Half a request keeps its session, and so the process.
                 for connection in (one, two):
@@ -39,7 +40,7 @@ def test_the_current_and_the_former(each_haproxy, tmp_path: Path) -> None:
                 before = haproxy.worker_pid()
                 first = await reload(engine)
                 assert first.status == SUCCEEDED
-                await engine.write([ByFunction(substituting("usual one", "only one"))], Version(2))
+                await engine.write([ByFunction(substituting("usual one", "only one"))], Version(2), author=NOBODY)
                 second = await reload(engine)
                 now, *others = await workers.all()
                 former = next(each for each in others if each.pid == before)

@@ -100,7 +100,7 @@ async def renaming_of(call: Call, to: str) -> Renaming:
     object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
     permit(call.author, object_, to)
     return await naming_of(call.services).renaming(
-        object_, to, call.document, transaction_id=call.transaction_id, alone=call.base is None, member=key
+        object_, to, call.document, author=call.author, transaction_id=call.transaction_id, alone=call.base is None, member=key
     )
 
 

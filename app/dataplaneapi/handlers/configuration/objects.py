@@ -276,7 +276,8 @@ async def change_of(call: Call, write: Write) -> Change:
     reload, expect = Reload.NOW if call.get("force_reload", False) else Reload.AUTO, await _expected(call)
     if write.renaming:
         return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
-    return Change(write.edits, expect, reload, skips_same=call.operation.action == PATCH and reload is Reload.AUTO)
+    skips_same = call.operation.action == PATCH and reload is Reload.AUTO
+    return Change(write.edits, expect, reload, skips_same=skips_same, author=call.author)
 
 
 async def make(call: Call, write: Write) -> Response:
@@ -290,7 +291,7 @@ async def make(call: Call, write: Write) -> Response:
         if write.renaming:
             outcome = await naming.rename(call, replace(write.renaming, change=change))
         elif transaction_id:
-            outcome = await engine.write(change.edits, change.expect, transaction_id=transaction_id)
+            outcome = await engine.write(change.edits, change.expect, author=call.author, transaction_id=transaction_id)
         else:
             outcome = await engine.commit(change)
     except Moved:

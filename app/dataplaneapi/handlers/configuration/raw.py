@@ -33,7 +33,7 @@ async def replace(call: JsonCall) -> Response:
     engine, file = call.services.engine, call.get("file", "")
     if call.get("only_validate"):
         _check_lines(call)
-        await engine.validate(call.body, file=file)
+        await engine.validate(call.body, file=file, author=call.author)
         return _text(202, await _readable(call, file))
     change = await _push(call)
     try:
@@ -59,7 +59,7 @@ async def _push(call: Call) -> Change:
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
     reload = Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
-    return Change([put], expect, reload)
+    return Change([put], expect, reload, author=call.author)
 
 
 def _check_lines(call: Call) -> None:
@@ -71,7 +71,7 @@ async def _check(call: Call) -> bool:
     engine = call.services.engine
     if call.get("only_validate"):
         _check_lines(call)
-        await engine.permit_evaluation(await beside(engine.candidate, call.body, file=call.get("file", "")))
+        await engine.permit_evaluation(await beside(engine.candidate, call.body, file=call.get("file", ""), author=call.author))
         return False
     return await engine.check_change(await _push(call))
 

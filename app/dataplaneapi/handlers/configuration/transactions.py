@@ -19,7 +19,8 @@ def missing_is_404() -> Iterator[None]:
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, [transaction.as_dict() for transaction in call.services.engine.transactions(call.get("status"))])
+    transactions = call.services.engine.transactions(call.get("status"), author=call.author)
+    return json_response(200, [transaction.as_dict() for transaction in transactions])
 
 
 async def start(call: JsonCall) -> Response:
@@ -27,12 +28,12 @@ async def start(call: JsonCall) -> Response:
     # A file that was edited is read in a thread here; `start_transaction` finds it known.
     with suppress(Unreadable):
         await engine.notice()
-    return json_response(201, engine.start_transaction(call.get("version")).as_dict())
+    return json_response(201, engine.start_transaction(call.get("version"), author=call.author).as_dict())
 
 
 async def read(call: ReadCall) -> Response:
     with missing_is_404():
-        return json_response(200, call.services.engine.transaction(call.get("id")).as_dict())
+        return json_response(200, call.services.engine.transaction(call.get("id"), author=call.author).as_dict())
 
 
 async def commit(call: JsonCall) -> Response:
@@ -40,6 +41,7 @@ async def commit(call: JsonCall) -> Response:
     with missing_is_404():
         transaction, outcome = await call.services.engine.commit_transaction(
             call.get("id"),
+            author=call.author,
             force_reload=bool(call.get("force_reload")),
             merges=merges(call),
         )
@@ -51,23 +53,24 @@ async def commit(call: JsonCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     with missing_is_404():
-        call.services.engine.delete_transaction(call.get("id"))
+        call.services.engine.delete_transaction(call.get("id"), author=call.author)
     return empty(204)
 
 
 async def _check_start(call: Call) -> bool:
-    call.services.engine.check_start(call.get("version"))
+    call.services.engine.check_start(call.get("version"), author=call.author)
     return False
 
 
 async def _check_commit(call: Call) -> bool:
+    is_forced = bool(call.get("force_reload"))
     with missing_is_404():
-        return await call.services.engine.check_commit(call.get("id"), force_reload=bool(call.get("force_reload")), merges=merges(call))
+        return await call.services.engine.check_commit(call.get("id"), author=call.author, force_reload=is_forced, merges=merges(call))
 
 
 async def _check_deletion(call: Call) -> bool:
     with missing_is_404():
-        call.services.engine.context.transactions.to_delete(call.get("id"))
+        call.services.engine.context.transactions.to_delete(call.get("id"), call.author)
     return False
 
 

@@ -9,7 +9,6 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import SECONDS, asking
 from dataplaneapi.handlers.runtime.live_change import permit_change
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE
 from haproxy_native.runtime import acls
@@ -87,7 +86,8 @@ async def _changing(call: Call, where: str, *, seconds: float | None = SECONDS) 
         try:
             context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
             acl = await found(context, stores, call.get("parent_name"))
-            yield LiveAcl(context, stores, name, place_of(context, stores, acl) if acl and name == acl.file else "")
+            place = place_of(context, stores, acl) if acl and name == acl.file else ""
+            yield LiveAcl(context, stores, name, call.author, place)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
@@ -122,17 +122,17 @@ def _as_dict(acl: acls.Acl) -> dict[str, str]:
 
 async def _check_new_entry(call: Call) -> None:
     async with _changing(call, "") as acl:
-        permit_touches(acl.touch(_value(call.body, ""), CREATE))
+        call.author.permit(acl.touch(_value(call.body, ""), CREATE))
 
 
 async def _check_entry(call: Call) -> None:
     async with _changing(call, "") as acl:
-        permit_touches(acl.touch(call.get("id"), DELETE))
+        call.author.permit(acl.touch(call.get("id"), DELETE))
 
 
 async def _check_entries(call: Call) -> None:
     async with _changing(call, "") as acl:
-        permit_change(acl.object)
+        permit_change(call, acl.object)
 
 
 CHECKS = {"create_entry": _check_new_entry, "delete_entry": _check_entry, "replace_entries": _check_entries}

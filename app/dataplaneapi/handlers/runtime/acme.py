@@ -28,7 +28,7 @@ async def renew(call: JsonCall) -> Response:
 
 
 async def _check(call: Call) -> None:
-    permit_change(spelled("certificate", call.get("certificate")))
+    permit_change(call, spelled("certificate", call.get("certificate")))
 
 
 CHECKS = {"renew": _check}

@@ -49,11 +49,11 @@ def _new(call: Call) -> crt_list.CrtListLine:
 
 async def _check_new(call: Call) -> None:
     _new(call)
-    permit_change(_object(call.get("name")))
+    permit_change(call, _object(call.get("name")))
 
 
 async def _check_deletion(call: Call) -> None:
-    permit_change(_object(call.get("name")))
+    permit_change(call, _object(call.get("name")))
 
 
 CHECKS = {"add_entry": _check_new, "delete_entry": _check_deletion}

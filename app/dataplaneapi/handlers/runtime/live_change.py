@@ -9,16 +9,15 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.planning.touches import ANY, CHANGE, Touch, changed
 from haproxy_native.runtime.client import Runtime
 
 Work = Callable[[Runtime], Awaitable[Sequence[Member] | None]]
 
 
-def permit_change(object_: str, members: Iterable[str] = ()) -> None:
-    """Raise Forbidden unless the present author may change an object in the process, or these members of it."""
-    permit_touches(changed(object_, members) if members else Touch(object_, CHANGE, frozenset((ANY,))))
+def permit_change(call: Call, object_: str, members: Iterable[str] = ()) -> None:
+    """Raise Forbidden unless the author of a call may change an object in the process, or these members of it."""
+    call.author.permit(changed(object_, members) if members else Touch(object_, CHANGE, frozenset((ANY,))))
 
 
 async def change(
@@ -38,4 +37,5 @@ async def change(
         async with asking(call, classed=classed) as runtime:
             return await work(runtime)
 
-    await change_process(call.services.engine.context, object_, apply, [changed(object_, members)] if members else ())
+    touched = [changed(object_, members)] if members else ()
+    await change_process(call.services.engine.context, object_, apply, touched, author=call.author)

@@ -10,7 +10,6 @@ from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import SECONDS, asking, read_long
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside_if
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
@@ -118,7 +117,7 @@ async def _changing(call: Call, named: str, *, seconds: float | None = SECONDS) 
 
 async def _found(call: Call, named: str) -> LiveMap:
     """The map that the path names. Raises Forbidden for one that the caller may not read; commits permit changes."""
-    live, rights = await found(call.services.engine.context, _store(call), call.get(named)), call.author.rights
+    live, rights = await found(call.services.engine.context, _store(call), call.get(named), call.author), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
         rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.get("id")) else live.object)
     return live
@@ -133,8 +132,10 @@ async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
 
 def _staged(call: Call, named: str) -> StagedMap | None:
     """The map that the path names as a transaction or a batch has it; None outside of one."""
+    if not call.is_part:
+        return None
     store = _store(call)
-    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.get(named))) if call.is_part else None
+    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.get(named)), call.author)
 
 
 def _store(call: Call) -> MapStore:
@@ -165,9 +166,9 @@ async def _check(call: Call) -> None:
         async with asking(call):
             object_ = (await _found(call, "parent_name" if is_entry else "name")).object
     if is_entry:
-        permit_touches(Touch(f"{object_}/entry/{encoded(key)}", verb))
+        call.author.permit(Touch(f"{object_}/entry/{encoded(key)}", verb))
     else:
-        permit_touches(Touch(object_, DELETE if call.get("forceDelete") else CHANGE, frozenset((ANY,))))
+        call.author.permit(Touch(object_, DELETE if call.get("forceDelete") else CHANGE, frozenset((ANY,))))
 
 
 _VERBS = {"POST": CREATE, "PUT": CHANGE, "DELETE": DELETE}

@@ -11,13 +11,14 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.commit.change import Member
-from haproxy_native.commit.permission import permit_values
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing
 from haproxy_native.overrides.ledger import MEMBERS
 from haproxy_native.overrides.overrides import HEALTH
 from haproxy_native.planning.added_server import added, as_line
+from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.live import NotExpressible
+from haproxy_native.planning.touches import EXPRESSIONS
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -71,7 +72,7 @@ async def replace(call: JsonCall) -> Response:
         await commands.apply(runtime, changes)
         after = await _server(runtime, backend, name)
         # A whole text that is pushed does not end it, where it leaves the member as it was.
-        changed = await call.services.overrides.hold([(before, after)], changing)
+        changed = await call.services.overrides.hold([(before, after)], changing, call.author)
         if any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, call.body)):
             raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
         shown.update(as_dict(call, after))
@@ -112,7 +113,8 @@ def _new_name(call: Call) -> str:
 
 def _permit_values(call: Call) -> None:
     with suppress(BadValue, NotExpressible):
-        permit_values("", as_line(call.body))
+        if has_new([""], [as_line(call.body)]):
+            call.author.permit(EXPRESSIONS)
 
 
 def _changing(call: Call) -> list[str]:
@@ -171,16 +173,16 @@ def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
 
 
 async def _check_new(call: Call) -> None:
-    permit_change(_object(call.get("parent_name"), _new_name(call)))
+    permit_change(call, _object(call.get("parent_name"), _new_name(call)))
     _permit_values(call)
 
 
 async def _check_change(call: Call) -> None:
-    permit_change(_object(call.get("parent_name"), call.get("name")), _changing(call) or (*MEMBERS, HEALTH))
+    permit_change(call, _object(call.get("parent_name"), call.get("name")), _changing(call) or (*MEMBERS, HEALTH))
 
 
 async def _check_deletion(call: Call) -> None:
-    permit_change(_object(call.get("parent_name"), call.get("name")))
+    permit_change(call, _object(call.get("parent_name"), call.get("name")))
 
 
 CHECKS = {"create": _check_new, "replace": _check_change, "delete": _check_deletion}

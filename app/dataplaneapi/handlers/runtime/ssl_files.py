@@ -147,7 +147,7 @@ def _checked(kind: Kind) -> Callable[[Call], Awaitable[None]]:
     """Return the check of the right to the file that a call names, in its path or by its upload."""
 
     async def check(call: Call) -> None:
-        permit_change(spelled(KINDS[kind], call.get("name") or call.body.name.rpartition("/")[2]))
+        permit_change(call, spelled(KINDS[kind], call.get("name") or call.body.name.rpartition("/")[2]))
 
     return check
 

@@ -171,7 +171,7 @@ def _field(name: str, inside: str | None) -> dict[str, Any]:
 
 async def _check_entry(call: Call) -> None:
     key, _ = _given(call.body)
-    permit_change(spelled("stick_table", call.get("parent_name"), "entry", key))
+    permit_change(call, spelled("stick_table", call.get("parent_name"), "entry", key))
 
 
 CHECKS = {"create_entry": _check_entry}

@@ -41,7 +41,7 @@ async def replace(call: DeclaredCall) -> Response:
     limits = await _asked_for(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.get("plan") or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
-    if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
+    if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version, call.author)):
         return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:
@@ -91,7 +91,7 @@ async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Resp
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
         values = await call.services.apply.values(declaration, planned_apply, preview)
         body = call.body
-        shown["plan_token"] = await call.services.plans.keep(body.kind, body.data, options, planned_apply.moves, values)
+        shown["plan_token"] = await call.services.plans.keep(call.author, body.kind, body.data, options, planned_apply.moves, values)
     return await beside(json_response, 200, shown)
 
 
@@ -144,7 +144,14 @@ def _declaration(call: Call, declared: Declared) -> Declaration:
     unowned = declared.unowned | asked
     prune, force = call.get("prune", True), call.get("force", False)
     return Declaration(
-        call.get("owner"), declared.sections, declared.files, prune=prune, force=force, unowned=unowned, texts=declared.texts
+        call.get("owner"),
+        declared.sections,
+        declared.files,
+        prune=prune,
+        force=force,
+        unowned=unowned,
+        texts=declared.texts,
+        author=call.author,
     )
 
 

@@ -167,7 +167,7 @@ async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, l
         expect = Rebase(version, base) if is_merged else Version(version, base, made.document)
         files = edits_of(made.staged, call.services.engine.stores)
         reload = Reload.NOW if force_reload else Reload.AUTO
-        yield Change([*made.edits, *files], expect, reload, skips_same=not force_reload), answers
+        yield Change([*made.edits, *files], expect, reload, skips_same=not force_reload, author=call.author), answers
     finally:
         await asyncio.to_thread(made.staged.remove)
 

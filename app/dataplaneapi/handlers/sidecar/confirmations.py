@@ -26,19 +26,19 @@ async def read(call: ReadCall) -> Response:
 
 
 async def confirm(call: JsonCall) -> Response:
-    return json_response(200, await _shown(call, await call.services.confirmations.confirm(call.get("id"))))
+    return json_response(200, await _shown(call, await call.services.confirmations.confirm(call.get("id"), call.author)))
 
 
 async def extend(call: JsonCall) -> Response:
     seconds = duration("timeout", call.body["timeout"])
     if not SHORTEST <= seconds <= LONGEST:
         raise ApiError(422, f"timeout in body is from {SHORTEST:g} s to 24h")
-    return json_response(200, await _shown(call, await call.services.confirmations.extend(call.get("id"), seconds)))
+    return json_response(200, await _shown(call, await call.services.confirmations.extend(call.get("id"), seconds, call.author)))
 
 
 async def take_back(call: JsonCall) -> Response:
     call.answer_within(ANSWER_SECONDS)
-    return json_response(200, await _shown(call, await call.services.confirmations.take_back(call.get("id"))))
+    return json_response(200, await _shown(call, await call.services.confirmations.take_back(call.get("id"), call.author)))
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _error(one: Confirmation) -> str:
 
 
 async def _check(call: Call) -> None:
-    call.services.confirmations.check_pending(call.get("id"))
+    call.services.confirmations.check_pending(call.get("id"), call.author)
 
 
 CHECKS = dict.fromkeys(("confirm", "extend", "take_back"), _check)

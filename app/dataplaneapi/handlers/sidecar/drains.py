@@ -14,7 +14,8 @@ TIMEOUT = "5m"
 
 async def create(call: JsonCall) -> Response:
     async with asking(call, seconds=None):
-        return await started(call, await call.services.drains.begin(call.services.operations, call.body["targets"], _maker(call)))
+        operations, targets = call.services.operations, call.body["targets"]
+        return await started(call, await call.services.drains.begin(operations, targets, _maker(call), author=call.author))
 
 
 def _maker(call: Call) -> Callable[[list[str]], Drain]:
@@ -30,7 +31,7 @@ def _maker(call: Call) -> Callable[[list[str]], Drain]:
 
 async def _check(call: Call) -> None:
     async with asking(call, seconds=None):
-        await call.services.drains.check(call.services.operations, call.body["targets"], _maker(call))
+        await call.services.drains.check(call.services.operations, call.body["targets"], _maker(call), author=call.author)
 
 
 CHECKS = {"create": _check}

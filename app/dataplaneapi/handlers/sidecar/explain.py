@@ -24,7 +24,7 @@ async def explain(call: JsonCall) -> Response:
 
 async def _candidate(call: Call) -> Candidate:
     transaction_id, text = _asked_about(call)
-    return await beside(call.services.engine.candidate, None if text is None else text.encode(), transaction_id)
+    return await beside(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
 
 
 def _asked_about(call: Call) -> tuple[str | None, str | None]:

@@ -6,7 +6,6 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.overrides.ledger import Override
 from haproxy_native.planning.touches import changed
@@ -28,7 +27,8 @@ async def read_list(call: ReadCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     async with asking(call):
-        await call.services.overrides.delete(spelled("backend", call.get("parent_name"), "server", call.get("name")))
+        object_ = spelled("backend", call.get("parent_name"), "server", call.get("name"))
+        await call.services.overrides.delete(object_, call.author)
     return empty(204)
 
 
@@ -47,7 +47,7 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
 
 async def _check(call: Call) -> None:
     object_ = spelled("backend", call.get("parent_name"), "server", call.get("name"))
-    permit_touches(changed(object_, (override.member for override in call.services.overrides.known(object_))))
+    call.author.permit(changed(object_, (override.member for override in call.services.overrides.known(object_))))
 
 
 CHECKS = {"delete": _check}

@@ -30,7 +30,10 @@ async def plan(call: TextOrFormCall) -> Response:
     engine = call.services.engine
     async with _asked(call) as operations:
         id_ = call.transaction_id
-        preview = await (engine.plan_transaction(id_, operations) if id_ else engine.plan(Change(operations)))
+        if id_:
+            preview = await engine.plan_transaction(id_, operations, author=call.author)
+        else:
+            preview = await engine.plan(Change(operations, author=call.author))
     shown = await beside(as_dict, call.author, preview)
     if isinstance(call.body, Parts):
         shown.setdefault("files", [])
@@ -90,7 +93,7 @@ def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[s
 async def plan_file(call: UploadCall) -> Response:
     """Plans other content of a stored file, without storing it."""
     async with received_file(call) as put:
-        preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER))
+        preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER, author=call.author))
     (file,) = preview.files
     return json_response(200, file_plan(file.plan) | of_tests(call.author, preview.tests))
 
@@ -142,14 +145,14 @@ async def _check(call: Call) -> bool:
     engine = call.services.engine
     async with _asked(call) as operations:
         if call.transaction_id:
-            await engine.permit_evaluation(await beside(engine.candidate, None, call.transaction_id))
-        await engine.permit_plan(Change(operations))
+            await engine.permit_evaluation(await beside(engine.candidate, None, call.transaction_id, author=call.author))
+        await engine.permit_plan(Change(operations, author=call.author))
     return False
 
 
 async def _check_file(call: Call) -> bool:
     async with received_file(call) as put:
-        await call.services.engine.permit_plan(Change([put]))
+        await call.services.engine.permit_plan(Change([put], author=call.author))
     return False
 
 

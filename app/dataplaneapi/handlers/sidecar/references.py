@@ -46,7 +46,8 @@ async def _renaming(call: Call) -> Renaming:
     object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
     permit(call.author, object_, to)
     naming = naming_of(call.services)
-    return await naming.renaming(object_, to, call.document, version=call.get("version"), transaction_id=call.transaction_id)
+    version, id_ = call.get("version"), call.transaction_id
+    return await naming.renaming(object_, to, call.document, author=call.author, version=version, transaction_id=id_)
 
 
 def _shown(renaming: Renaming) -> dict[str, Any]:

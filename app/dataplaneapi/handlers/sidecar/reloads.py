@@ -17,7 +17,8 @@ TIMES = ("requested", "started", "ended")
 
 async def create(call: JsonCall) -> Response:
     after = call.get("after", 0.0)
-    return await started(call, call.services.operations.begin(RELOAD, time.time() + after if after else None, needs=(CREATE, RELOAD)))
+    due = time.time() + after if after else None
+    return await started(call, call.services.operations.begin(RELOAD, due, author=call.author, needs=(CREATE, RELOAD)))
 
 
 async def read(call: ReadCall) -> Response:

@@ -21,7 +21,7 @@ async def read(call: ReadCall) -> Response:
 async def replace(call: JsonCall) -> Response:
     splits, name = call.services.splits, call.get("name")
     try:
-        outcome = await splits.put(name, call.body["by"], call.body["weights"], call.get("frontend", ""))
+        outcome = await splits.put(name, call.body["by"], call.body["weights"], call.get("frontend", ""), author=call.author)
     except LinesMissing as error:
         raise ApiError(409, error.detail, plan={"lines": list(error.lines)}) from None
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
@@ -29,7 +29,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    outcome = await call.services.splits.delete(call.get("name"))
+    outcome = await call.services.splits.delete(call.get("name"), author=call.author)
     return empty(202, [(RELOAD_ID, outcome.reload_id.encode())]) if outcome.reload_id else empty(204)
 
 
@@ -47,12 +47,12 @@ def as_dict(status: SplitStatus) -> dict[str, Any]:
 
 
 async def _check_change(call: Call) -> bool:
-    body = call.body
-    return await call.services.splits.check_put(call.get("name"), body["by"], body["weights"], call.get("frontend", ""))
+    body, frontend = call.body, call.get("frontend", "")
+    return await call.services.splits.check_put(call.get("name"), body["by"], body["weights"], frontend, author=call.author)
 
 
 async def _check_deletion(call: Call) -> bool:
-    return await call.services.splits.check_delete(call.get("name"))
+    return await call.services.splits.check_delete(call.get("name"), author=call.author)
 
 
 CHECKS = {"replace": _check_change, "delete": _check_deletion}

@@ -9,7 +9,6 @@ from dataplaneapi.api.strict_bodies import StrictCall
 from haproxy_native.access.rights import ALL, SECRETS, Rights
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.routing.case import Case, cases_of
@@ -36,13 +35,13 @@ async def replace(call: StrictCall) -> Response:
     tests, name = call.services.tests.kept, call.get("name")
     if (given := call.body.get("name", name)) != name:
         raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
-    is_new = await tests.put(name, call.body)
+    is_new = await tests.put(name, call.body, call.author)
     test = await asyncio.to_thread(tests.get, name)
     return await beside(json_response, 201 if is_new else 200, test)
 
 
 async def delete(call: JsonCall) -> Response:
-    await call.services.tests.kept.delete(call.get("name"))
+    await call.services.tests.kept.delete(call.get("name"), call.author)
     return empty(204)
 
 
@@ -63,7 +62,7 @@ async def _candidate(call: Call) -> Candidate:
     text = (call.body or {}).get("config")
     if text is not None and call.transaction_id:
         raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
-    return await beside(call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id)
+    return await beside(call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id, author=call.author)
 
 
 async def _cases(call: Call) -> list[Case]:
@@ -82,7 +81,7 @@ async def _check_test(call: Call) -> bool:
         tests.get(name)
     is_there = tests.content(name) is not None
     verb = DELETE if call.operation.method == "DELETE" else CHANGE if is_there else CREATE
-    permit_touches(Touch(spelled(KIND, name), verb, frozenset((ANY,))))
+    call.author.permit(Touch(spelled(KIND, name), verb, frozenset((ANY,))))
     return False
 
 

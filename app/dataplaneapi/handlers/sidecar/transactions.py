@@ -12,7 +12,7 @@ from haproxy_native.errors import NoTransaction
 
 async def read_list(call: ReadCall) -> Response:
     """The last used first."""
-    transactions = sorted(call.services.engine.transactions(), key=lambda transaction: transaction.used, reverse=True)
+    transactions = sorted(call.services.engine.transactions(author=call.author), key=lambda transaction: transaction.used, reverse=True)
     return json_response(200, [await _as_dict(call, transaction) for transaction in transactions])
 
 

@@ -24,7 +24,8 @@ async def read_list(call: ReadCall) -> Response:
 async def end(call: JsonCall) -> Response:
     """Ends a former worker, without a signal."""
     below, after = call.get("when_sessions_below"), call.get("after")
-    return await started(call, await call.services.ending.begin(call.services.operations, call.get("pid"), below, after))
+    begun = await call.services.ending.begin(call.services.operations, call.get("pid"), below, after, author=call.author)
+    return await started(call, begun)
 
 
 def as_dict(worker: WorkerProcess) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
 from haproxy_native.commit.change import Outcome
-from haproxy_native.commit.permission import permit_touches
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 
@@ -15,7 +14,7 @@ async def list_all(call: ReadCall) -> Response:
 
 async def create(call: UploadCall) -> Response:
     data = b"".join([piece async for piece in call.body.pieces()])
-    path, outcome = await call.services.spoe.create(call.body.name, data)
+    path, outcome = await call.services.spoe.create(call.body.name, data, call.author)
     return json_response(201, str(path), scheduled(outcome))
 
 
@@ -24,7 +23,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    await call.services.spoe.delete(call.get("name"))
+    await call.services.spoe.delete(call.get("name"), call.author)
     return empty(204)
 
 
@@ -37,17 +36,17 @@ def scheduled(outcome: Outcome) -> list[Header]:
     return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
 
 
-def permit(name: str) -> None:
-    """Raise Forbidden unless the present author may change a SPOE file, whether it is there or not."""
-    permit_touches(Touch(spelled("spoe", name), CHANGE, frozenset((ANY,))))
+def permit(call: Call, name: str) -> None:
+    """Raise Forbidden unless the author of a call may change a SPOE file, whether it is there or not."""
+    call.author.permit(Touch(spelled("spoe", name), CHANGE, frozenset((ANY,))))
 
 
 async def _check_new(call: Call) -> None:
-    permit(call.body.name.rpartition("/")[2])
+    permit(call, call.body.name.rpartition("/")[2])
 
 
 async def _check(call: Call) -> None:
-    permit(call.get("name"))
+    permit(call, call.get("name"))
     call.services.spoe.file(call.get("name"))
 
 

@@ -77,7 +77,7 @@ async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document],
     file = call.services.spoe.file(call.get("parent_name"))
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     _check_version(call, file)
-    outcome = await file.write([edit], version=version or None, transaction_id=transaction_id)
+    outcome = await file.write([edit], author=call.author, version=version or None, transaction_id=transaction_id)
     if stored is None:
         return empty(done, scheduled(outcome))
     return json_response(done, stored(file.read(transaction_id)), scheduled(outcome))
@@ -90,8 +90,8 @@ def checked(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
         file, transaction_id, version = call.services.spoe.file(call.get("parent_name")), call.transaction_id, call.get("version", 0)
         _check_version(call, file)
         if not transaction_id:
-            permit(call.get("parent_name"))
-        file.check_edit([build(call)], version=version or None, transaction_id=transaction_id)
+            permit(call, call.get("parent_name"))
+        file.check_edit([build(call)], author=call.author, version=version or None, transaction_id=transaction_id)
 
     return check
 

@@ -40,18 +40,18 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).new(call.body.name), 201)
+    return await _stored(call, certificates_of(call).new(call.body.name, call.author), 201)
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).other(call.get("name")), 200)
+    return await _stored(call, certificates_of(call).other(call.get("name"), call.author), 200)
 
 
 async def delete(call: JsonCall) -> Response:
     """Deletes a certificate or a list."""
     store, site = store_of(call), call.services.engine.context
     path = store.find(call.get("name"))
-    outcome = await store.delete(site, call.get("name"), reloading(call))
+    outcome = await store.delete(site, call.get("name"), call.author, reloading(call))
     if isinstance(store, CertificateStore) and outcome.live:
         await store.offer(site, path)
     return outcome_response(outcome, 204)

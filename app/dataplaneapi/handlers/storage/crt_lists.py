@@ -17,11 +17,11 @@ def lists_of(call: Call) -> CrtListStore:
 
 
 async def create(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).new(call.body.name), 201)
+    return await _stored(call, lists_of(call).new(call.body.name, call.author), 201)
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).other(call.get("name")), 200)
+    return await _stored(call, lists_of(call).other(call.get("name"), call.author), 200)
 
 
 async def entries(call: ReadCall) -> Response:
@@ -37,7 +37,7 @@ async def add_entry(call: JsonCall) -> Response:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
-    outcome = await lists_of(call).add_entry(call.services.engine.context, call.get("name"), entry, reloading(call))
+    outcome = await lists_of(call).add_entry(call.services.engine.context, call.get("name"), entry, call.author, reloading(call))
     return answered(outcome, json_response(201, entry.as_object()), empty(202))
 
 
@@ -47,6 +47,7 @@ async def delete_entry(call: JsonCall) -> Response:
         call.get("name"),
         call.get("certificate"),
         call.get("line_number"),
+        call.author,
         reloading(call),
     )
     return outcome_response(outcome, 204)

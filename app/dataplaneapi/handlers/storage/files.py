@@ -26,7 +26,7 @@ def store_of(call: Call) -> Store:
         within = "a transaction" if call.transaction_id else "a batch"
         raise ApiError(400, f"{given} is for a file that changes by itself: in {within} it changes with the commit")
     if call.transaction_id and call.operation.writes:
-        call.services.engine.context.transactions.to_edit(call.transaction_id)
+        call.services.engine.context.transactions.to_edit(call.transaction_id, call.author)
     return call.within(stores[name])
 
 
@@ -46,19 +46,19 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: UploadCall) -> Response:
     store = store_of(call)
-    upload = store.new(call.body.name)
+    upload = store.new(call.body.name, call.author)
     await received(call, upload, Reload.LATER)
     return json_response(201, described(upload.path, store.created, upload.size))
 
 
 async def replace(call: UploadCall) -> Response:
-    upload = store_of(call).other(call.get("name"))
+    upload = store_of(call).other(call.get("name"), call.author)
     outcome = await received(call, upload, reloading(call))
     return outcome_response(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
 
 
 async def delete(call: JsonCall) -> Response:
-    return outcome_response(await store_of(call).delete(call.services.engine.context, call.get("name")), 204)
+    return outcome_response(await store_of(call).delete(call.services.engine.context, call.get("name"), call.author), 204)
 
 
 async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
@@ -98,17 +98,17 @@ def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
 
 async def check_new(call: Call) -> bool:
     """Whether a file of that name may be stored; that reloads nothing."""
-    store_of(call).new(call.body.name).discard()
+    store_of(call).new(call.body.name, call.author).discard()
     return False
 
 
 async def check_other(call: Call) -> None:
     """Whether something of the file may be changed; its content may be more than that."""
-    store_of(call).other(call.get("name")).discard()
+    store_of(call).other(call.get("name"), call.author).discard()
 
 
 async def check_deletion(call: Call) -> None:
-    store_of(call).check_deletion(call.get("name"))
+    store_of(call).check_deletion(call.get("name"), call.author)
 
 
 CHECKS = {"create": check_new, "replace": check_other, "delete": check_deletion}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.commit.events import Committed, Event
+from haproxy_native.request_context import NOBODY
 from haproxy_native.text.section import Section
 from tests.app.client import Client
 from tests.native.engines import ByFunction
@@ -77,7 +78,7 @@ def test_none_waits_for_a_check(tmp_path: Path) -> None:
     check.write_text(f"#!/bin/sh\ntouch {begun}\nwhile ! [ -e {go} ]; do sleep 0.05; done\n")
     check.chmod(0o755)
     with tls_client(tmp_path, validate_cmd=str(check)) as (site, client):
-        checking = client.runner.get_loop().create_task(client.engine.amend([ByFunction(lambda found: found.insert(SLOW))]))
+        checking = client.runner.get_loop().create_task(client.engine.amend([ByFunction(lambda found: found.insert(SLOW))], author=NOBODY))
         while not begun.exists():
             client.runner.run(asyncio.sleep(0.01))
         assert upload(client, "PUT", f"{RUNTIME}/ssl_certs/{quoted(site.path('plain.pem'))}", NEW.pem).status == 200

@@ -15,6 +15,7 @@ from haproxy_native.editing.places import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.plan import Reason
+from haproxy_native.request_context import NOBODY
 from tests.app.authority import Authority
 from tests.app.client import CONFIG, CONFIGURATION, Client, serving
 from tests.haproxy.process import free_port
@@ -33,7 +34,7 @@ def test_a_plan_as_data() -> None:
         False,
         [Message("alert", "no", line=3)],
     )
-    assert as_dict(preview) == {
+    assert as_dict(NOBODY, preview) == {
         "diff": "-a\n+b\n",
         "effects": [{"object": "backend/b", "member": "mode", "new": "tcp"}, {"object": "backend/b/server/s", "old": {"name": "s"}}],
         "commands": ["set x"],

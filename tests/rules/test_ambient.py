@@ -1,0 +1,31 @@
+"""What a change does follows from its arguments: no context variable says who asks for it, or changes what it does.
+
+A task and a timer inherit every context variable from where they were started, whether they are meant to or not.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tests.rules.sources import module, sources, tree
+
+# For logs, records and traces, and what a task computes for: whose result nobody waits for any more, and drafts that become no files.
+AMBIENT = {
+    "dataplaneapi.telemetry.traces._current",
+    "haproxy_native.abandonment._flag",
+    "haproxy_native.abandonment._waiting",
+    "haproxy_native.disk.aside.place",
+    "haproxy_native.request_context.origin",
+}
+
+
+def declared() -> Iterator[str]:
+    for path in sources("app", "native"):
+        for node in ast.walk(tree(path)):
+            value = getattr(node, "value", None)
+            if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(value, ast.Call) and "ContextVar" in ast.unparse(value.func):
+                for target in [node.target] if isinstance(node, ast.AnnAssign) else node.targets:
+                    yield f"{module(path)}.{ast.unparse(target)}"
+
+
+def test_nothing_else_is_ambient() -> None:
+    assert set(declared()) == AMBIENT
