@@ -56,16 +56,12 @@ class ChangeBeside:
     """A change of a file that is neither the configuration nor in one of the stores. It is the only operation of its change.
 
     `object` is its `kind/name`. `attempt` compares and prepares, takes the lock, makes the change and returns its outcome; it raises
-    Overtaken, with nothing changed, to be called again. `touched`: what it may change; all of `object` without it.
+    Overtaken, with nothing changed, to be called again. `touches`: what it may change.
     """
 
     object: str
     attempt: "Callable[[], Awaitable[Outcome]]"
-    touched: Sequence[Touch] = ()
-
-    @property
-    def touches(self) -> Sequence[Touch]:
-        return self.touched or [Touch(self.object, CHANGE, frozenset((ANY,)))]
+    touches: Sequence[Touch]
 
 
 Operation = Edit | FileOperation | SetRuntime | ChangeBeside

@@ -80,7 +80,7 @@ def test_the_process_and_other_files(tmp_path: Path) -> None:
                 with pytest.raises(Forbidden, match="may not change"):
                     await change_process(engine.context, "backend/b/server/s", apply, touched, author=ann)
             with pytest.raises(Forbidden, match="spoe/a"):
-                await commit(engine.context, Change([ChangeBeside("spoe/a", attempt)], author=ann))
+                await commit(engine.context, Change([ChangeBeside("spoe/a", attempt, [changed("spoe/a", ["x"])])], author=ann))
             assert done == ["process"]
 
     run(work())

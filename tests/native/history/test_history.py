@@ -155,7 +155,7 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
             with pytest.raises(Unrecorded, match="the database .* cannot be used"):
                 await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             with pytest.raises(Unrecorded, match="the database .* cannot be used"):
-                await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"))], author=ann))
+                await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"), ())], author=ann))
             assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
             await change_process(engine.context, "backend/b/server/a", change, author=ann)
             assert made and engine.database.trouble.startswith("1 writes wait in memory: the database")
@@ -202,7 +202,7 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
             key.write_bytes(after)
             return Outcome(1, contents=(Content("certificate/a.pem", str(key), before, after),))
 
-        await commit(history.context, Change([ChangeBeside("certificate/a.pem", attempt)], author=NOBODY))
+        await commit(history.context, Change([ChangeBeside("certificate/a.pem", attempt, ())], author=NOBODY))
 
     async def work() -> None:
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]

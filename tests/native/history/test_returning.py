@@ -200,7 +200,7 @@ def test_spoe_files(tmp_path: Path) -> None:
             async def attempt() -> Outcome:
                 return Outcome(2, live=True, contents=[content])
 
-            await commit(engine.context, Change([ChangeBeside(content.object, attempt)], author=NOBODY))
+            await commit(engine.context, Change([ChangeBeside(content.object, attempt, ())], author=NOBODY))
             assert (await back.revert(1, author=NOBODY)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n"
             assert (await back.revert(1, author=NOBODY)).outcomes == []
             assert (await back.restore(1, author=NOBODY)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n[two]\n"
