@@ -20,7 +20,6 @@ from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, 
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
-from haproxy_native.commit.loads import LoadedText
 from haproxy_native.commit.of_transaction import commit_of, committed, preview_of
 from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
 from haproxy_native.commit.process_watch import ProcessWatch
@@ -35,6 +34,7 @@ from haproxy_native.errors import (
     NoTransaction,
     Unreadable,
 )
+from haproxy_native.process_state import Load
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
 from haproxy_native.request_context import Author
@@ -62,7 +62,7 @@ class Engine:
         self.settings, self.runtime, self.stores = settings, runtime, Stores(settings.directories, settings.storage)
         self.database = Database(settings.storage / "state")
         self.reloads = reloads(self)
-        self.context = context_of(settings, runtime, self.reloads, self.stores, plan)
+        self.context = context_of(settings, runtime, self.reloads, self.stores, self.database, plan)
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:
@@ -79,7 +79,7 @@ class Engine:
         self.context.transactions.load()
         self.context.ledger.open()
         await asyncio.to_thread(self.stores.recover)
-        await self.context.running.recall()
+        await self.context.running.restore()
         if writes:
             await publication.resume(self.context, self.stores)
             await resume(self.context, edited=not known)
@@ -301,12 +301,12 @@ class Engine:
         return self.context.running.is_expected
 
     @asynccontextmanager
-    async def loading(self) -> AsyncIterator[LoadedText]:
+    async def loading(self) -> AsyncIterator[Load]:
         """Allows only live changes while it is entered."""
-        async with self.context.loading() as loaded:
-            yield loaded
+        async with self.context.loading() as load:
+            yield load
 
-    async def loaded(self, document: Document, mark: str) -> Sequence[str]:
+    async def loaded(self) -> Sequence[str]:
         async with self.context.publishing():
             await aftermath.succeeded(self.context)
             return await aftermath.differences(self.context)

@@ -3,10 +3,10 @@
 from haproxy_native.commit.context import CommitContext, Planner
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.loads import Loads
 from haproxy_native.commit.running import Running
-from haproxy_native.commit.state_file import StateFile
+from haproxy_native.commit.state_row import TABLES, StateRow, TextRows
 from haproxy_native.disk.backups import Backups
+from haproxy_native.disk.database import Database
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.engine_settings import EngineSettings
@@ -18,17 +18,17 @@ from haproxy_native.transactions.transactions import Transactions
 
 
 def context_of(
-    settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, plan: Planner | None = None
+    settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database, plan: Planner | None = None
 ) -> CommitContext:
     """Nothing is read yet."""
-    state_file = StateFile(settings.storage / "engine.json")
+    database.declare(TABLES)
+    row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
-    current = Current(files, state_file, stamp, edited=lambda *edit: context.edited(*edit))
-    loads = Loads(settings.storage / "loads", settings.file)
+    current = Current(files, row, stamp, edited=lambda *edit: context.edited(*edit))
     context = CommitContext(
         current=current,
-        running=Running(current, runtime, state_file, settings.copy, loads, keeps_copy=not settings.read_only),
+        running=Running(current, runtime, row, TextRows(database, is_kept=not settings.read_only)),
         transactions=Transactions(
             settings.transactions,
             settings.file,
@@ -40,7 +40,7 @@ def context_of(
         backups=Backups(settings.file, settings.backups_number, settings.backups),
         check=settings.check,
         runtime=runtime,
-        state_file=state_file,
+        database=database,
         plan=plan or _planner(settings, stores),
         reloads=reloads,
         ledger=Ledger(settings.storage),

@@ -34,8 +34,3 @@ class EngineSettings:
     map_sync: float = 0.0
     read_only: bool = False
     directories: Mapping[str, Directory] = field(default_factory=dict)
-
-    @property
-    def copy(self) -> Path:
-        """The last known good text; of several files, joined, which is of no use by hand."""
-        return self.storage / "running.cfg" if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"

@@ -296,7 +296,6 @@ class TestTrouble:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             (tmp_path / "storage").write_text("a file")
             (tmp_path / "transactions").write_text("a file")
-            (tmp_path / "haproxy.cfg.lkg").mkdir()
             async with running_engine(tmp_path, backups=tmp_path / "storage", backups_number=1) as engine:
                 assert (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).version == 2
                 with pytest.raises(Unusable, match="transaction_dir .* cannot be used"):

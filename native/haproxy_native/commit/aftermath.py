@@ -19,14 +19,13 @@ from haproxy_native.commit.change import Change, Published, Reload, Validation
 from haproxy_native.commit.commit import attempt
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Current, Overtaken
-from haproxy_native.commit.loads import Load
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.planning.observed import Unlike
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.process_state import CommandsProved, Doubted, Load, LoadsEnded, ReloadFailed
 from haproxy_native.reload.records import KEPT, MOST_REASONS, TAKEN_BACK, Record
 from haproxy_native.request_context import OUTSIDE, Author
-from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -36,9 +35,8 @@ RELOAD = "reload"
 
 def settle(context: CommitContext) -> None:
     """Finishes the reloads of a former process that the worker in service comes of, whatever the file holds by now."""
-    known, records = context.state_file.value, context.reloads.records
-    worker = Worker(known.pid, known.started)
-    if context.running.document is None or not worker.pid:
+    worker, records = context.running.worker, context.reloads.records
+    if context.running.document is None or worker is None:
         return
     for record in records.loading:
         is_new = record.pid_before != worker.pid and worker.may_have_started_after(record.started or record.requested)
@@ -50,21 +48,18 @@ async def succeeded(context: CommitContext) -> None:
     """The new worker runs the loaded text. Its sockets and capabilities are asked for again."""
     with suppress(RuntimeFailure):
         await context.observers.loaded()
-    assert context.load
-    load, context.load = context.load, None
-    running = context.running
+    running, load = context.running, context.load
+    assert load
     with suppress(RuntimeFailure):
         await context.runtime.refresh()
-    await running.verify(load.loaded.document, load.loaded.fingerprint)
-    while context.unloaded and context.unloaded[0].version <= load.loaded.version:
+    await running.succeeded()
+    while context.unloaded and context.unloaded[0].version <= load.version:
         context.unloaded.popleft()
     context.ledger.loaded()
-    if running.document is load.loaded.document and load.wanted is not load.loaded.document:
-        running.missing = load.wanted
     with suppress(Unreadable):
         await context.current.notice_aside()
     if context.current.edits != load.edits:
-        running.is_in_doubt("the file was edited by another process while HAProxy read it")
+        running.step(Doubted("the file was edited by another process while HAProxy read it"))
     if (reasons := await apply_missing(context)) and not context.pending:
         context.reloads.schedule(reasons)
 
@@ -89,12 +84,12 @@ async def apply_missing(context: CommitContext) -> list[Reason]:
     The worker has read the loaded text, or that with some of these changes.
     """
     running = context.running
-    if running.missing is None:
+    if (target := running.state.target) is None:
         return []
-    reasons = await process.apply_missing(context, running.missing)
-    await asyncio.to_thread(context.loads.end)
-    if running.document and not running.doubt and header.same_text(running.document, context.current.document):
-        running.is_loaded(context.current.document, context.current.fingerprint)
+    reasons = await process.apply_missing(context, target)
+    running.step(LoadsEnded())
+    if running.document and not running.is_doubtful and header.same_text(running.document, context.current.document):
+        running.step(CommandsProved(context.current.text, is_file=True))
     return reasons
 
 
@@ -103,21 +98,21 @@ async def failed(context: CommitContext, record: Record) -> Record:
 
     Returns the record with what became of each change, and with the file's new version where it has one.
     """
-    assert context.load
-    load, context.load = context.load, None
-    context.state_file.set(pending="")
+    load = context.load
+    assert load
+    context.running.step(ReloadFailed())
     await _put_back(context)
     # A worker that was started from outside meanwhile, or of an earlier reload, may have come.
     await context.running.observe()
     settle(context)
     await apply_missing(context)
-    good = context.running.good()
+    good = context.running.last_good
     if good is None or header.same_text(good, context.current.document):
         return record
     if await _is_edited(context, load):
         return record
-    changes = [change for change in context.unloaded if change.version <= load.loaded.version]
-    if decided := await beside(_decided, record.response, load.loaded.document, context.current, changes):
+    changes = [change for change in context.unloaded if change.version <= load.version]
+    if decided := await beside(_decided, record.response, load.text.document, context.current, changes):
         guilty, rest = decided
         if not header.same_text(rest, good):
             if taken_back := await _take_back_some(context, record, changes, guilty, rest):
@@ -178,7 +173,7 @@ async def _take_back_all(context: CommitContext, record: Record, changes: Sequen
         log.error("the reload failed, and the file could not be put back to what runs: %s", error)
         return record
     context.unloaded.clear()
-    finished = outcome.version, load.loaded.version
+    finished = outcome.version, load.version
     log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not taken", *finished)
     _tell_edits(noted)
     return replace(noted, restored_version=outcome.version)

@@ -25,12 +25,13 @@ from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preparation import NewText, Prepared, prepare
 from haproxy_native.commit.publication import Publication, reasons_of
-from haproxy_native.commit.state_file import stamped_fingerprint
+from haproxy_native.commit.state_row import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
 from haproxy_native.planning.outcome import Plan
 from haproxy_native.planning.touches import Touch
+from haproxy_native.process_state import ReloadRequired
 from haproxy_native.reload.records import IN_PROGRESS
 from haproxy_native.request_context import Author
 from haproxy_native.text import parts
@@ -104,8 +105,7 @@ async def _recorded(context: CommitContext, change: Change) -> Outcome:
 async def _uncommitted(context: CommitContext) -> Outcome:
     """Returns the outcome of a change without effect: live as it is, or waiting for the reload that others scheduled."""
     async with context.publishing():
-        loaded = context.running.document is context.current.document and not context.running.doubt
-        waited = None if loaded else context.pending
+        waited = None if context.running.is_current else context.pending
         return Outcome(context.current.version, waited, live=waited is None)
 
 
@@ -136,7 +136,6 @@ def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_rel
     """The outcome with the id of the reload that it needs; one that is awaited has no id yet. The caller holds the lock."""
     if not outcome.reasons or force_reload or by.is_urgent:
         return outcome
-    context.state_file.set()
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
 
 
@@ -175,6 +174,7 @@ async def _attempt(
                 before, text = prepared.before, prepared.text
                 new = text.stamped.document if text else prepared.new
                 admit(context, change)
+                over = context.load_over
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
                     await context.require_room(change.author, new.size if text else 0)
                     outcome = await publish(context, change, prepared)
@@ -184,7 +184,7 @@ async def _attempt(
                         outcome = replace(outcome, former=prepared.base, texts=prepared.texts.ending_in(new))
                     outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
                     return await _entered(context, change, outcome) if text or change.files else outcome
-            await context.current.unless_overtaken(load.over.wait())
+            await context.current.unless_overtaken(over.wait())
     finally:
         prepared.discard()
 
@@ -233,8 +233,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
         log.info("version %d needs a reload: %s", version, reason)
     if applied.reasons or change.reload is Reload.NONE:
         return Outcome(version, reasons=tuple(applied.reasons), members=applied.members)
-    loaded = context.running.document is context.current.document and not context.running.doubt
-    if (waited := context.pending) and not loaded and (change.is_whole or header.same_text(*prepared.texts)):
+    if (waited := context.pending) and not context.running.is_current and (change.is_whole or header.same_text(*prepared.texts)):
         return Outcome(version, waited)
     return Outcome(version, live=True, commands=applied.commands, members=applied.members)
 
@@ -315,9 +314,10 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
         await asyncio.to_thread(_keep_backup, context)
     if prepared.plan is None:
         # What HAProxy has taken already needs no way back, and no reload.
-        await asyncio.to_thread(context.running.save_copy)
         if context.pending or change.reload is not Reload.NONE:
-            context.state_file.owe(current.fingerprint, stamped_fingerprint(stamped))
+            context.running.step(ReloadRequired(current.fingerprint, stamped_fingerprint(stamped)))
+        context.running.save_last_good()
+        await context.running.flush()
     try:
         await current.install(stamped, text.draft, text.banner)
     except Touched:

@@ -18,20 +18,20 @@ from haproxy_native.commit.change import Change, Content, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.loads import Load, LoadedText, Loads
 from haproxy_native.commit.ports import Kept, Observers
 from haproxy_native.commit.running import Running
-from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.disk.backups import Backups
+from haproxy_native.disk.database import Database
 from haproxy_native.disk.ownership import owner_of
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.plan import Plan
+from haproxy_native.process_state import Load, LoadsEnded, ReloadBegan, Text
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
-from haproxy_native.runtime.client import Runtime, Worker
+from haproxy_native.runtime.client import Runtime
 from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
@@ -44,7 +44,7 @@ MOST_UNLOADED = 100
 @dataclass
 class CommitContext:
     """`lock` is held from the last comparison of a change to its publication, runtime commands included; never while HAProxy checks or
-    loads a text. While `load`, a reload, is at work, only changes are published that need no reload; all else waits for its end.
+    loads a text. While `load`, a reload, is at work, only changes are published that need no reload; all else waits until `load_over`.
     Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every change that sends
     commands; one of the process alone takes no other.
 
@@ -64,7 +64,7 @@ class CommitContext:
     backups: Backups
     check: CheckSettings
     runtime: Runtime
-    state_file: StateFile
+    database: Database
     plan: Planner
     reloads: ReloadAgent
     ledger: Ledger
@@ -74,7 +74,7 @@ class CommitContext:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    load: Load | None = None
+    load_over: asyncio.Event = field(default_factory=asyncio.Event)
     published: dict[Path, int] = field(default_factory=dict)
     publications: int = 0
     works: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -107,7 +107,7 @@ class CommitContext:
         """Records an edit of a file from outside."""
         versions, texts = (version, current.version), (before, current.document)
         if current is self.current:
-            if self.running.document is before and not self.running.doubt:
+            if self.running.document is before and not self.running.is_doubtful:
                 self.unloaded.clear()
             self.unloaded.append(Published(current.version, Author(OUTSIDE), *texts))
         self.events.tell(Edited(current.path, owner_of(current.path), Author(OUTSIDE), versions, texts))
@@ -126,8 +126,8 @@ class CommitContext:
                 if self.load is None:
                     yield
                     return
-                load = self.load
-            await load.over.wait()
+                over = self.load_over
+            await over.wait()
 
     @asynccontextmanager
     async def publishing_files(self) -> AsyncIterator[None]:
@@ -142,8 +142,9 @@ class CommitContext:
             yield
 
     @property
-    def loads(self) -> Loads:
-        return self.running.loads
+    def load(self) -> Load | None:
+        """The reload at work."""
+        return self.running.state.load
 
     @property
     def has_unloaded(self) -> bool:
@@ -163,22 +164,25 @@ class CommitContext:
         """Takes note of another text and of another worker. The caller holds the locks."""
         await self.current.notice_aside()
         await self.observe()
-        known = self.state_file.value
-        self.ledger.loaded_by(Worker(known.pid, known.started))
+        self.mark_files_loaded()
 
     def _end_awaited(self) -> None:
-        if self.reloads.awaiting is None or not self.running.answers:
+        worker = self.running.worker
+        if self.reloads.awaiting is None or worker is None or not self.running.state.answers:
             return
-        known = self.state_file.value
-        worker = Worker(known.pid, known.started)
-        self.ledger.loaded_by(worker)
+        self.mark_files_loaded()
         if self.running.is_current and not self.ledger.waits:
             self.reloads.has_started(worker, self.current.version)
 
+    def mark_files_loaded(self) -> None:
+        """Remove stored files from the ledger that the worker has read, since it started after they were written."""
+        if worker := self.running.worker:
+            self.ledger.loaded_by(worker)
+
     def runs_since(self, moment: float) -> int | None:
         """The pid of the worker in service, if it started after this Unix time and does what the files say."""
-        known = self.state_file.value
-        return known.pid if self.running.is_current and not self.ledger.waits and known.started > moment else None
+        worker, is_current = self.running.worker, self.running.is_current and not self.ledger.waits
+        return worker.pid if worker and is_current and worker.started > moment else None
 
     def note_published(self, path: Path) -> None:
         """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""
@@ -217,19 +221,19 @@ class CommitContext:
             self.events.tell(Validated(outcome, time.monotonic() - began))
 
     @asynccontextmanager
-    async def loading(self) -> AsyncIterator[LoadedText]:
+    async def loading(self) -> AsyncIterator[Load]:
         """A reload at work, until its outcome is known."""
         current = self.current
         async with self.lock:
             with suppress(Unreadable):
                 await current.notice_aside()
-            loaded = LoadedText(current.document, current.fingerprint, current.version)
-            began = await asyncio.to_thread(self.loads.begin, loaded.document)
-            self.load = load = Load(loaded, current.edits, began, loaded.document)
+            load = Load(Text(current.document, current.fingerprint), time.time(), current.version, current.edits)
+            self.running.step(ReloadBegan(load))
+            self.load_over = over = asyncio.Event()
+            await self.running.flush()
         try:
-            await self.observers.loading(loaded.document)
-            yield loaded
+            await self.observers.loading(current.document)
+            yield load
         finally:
-            self.load = None
-            await asyncio.to_thread(self.loads.end)
-            load.over.set()
+            self.running.step(LoadsEnded())
+            over.set()

@@ -9,12 +9,13 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from haproxy_native.commit.state_file import StateFile, fingerprint, stamped_fingerprint
+from haproxy_native.commit.state_row import StateRow, fingerprint, stamped_fingerprint
 from haproxy_native.disk.file import Seen
 from haproxy_native.disk.files import ConfigFiles, Drafts, SeenAll
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamp, Stamped
 from haproxy_native.errors import WriteFailed
+from haproxy_native.process_state import Text
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 
@@ -49,13 +50,13 @@ class Current:
     def __init__(
         self,
         file: ConfigFiles,
-        state_file: StateFile,
+        row: StateRow,
         stamp: Stamp = header.with_header,
         outline: Outline = CONFIGURATION,
         edited: "Callable[[Current, Document, int], None]" = lambda current, before, version: None,
     ) -> None:
         self._edited = edited
-        self.file, self._state_file, self.stamp, self._outline = file, state_file, stamp, outline
+        self.file, self._row, self.stamp, self._outline = file, row, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
         self.banner = True
@@ -76,6 +77,10 @@ class Current:
     @property
     def path(self) -> Path:
         return self.file.path
+
+    @property
+    def text(self) -> Text:
+        return Text(self.document, self.fingerprint)
 
     def open(self) -> bool:
         """Reads the file and keeps its version; returns True if it is as it was last known. Blocks; raises Unreadable."""
@@ -108,8 +113,8 @@ class Current:
 
     def _opened(self, reading: Reading) -> bool:
         document = self.document if reading.document is None else reading.document
-        known = fingerprint(reading.data) == self._state_file.value.file
-        self._take(document, self._state_file.value.version if known else header.version_of(document), reading.data, reading.seen)
+        known = fingerprint(reading.data) == self._row.value.fingerprint
+        self._take(document, self._row.value.version if known else header.version_of(document), reading.data, reading.seen)
         self._torn = False
         return known
 
@@ -205,7 +210,6 @@ class Current:
     def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self.banner = True
         self._keep(document, version, fingerprint(data), seen)
-        self._state_file.set()
 
     def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self._turn += 1
@@ -214,4 +218,4 @@ class Current:
                 work.cancel()
         self.document, self.version, self.fingerprint = document, version, mark
         self._seen, self._settled = seen
-        self._state_file.note(version=version, file=mark)
+        self._row.set(version=version, fingerprint=mark)

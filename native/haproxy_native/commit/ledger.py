@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.commit.running import started_after
 from haproxy_native.disk import ownership
 from haproxy_native.disk.atomic import remove_drafts, write_atomically
 from haproxy_native.disk.file import ConfigFile
@@ -149,12 +148,12 @@ class Ledger:
     def loaded_by(self, worker: Worker) -> None:
         """Removes the entries of files that were written before the worker started."""
         for path, owed in list(self.entries.items()):
-            if owed.before is None and started_after(worker, owed.since / 1e9):
+            if owed.before is None and worker.started_after(owed.since / 1e9):
                 self.in_step(Path(path))
 
     def was_read(self, path: Path, worker: Worker) -> bool:
         """True if the worker started after the file was last written."""
-        return started_after(worker, _written(path) / 1e9)
+        return worker.started_after(_written(path) / 1e9)
 
     def is_known(self, path: Path, worker: Worker) -> bool:
         """True if the worker has the file as it is; False after an edit from outside."""

@@ -1,6 +1,5 @@
 """Brings the process to a document that was committed: by runtime commands, or by the reasons for a reload. The caller holds the locks."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -11,8 +10,7 @@ from haproxy_native.commit.change import Change, Member, Reload, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.decision import Decision, decide, plan_observed, planned
 from haproxy_native.commit.events import ChangedLive
-from haproxy_native.commit.loads import Load
-from haproxy_native.commit.state_file import stamped_fingerprint
+from haproxy_native.commit.state_row import fingerprint, stamped_fingerprint, text_of
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.object_names import spelled
@@ -20,6 +18,16 @@ from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.needs_check import needs_check
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
+from haproxy_native.process_state import (
+    CommandsProved,
+    CommandsReverted,
+    CommandsSent,
+    Doubted,
+    Load,
+    NoReloadRequired,
+    TargetChanged,
+    Text,
+)
 from haproxy_native.runtime import actions, commands
 from haproxy_native.runtime.verification import prove
 from haproxy_native.text.document import Document
@@ -72,7 +80,7 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
     Nothing is to be done beside no worker, which loads the file when it starts, and where a reload comes anyway.
     """
     running = context.running
-    if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.answers:
+    if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.state.answers:
         return True
     if running.document is None or running.reasons() or (change.is_whole and running.drift()):
         return False
@@ -88,21 +96,21 @@ async def _decided(context: CommitContext, change: Change, before: Document, new
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
-    if context.running.document is before and not context.running.doubt:
-        context.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    if context.running.document is before and not context.running.is_doubtful:
+        context.running.step(CommandsProved(text_of(stamped), is_file=True))
     elif context.pending is None:
-        context.state_file.set(pending="")
+        context.running.step(NoReloadRequired())
 
 
 async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Applied:
     """Runtime commands, or the reasons for a reload."""
     plan, wanted = await _decided(context, change, before, stamped.document)
+    if plan.commands and not plan.reasons:
+        context.running.step(CommandsSent(stamped_fingerprint(stamped)))
+        await context.running.flush()
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
         return Applied(reasons, members=corrected(plan))
-    if wanted is None and context.load is None:
-        context.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    else:
-        context.running.is_ahead(wanted or stamped.document)
+    context.running.step(CommandsProved(await _text(wanted) if wanted else text_of(stamped), is_file=wanted is None))
     if context.load:
         await _want(context, context.load, before, stamped.document)
     return Applied(commands=plan.texts, members=corrected(plan))
@@ -117,7 +125,7 @@ def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
     running = context.running
     if change.validation is not Validation.IF_NEEDED or change.reload is not Reload.AUTO or context.check.command:
         return False
-    if context.current.document is not before or not running.is_current or running.missing or running.reasons() or running.drift():
+    if context.current.document is not before or not running.is_current or running.state.target or running.reasons() or running.drift():
         return False
     return not (context.has_unloaded or context.reloads.awaiting)
 
@@ -139,8 +147,9 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
     Raises Untaken where HAProxy has not taken them. Where it is not known what the process does, a reload is scheduled.
     """
     running = context.running
-    running.tries(stamped_fingerprint(stamped))
+    running.step(CommandsSent(stamped_fingerprint(stamped)))
     try:
+        await running.flush()
         await commands.apply(context.runtime, plan.commands)
         await context.observe()
         if not running.is_trying:
@@ -151,7 +160,7 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
         if isinstance(error, RuntimeFailure):
             raise Untaken(_why(error)) from error
         raise
-    running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    running.step(CommandsProved(text_of(stamped), is_file=True))
     context.events.tell(ChangedLive(plan.texts))
 
 
@@ -166,11 +175,11 @@ async def _take_back(context: CommitContext, plan: Plan, before: Document, new: 
             with suppress(RuntimeRefused):
                 await context.runtime.ask(command.text)
         if await _is_done(context, back):
-            return running.stays()
+            return running.step(CommandsReverted())
     except RuntimeFailure as failure:
         log.warning("a change could not be taken back: %s", failure)
     why = _why(error) if isinstance(error, RuntimeFailure) else f"a change could not be taken back: {error}"
-    running.is_in_doubt(why, _place(plan, new, error, why))
+    running.step(Doubted(why, _place(plan, new, error, why)))
     context.reloads.schedule(running.reasons())
 
 
@@ -182,7 +191,8 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
         return True
     if change.reload is not Reload.AUTO or change.is_whole or running.document is None or running.reasons():
         return False
-    if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
+    assert load.target is not None
+    if await beside(header.same_text, before, new) or await beside(ahead, load.target, before, new) is None:
         return False
     wanted = new if running.document is before else await beside(ahead, running.document, before, new)
     plan = await planned(context, running.document, wanted) if wanted else None
@@ -191,10 +201,11 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
 
 async def _want(context: CommitContext, load: Load, before: Document, new: Document) -> None:
     """A change was made live in the worker in service; the one that is being loaded has to do the same."""
-    wanted = await beside(ahead, load.wanted, before, new)
+    assert load.target is not None
+    wanted = await beside(ahead, load.target, before, new)
     assert wanted is not None
-    load.wanted = wanted
-    await asyncio.to_thread(context.loads.want, load)
+    context.running.step(TargetChanged(wanted))
+    await context.running.flush()
 
 
 async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
@@ -212,7 +223,7 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     else:
         refused = await _send(context, plan, wanted)
     if not refused:
-        running.is_ahead(wanted)
+        running.step(CommandsProved(await _text(wanted)))
     return list(refused)
 
 
@@ -224,7 +235,7 @@ async def _send(context: CommitContext, plan: Plan, document: Document) -> list[
             context.events.tell(ChangedLive(plan.texts))
     except RuntimeFailure as error:
         why = _why(error)
-        context.running.is_in_doubt(why, _place(plan, document, error, why))
+        context.running.step(Doubted(why, _place(plan, document, error, why)))
         return context.running.reasons()
     return []
 
@@ -243,16 +254,21 @@ async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: D
     """Sends the runtime actions that the client named, and nothing else. Raises RuntimeFailure."""
     running = context.running
     if context.pending is None:
-        context.state_file.set(pending="")
-    known = None if running.doubt else running.document
+        running.step(NoReloadRequired())
+    known = None if running.is_doubtful else running.document
     if change.text and change.text.actions:
         plan = await planned(context, known, stamped.document) if known else None
-        running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
+        running.step(Doubted("runtime actions were sent along with a text that HAProxy has not loaded"))
         await actions.run(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):
-            running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+            running.step(CommandsProved(text_of(stamped), is_file=True))
     elif known and header.same_text(known, new):
-        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+        running.step(CommandsProved(text_of(stamped), is_file=True))
+
+
+async def _text(document: Document) -> Text:
+    """A document that is in no file."""
+    return await beside(lambda: Text(document, fingerprint(document.data)))
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:

@@ -1,6 +1,6 @@
 """Looks every second which worker answers: logs when HAProxy is gone and back, and settles a reload that waits for its start.
 
-Then the copy of the running text is brought up to date, too, where live changes have left it behind.
+Then what a failed reload goes back to is written, too, where live changes have left it behind.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from haproxy_native.commit import aftermath
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.process_state import ReloadRequired
 from haproxy_native.runtime.client import Worker
 
 log = logging.getLogger(__name__)
@@ -51,23 +52,21 @@ class ProcessWatch:
             self._note(False, f"HAProxy does not answer: {self._context.runtime.address}: no answer within {PATIENCE:g} s")
             return
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
-        known, running = self._context.state_file.value, self._context.running
-        is_new = (worker.pid, worker.started) != (known.pid, known.started)
+        running = self._context.running
+        is_new = worker != running.worker
         # A request may have met it first, and found that it is not known.
         is_unknown = worker != self._seen[0] and running.document is None
         if self._context.reloads.awaiting or is_new or is_unknown:
             async with self._context.settled(), self._context.process_lock:
                 await (self._context.observe() if self._context.read_only else self._settle(worker))
         self._seen = worker, running.document is not None
-        if not self._context.running.is_copied:
-            async with self._context.lock:
-                await asyncio.to_thread(self._context.running.save_copy)
+        running.save_last_good()
 
     async def _settle(self, worker: Worker) -> None:
         context = self._context
         was_known = self._seen[1] or context.running.document is not None
         await context.observe()
-        context.ledger.loaded_by(worker)
+        context.mark_files_loaded()
         aftermath.settle(context)
         reasons = await aftermath.apply_missing(context)
         if not context.reloads.idle:
@@ -77,7 +76,7 @@ class ProcessWatch:
             context.reloads.has_started(worker, context.current.version if loaded else None)
         elif was_known and context.running.document is None and time.time() - context.reloads.left_at < LATE_SECONDS:
             log.warning("a worker (pid %d) has come late of a reload that had been given up or left open; HAProxy is reloaded", worker.pid)
-            context.state_file.owe("", context.current.fingerprint)
+            context.running.step(ReloadRequired("", context.current.fingerprint))
             context.reloads.schedule([LATE])
         elif reasons:
             context.reloads.schedule(reasons)

@@ -25,7 +25,6 @@ from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
-from haproxy_native.runtime.client import Worker
 
 log = logging.getLogger(__name__)
 ASKED = Reason("", 0, "", "a reload was asked for")
@@ -210,17 +209,15 @@ def _not_applied(path: Path, error: NativeError) -> Reason:
 
 async def resume(context: CommitContext, stores: Mapping[str, FileStore]) -> None:
     """Finish, at the start, changes that a crash interrupted, or undo those that were not yet decided."""
-    known = context.state_file.value
-    worker = Worker(known.pid, known.started)
     for names in context.ledger.interrupted:
         try:
-            await _resume(context, stores, [Path(name) for name in names], worker)
+            await _resume(context, stores, [Path(name) for name in names])
         except NativeError as error:
             log.warning("the change of %s that was cut off: %s", " and ".join(names), error)
-    context.ledger.loaded_by(worker)
+    context.mark_files_loaded()
 
 
-async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths: Sequence[Path], worker: Worker) -> None:
+async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths: Sequence[Path]) -> None:
     ledger = context.ledger
     entries = {path: ledger.entries[str(path)] for path in paths}
     text = entries[paths[0]].text
@@ -232,7 +229,8 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
         await asyncio.to_thread(ledger.restore, *paths)
     else:
         await asyncio.to_thread(_delete_all, going)
-    if all(ledger.was_read(path, worker) for path in paths):
+    worker = context.running.worker
+    if worker and all(ledger.was_read(path, worker) for path in paths):
         return ledger.in_step(*paths)
     theirs = {path: stores[owed.store] for path, owed in entries.items()}
     plans = await planned(context, theirs)

@@ -59,6 +59,7 @@ class Journal:
 
     def _begin(self, target: str, old: bytes, new: bytes) -> None:
         head = {"target": target, "old": len(old), "md5": md5(old + new, usedforsecurity=False).hexdigest()}
+        self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps(head).encode() + b"\n" + old + new, system=self._system)
 
     def _read(self) -> tuple[str, bytes, bytes] | None:

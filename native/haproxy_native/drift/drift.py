@@ -71,8 +71,8 @@ class Drift:
             answers = False
         context = self._engine.context
         shown = {difference.object for difference in differences}
-        notes = [what for what in context.state_file.value.drift if _server(what) not in shown]
-        return Found(differences, running is not None and not context.running.doubt, answers, notes)
+        notes = [what for what in context.running.state.drift if _server(what) not in shown]
+        return Found(differences, running is not None and not context.running.is_doubtful, answers, notes)
 
     async def _of_servers(self) -> list[Difference]:
         """Return where servers of the worker differ from the configuration that it loaded. Raises RuntimeFailure."""

@@ -47,7 +47,7 @@ class EventSources:
         if RELOAD in wanted.types:
             state["reload_pending"] = context.pending
         if WORKER in wanted.types:
-            state["worker"] = context.state_file.value.pid or None
+            state["worker"] = (worker := context.running.worker) and worker.pid
         with suppress(RuntimeFailure):
             if SERVER in wanted.types:
                 state["servers"] = [row for row in await self._servers.now() if wanted.is_about([row["object"]])]

@@ -13,20 +13,16 @@ class WorkerWatch:
     """`changed` is called before the event is published."""
 
     def __init__(self, engine: Engine, stream: EventStream, changed: Callable[[], None]) -> None:
-        self._state_file, self._stream, self._changed = engine.context.state_file, stream, changed
+        self._running, self._stream, self._changed = engine.context.running, stream, changed
 
     async def run(self) -> None:
         """Watches until it is cancelled."""
-        known = self._worker
+        known = self._running.worker
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            if (now := self._worker) == known:
+            if (now := self._running.worker) == known:
                 continue
             former, known = known, now
             self._changed()
-            if pid := now[0]:
-                self._stream.publish(WORKER, f"worker/{pid}", {"pid": pid} | ({"former": former[0]} if former[0] else {}))
-
-    @property
-    def _worker(self) -> tuple[int, float]:
-        return self._state_file.value.pid, self._state_file.value.started
+            if now:
+                self._stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | ({"former": former.pid} if former else {}))

@@ -18,11 +18,11 @@ LARGE = 1 << 16
 # After so many differences in a row a content is kept whole, so that reading one takes a few milliseconds.
 LONGEST_CHAIN = 100
 TABLES = """\
-CREATE TABLE IF NOT EXISTS content (
+CREATE TABLE content (
     id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, base INTEGER, chain INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL
 );
-CREATE TABLE IF NOT EXISTS held (entry INTEGER NOT NULL, path TEXT NOT NULL, before INTEGER, after INTEGER, PRIMARY KEY (entry, path));
-CREATE INDEX IF NOT EXISTS held_path ON held (path, entry);
+CREATE TABLE held (entry INTEGER NOT NULL, path TEXT NOT NULL, before INTEGER, after INTEGER, PRIMARY KEY (entry, path));
+CREATE INDEX held_path ON held (path, entry);
 """
 _UNUSED = """\
 WITH RECURSIVE used(id) AS (

@@ -249,7 +249,7 @@ class History(Observer):
     async def _recall_unloaded(self) -> None:
         """Recalls, at the start, what a former process published after the text that HAProxy runs."""
         context = self.context
-        good = context.running.good()
+        good = context.running.last_good
         if good is None or good is context.current.document:
             return
         known = {change.version for change in context.unloaded}

@@ -23,25 +23,25 @@ from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
 
 _STATEMENTS = """\
-CREATE TABLE IF NOT EXISTS entry (
+CREATE TABLE entry (
     id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
     outcome TEXT NOT NULL, owner TEXT NOT NULL, reload TEXT, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
     message TEXT NOT NULL,
     cause TEXT NOT NULL, confirmation TEXT NOT NULL, members BLOB NOT NULL
 );
-CREATE TABLE IF NOT EXISTS file (
+CREATE TABLE file (
     entry INTEGER NOT NULL, object TEXT NOT NULL, path TEXT NOT NULL, secret INTEGER NOT NULL, is_kept INTEGER NOT NULL,
     PRIMARY KEY (entry, path)
 );
-CREATE TABLE IF NOT EXISTS effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL, files BLOB NOT NULL, summary TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS touched (object TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (object, entry)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS reload (
+CREATE TABLE effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL, files BLOB NOT NULL, summary TEXT NOT NULL);
+CREATE TABLE touched (object TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (object, entry)) WITHOUT ROWID;
+CREATE TABLE reload (
     id TEXT PRIMARY KEY, time REAL NOT NULL, status TEXT NOT NULL, changes TEXT NOT NULL, rest TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS forced (entry INTEGER PRIMARY KEY, reload TEXT NOT NULL);
-CREATE VIEW IF NOT EXISTS load AS
+CREATE TABLE forced (entry INTEGER PRIMARY KEY, reload TEXT NOT NULL);
+CREATE VIEW load AS
     SELECT id AS entry, reload FROM entry WHERE reload IS NOT NULL UNION ALL SELECT entry, reload FROM forced;
-CREATE TABLE IF NOT EXISTS refusal (
+CREATE TABLE refusal (
     id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
     message TEXT NOT NULL, cause TEXT NOT NULL, confirmation TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL
 );

@@ -325,8 +325,8 @@ class Overrides(Observer):
         if any(each.configured is None for each in self._ledger.all()):
             await self._look_up()
         await self._write_file()
-        known = self._engine.context.state_file.value
-        if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
+        worker = self._engine.context.running.worker
+        if worker and _identity(worker) != self._ledger.worker:
             async with self._engine.context.process_lock:
                 await self.loaded()
         elif touched:

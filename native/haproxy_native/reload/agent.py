@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from haproxy_native.errors import ReloadFailed, RuntimeFailure
+from haproxy_native.process_state import Load
 from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake, Withdrawn
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
@@ -28,24 +29,17 @@ WAITS = "HAProxy does not run; the configuration is loaded when HAProxy starts"
 _STARTED = "HAProxy was started at "
 
 
-class Loaded(Protocol):
-    """What HAProxy reads during a reload."""
-
-    @property
-    def data(self) -> bytes: ...
-
-
 class Host(Protocol):
     """The owner of the file. `loading` is entered during a reload, and `loaded` and `refused` are called meanwhile."""
 
     def expects_haproxy(self) -> bool:
         """Whether a HAProxy is known to run here, so that none is one that has been stopped."""
 
-    def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
-        """Gives the file's document, a mark of the caller's and its version, all of one moment. Only live changes are made meanwhile."""
+    def loading(self) -> AbstractAsyncContextManager[Load]:
+        """Gives what the file holds. Only live changes are made meanwhile."""
 
-    async def loaded(self, document: Any, mark: str) -> Sequence[str]:
-        """HAProxy runs this now; returns what it does otherwise."""
+    async def loaded(self) -> Sequence[str]:
+        """HAProxy runs the text now; returns what it does otherwise."""
 
     async def refused(self, record: Record) -> Record:
         """HAProxy did not take it: takes back what it refuses, and returns the record with what became of each change."""
@@ -229,12 +223,12 @@ class ReloadAgent:
 
     async def _carry_out(self, identity: str) -> Record:
         observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
-        async with self._host.loading() as (document, mark, version):
+        async with self._host.loading() as load:
             self._handle(Loading(self._clock()))
             began = time.time()
             await observer.before()
             pid = observer.worker.pid if observer.worker else None
-            record = replace(self.records.get(identity), started=began, version=version, phase=Phase.LOADING, pid_before=pid)
+            record = replace(self.records.get(identity), started=began, version=load.version, phase=Phase.LOADING, pid_before=pid)
             self.records.update(record)
             await self.records.written()
             claim = await self._claim()
@@ -243,8 +237,8 @@ class ReloadAgent:
             startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
             record = _judged(record, claim, verdict, startup_log, observer.worker)
             if record.status == SUCCEEDED:
-                return await self._succeeded(record, document, mark)
-            return await self._failed(record, document) if record.status == FAILED else self._waits(record)
+                return await self._succeeded(record)
+            return await self._failed(record, load) if record.status == FAILED else self._waits(record)
 
     async def _claim(self) -> Outcome:
         try:
@@ -253,11 +247,11 @@ class ReloadAgent:
             log.exception("the reload could not be asked for")
             return Outcome(False, error=f"{type(error).__name__}: {error}")
 
-    async def _succeeded(self, record: Record, document: Any, mark: str) -> Record:
+    async def _succeeded(self, record: Record) -> Record:
         with contextlib.suppress(RuntimeFailure):
             await self._runtime.refresh()
         try:
-            record = replace(record, differences=tuple(await self._host.loaded(document, mark)))
+            record = replace(record, differences=tuple(await self._host.loaded()))
         except Exception:
             log.exception("after reload %s", record.id)
         log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
@@ -267,7 +261,7 @@ class ReloadAgent:
         log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
         return self.records.update(record)
 
-    async def _failed(self, record: Record, document: Loaded) -> Record:
+    async def _failed(self, record: Record, load: Load) -> Record:
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
         self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
         await self.records.written()
@@ -282,7 +276,7 @@ class ReloadAgent:
         alert = first_alert(record.response)
         self.left_at = time.time()
         log.warning("Reload failed: %s", f"{record.error}: {alert}" if alert else record.error, extra=_fields(record))
-        return self.records.finish(record, refused=document.data)
+        return self.records.finish(record, refused=load.text.document.data)
 
 
 def _judged(record: Record, claim: Outcome, verdict: Verdict, startup_log: str, before: Worker | None) -> Record:

@@ -6,6 +6,7 @@ The master's socket first, since it survives reloads and failed ones; then the s
 import asyncio
 import logging
 import re
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
@@ -37,6 +38,8 @@ PATIENCE = 5.0
 # Seconds within which another worker takes the place of one that is stopping, and between two looks for it.
 SUCCESSION = 1.0
 POLL = 0.02
+# CLOCK_REALTIME_COARSE, the kernel's clock for files, which Python does not name; it lags behind by up to a tick.
+_TICK = time.clock_getres(5)
 T = TypeVar("T")
 
 
@@ -53,6 +56,10 @@ class Worker:
     def may_have_started_after(self, moment: float) -> bool:
         """False only where it certainly started before; up to 2.6 HAProxy tells whole seconds."""
         return self.started >= (int(moment) if self.started.is_integer() else moment)
+
+    def started_after(self, moment: float) -> bool:
+        """True only where it certainly read its configuration after that moment, at which a file was written."""
+        return self.started > moment + _TICK
 
 
 class Runtime:

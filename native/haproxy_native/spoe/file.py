@@ -15,7 +15,7 @@ from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_file import StateFile
+from haproxy_native.commit.state_row import StateRow
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NoTransaction, Stale
@@ -34,9 +34,9 @@ class SpoeFile:
 
     def __init__(self, path: Path, store: SpoeStore) -> None:
         self.path, self._store = path, store
-        self._state_file = StateFile(store.storage / f"{path.name}.json")
+        self._row = StateRow(store.context.database, f"spoe/{path.name}", is_kept=not store.context.read_only)
         files, edited = ConfigFiles(path, store.storage), store.context.edited
-        self._current = Current(files, self._state_file, header.with_version, store.outline, edited)
+        self._current = Current(files, self._row, header.with_version, store.outline, edited)
         make = not store.context.read_only
         self._transactions = Transactions(store.transactions, path, setting="spoe_transaction_dir", outline=store.outline, make=make)
 
@@ -95,7 +95,7 @@ class SpoeFile:
             return self._current.document.data, None
 
         await self._commit(make, author)
-        self._state_file.path.unlink(missing_ok=True)
+        self._row.delete()
         self._transactions.clear()
 
     # -- transactions

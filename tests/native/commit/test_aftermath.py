@@ -30,7 +30,7 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
             await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
             async with engine.loading():
                 assert await restored(engine) == 4
-            assert header.same_text(engine.document, engine.context.running.good())
+            assert header.same_text(engine.document, engine.context.running.last_good)
             assert engine.raw().endswith(b"# mine\nglobal\n")
             assert engine.version() == 4
             assert b"backend c" in engine.raw(version=3), "the refused text can still be read"
@@ -97,6 +97,6 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
             async with engine.loading():
                 await aftermath.succeeded(engine.context)
             assert engine.running is engine.document
-            assert (tmp_path / "haproxy.cfg.lkg").read_bytes() == engine.raw()
+            assert engine.context.running.last_good.data == engine.raw()
 
     run(work())

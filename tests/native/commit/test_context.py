@@ -27,8 +27,8 @@ def test_a_change_that_needs_a_reload_waits_for_the_one_at_work(tmp_path: Path) 
                 writing = asyncio.create_task(engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY))
                 await asyncio.sleep(0.05)
                 assert (loaded.version, engine.version()) == (2, 2)
-                assert loaded.document is engine.document
-                assert loaded.document.data == (tmp_path / "haproxy.cfg").read_bytes()
+                assert loaded.text.document is engine.document
+                assert loaded.text.document.data == (tmp_path / "haproxy.cfg").read_bytes()
             assert (await writing).version == 3
 
     run(work())

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.errors import Unreadable, WriteFailed
 from haproxy_native.text.document import Document
+from tests.native.commit.rows import row_in
 from tests.native.disk.failing import FailingSystem
 from tests.native.engines import checksum_fits
 
@@ -24,7 +24,7 @@ TEXT = "# _version=4\nglobal\n\nbackend a\n"
 @pytest.fixture
 def current(tmp_path: Path) -> Current:
     (tmp_path / "haproxy.cfg").write_text(TEXT)
-    current = Current(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), StateFile(tmp_path / "engine.json"))
+    current = Current(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), row_in(tmp_path))
     current.open()
     return current
 
@@ -100,7 +100,7 @@ def test_the_loop_goes_on_while_an_edit_is_read_and_what_a_commit_overtakes_is_r
     path = tmp_path / "haproxy.cfg"
     path.write_text(TEXT)
     files = Slow(path)
-    current = Current(files, StateFile(tmp_path / "engine.json"))
+    current = Current(files, row_in(tmp_path))
     current.open()
 
     async def work() -> None:
@@ -171,7 +171,7 @@ class Bound(FailingSystem):
 def failed_write(path: Path, failures: int) -> Current:
     """Of another text, after so many failures; the file then is torn."""
     path.write_text(TEXT)
-    current = Current(ConfigFiles(path, path.parent, system=Bound(path, failures)), StateFile(path.parent / "engine.json"))
+    current = Current(ConfigFiles(path, path.parent, system=Bound(path, failures)), row_in(path.parent))
     current.open()
 
     async def install() -> None:
@@ -189,7 +189,7 @@ def test_what_a_failed_write_left_torn_is_nobody_s_edit(tmp_path: Path) -> None:
     assert path.read_text() != TEXT
     assert not current.notice()
     assert (path.read_text(), current.version, current.document.text) == (TEXT, 4, TEXT)
-    assert sorted(os.listdir(tmp_path)) == ["engine.json", "haproxy.cfg"]
+    assert sorted(os.listdir(tmp_path)) == ["haproxy.cfg", "state"]
 
 
 def test_one_that_cannot_be_put_back_is_told(tmp_path: Path) -> None:

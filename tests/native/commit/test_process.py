@@ -20,6 +20,7 @@ from haproxy_native.commit.events import Event, Validated
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Refused, WriteFailed
 from haproxy_native.planning.fixed import Fixed
+from haproxy_native.process_state import Doubted, Drifted
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
@@ -45,7 +46,7 @@ def test_only_live_changes_are_made_while_haproxy_loads(haproxy: HAProxy) -> Non
             assert not await process.is_live(
                 engine.context, engine.context.load, Change([PutText("", after)], author=NOBODY), before, after
             )
-            engine.context.running.is_in_doubt("a test")
+            engine.context.running.step(Doubted("a test"))
             assert not await is_live(engine, LIGHT)
 
     run(work())
@@ -144,9 +145,9 @@ def test_a_process_that_does_otherwise_judges_nothing(haproxy: HAProxy, what: st
             if what == "waits":
                 await engine.write([ByFunction(adding("more"))], Version(1), author=NOBODY)
             elif what == "doubt":
-                running.is_in_doubt("a test")
+                running.step(Doubted("a test"))
             elif what == "drift":
-                running.drifts("app/s1", "10", "20")
+                running.step(Drifted("app/s1", "10", "20"))
             else:
                 haproxy.file.write_text(haproxy.file.read_text() + "# by hand\n")
                 await engine.notice()
@@ -281,7 +282,7 @@ def test_a_kill_between_the_commands_and_what_follows(two: HAProxy, replaced: bo
         async with running_engine(two.directory, two) as engine:
             assert engine.running is None
             assert engine.context.pending
-            good = engine.context.running.good()
+            good = engine.context.running.last_good
             assert good
             assert good.text == engine.document.text
             assert (await reload(engine)).status == "succeeded"

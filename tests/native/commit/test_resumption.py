@@ -57,7 +57,7 @@ def test_what_a_worker_has_loaded_meanwhile_has_succeeded(tmp_path: Path) -> Non
     async def work(engine: Engine, identity: str) -> None:
         assert engine.reloads.pending is None
         record = engine.reloads.records.get(identity)
-        assert (record.status, record.verified, record.pid_after) == ("succeeded", True, engine.context.state_file.value.pid)
+        assert (record.status, record.verified, record.pid_after) == ("succeeded", True, engine.context.running.worker.pid)
 
     after_a_crash(tmp_path, loading, lambda haproxy: haproxy.ask_master("reload"), work)
 

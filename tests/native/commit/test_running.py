@@ -2,19 +2,21 @@
 
 import asyncio
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.loads import Loads
-from haproxy_native.commit.running import Running, started_after
-from haproxy_native.commit.state_file import StateFile
+from haproxy_native.commit.running import Running
+from haproxy_native.commit.state_row import StateRow, TextRows, fingerprint
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.process_state import CommandsProved, Doubted, Drifted, Load, LoadsEnded, ReloadBegan, Text
 from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
+from tests.native.commit.rows import database_in
 from tests.native.engines import CONFIG
 
 TEXT = "global\n"
@@ -51,7 +53,7 @@ class Case:
 
     def __init__(self, directory: Path, written: int, worker: Worker | None) -> None:
         self.directory, self.file = directory, directory / "haproxy.cfg"
-        self.process, self.copy = Process(worker), directory / "haproxy.cfg.lkg"
+        self.process, self.database = Process(worker), database_in(directory)
         self.write(TEXT, written)
 
     def write(self, text: str, at: int) -> None:
@@ -59,12 +61,19 @@ class Case:
         os.utime(self.file, (at, at))
 
     def recalled(self) -> Running:
-        state_file = StateFile(self.directory / "engine.json")
-        self.current = Current(DatedFile(self.file, self.directory), state_file)
+        row = StateRow(self.database, "haproxy.cfg")
+        self.current = Current(DatedFile(self.file, self.directory), row)
         self.current.open()
-        running = Running(self.current, self.process, state_file, self.copy, Loads(self.copy.parent / "loads", self.copy))
-        asyncio.run(running.recall())
+        running = Running(self.current, self.process, row, TextRows(self.database))
+        asyncio.run(running.restore())
         return running
+
+
+def loaded_by(running: Running, case: Case) -> None:
+    """HAProxy is made to load the file, by the worker that is there."""
+    running.step(ReloadBegan(Load(case.current.text, time.time())))
+    asyncio.run(running.succeeded())
+    running.step(LoadsEnded())
 
 
 def text_of(running: Running) -> str | None:
@@ -84,7 +93,7 @@ def test_a_worker_that_started_later_has_loaded_the_file(tmp_path: Path, worker:
     running = Case(tmp_path, 1000, worker).recalled()
     assert text_of(running) == (TEXT if known else None)
     assert bool(running.reasons()) is not known
-    assert (tmp_path / "haproxy.cfg.lkg").read_text() == TEXT, "the file at the first start is assumed good"
+    assert running.last_good and running.last_good.text == TEXT, "the file at the first start is assumed good"
 
 
 def test_a_worker_of_a_load_that_was_cut_off_has_loaded_its_text(tmp_path: Path) -> None:
@@ -92,12 +101,13 @@ def test_a_worker_of_a_load_that_was_cut_off_has_loaded_its_text(tmp_path: Path)
     case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
     case.recalled()
     loaded = Document.parse(b"global\n# loaded\n")
-    began = Loads(tmp_path / "loads", case.copy).begin(loaded)
+    began = time.time()
+    case.recalled().step(ReloadBegan(Load(Text(loaded, fingerprint(loaded.data)), began)))
     case.write("global\n# later\n", int(began) + 10)
     case.process.who = Worker(HIDDEN + 1, began + 1)
     running = case.recalled()
-    assert (text_of(running), running.missing and running.missing.text) == (loaded.text, loaded.text)
-    assert (tmp_path / "haproxy.cfg.lkg").read_text() == loaded.text
+    assert (text_of(running), running.state.target and running.state.target.text) == (loaded.text, loaded.text)
+    assert running.last_good and running.last_good.text == loaded.text
     case.process.who = Worker(HIDDEN + 2, began + 20)
     assert text_of(case.recalled()) == "global\n# later\n"
 
@@ -119,7 +129,7 @@ def test_nothing_is_live_in_a_worker_that_does_not_answer(tmp_path: Path) -> Non
     [(1000.5, 1000.4, True), (1000.5, 1000.4995, False), (1000.5, 1000.6, False), (1001, 1000.9, True), (1000, 1000.1, False)],
 )
 def test_a_worker_s_start_is_told_exactly_where_haproxy_can(started: float, moment: float, after: bool) -> None:
-    assert started_after(Worker(HIDDEN, started), moment) is after
+    assert Worker(HIDDEN, started).started_after(moment) is after
 
 
 def test_a_real_worker_started_after_its_file_was_written(tmp_path: Path, haproxy_binaries: str) -> None:
@@ -135,12 +145,12 @@ def test_a_real_worker_started_after_its_file_was_written(tmp_path: Path, haprox
             assert seen
             return seen.written / 1e9
 
-        assert started_after(asyncio.run(worker()), written())
+        assert asyncio.run(worker()).started_after(written())
         old = tmp_path / "old.cfg"
         old.write_bytes(haproxy.file.read_bytes())
         os.utime(old, (1000, 1000))
         old.replace(haproxy.file)
-        assert not started_after(asyncio.run(worker()), written()), "an old file moved into its place is a new one"
+        assert not asyncio.run(worker()).started_after(written()), "an old file moved into its place is a new one"
 
 
 def test_it_is_remembered_for_the_same_worker(tmp_path: Path) -> None:
@@ -149,8 +159,8 @@ def test_it_is_remembered_for_the_same_worker(tmp_path: Path) -> None:
     case.write("# pending\n", 2000)
     again = case.recalled()
     assert text_of(again) == TEXT
-    assert again.good() is again.document
-    asyncio.run(again.verify(case.current.document, case.current.fingerprint))
+    assert again.last_good is again.document
+    loaded_by(again, case)
     assert text_of(case.recalled()) == "# pending\n"
     case.process.who = Worker(HIDDEN, 1500)
     assert text_of(case.recalled()) is None, "it was restarted from outside before the file was written"
@@ -165,7 +175,7 @@ def test_a_restart_by_others_while_we_look(tmp_path: Path) -> None:
     case.process.who = None
     asyncio.run(running.observe())
     assert text_of(running) == TEXT, "silence proves nothing"
-    running.is_loaded(Document.parse("# pending\n"), "x")
+    running.step(CommandsProved(Text(Document.parse("# pending\n"), "x")))
     case.process.who = Worker(HIDDEN, 1002)
     asyncio.run(running.observe())
     assert text_of(running) == TEXT
@@ -178,39 +188,23 @@ def test_a_restart_by_others_while_we_look(tmp_path: Path) -> None:
 def test_doubt_is_a_reason_until_a_reload(tmp_path: Path) -> None:
     case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
     running = case.recalled()
-    running.is_in_doubt("a command failed")
+    running.step(Doubted("a command failed"))
     assert [reason.why for reason in running.reasons()] == ["a command failed"]
-    assert text_of(running) == TEXT == running.good().text
+    assert text_of(running) == TEXT == running.last_good.text
     assert case.recalled().document is None, "a doubt survives, too"
-    asyncio.run(running.verify(case.current.document, case.current.fingerprint))
+    loaded_by(running, case)
     assert running.reasons() == []
-
-
-def test_the_first_copy_makes_the_directory_of_the_backups(tmp_path: Path) -> None:
-    case = Case(tmp_path, 1000, None)
-    case.copy = tmp_path / "backups" / "haproxy.cfg.lkg"
-    good = case.recalled().good()
-    assert good
-    assert good.text == TEXT == case.copy.read_text()
-    assert case.copy.parent.stat().st_mode & 0o777 == 0o750
-
-
-def test_a_copy_that_cannot_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "haproxy.cfg.lkg").mkdir()
-    running = Case(tmp_path, 1000, None).recalled()
-    assert "cannot keep a copy" in caplog.text
-    assert running.good() is None
 
 
 def test_what_was_changed_in_the_worker_alone_is_known_until_another_worker_comes(tmp_path: Path) -> None:
     case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
     running = case.recalled()
-    running.drifts("server b/s", "weight 1", "weight 2")
-    running.drifts("server b/new", "", "weight 1")
-    running.drifts("server b/s", "weight 2", "weight 3")
+    running.step(Drifted("server b/s", "weight 1", "weight 2"))
+    running.step(Drifted("server b/new", "", "weight 1"))
+    running.step(Drifted("server b/s", "weight 2", "weight 3"))
     assert [reason.why.split()[1] for reason in running.drift()] == ["b/s", "b/new"]
     running = case.recalled()
-    running.drifts("server b/s", "weight 3", "weight 1")
+    running.step(Drifted("server b/s", "weight 3", "weight 1"))
     assert [reason.why for reason in running.drift()] == ["server b/new was changed in the running process alone"]
     case.process.who = Worker(HIDDEN, 1002)
     asyncio.run(running.observe())

@@ -45,5 +45,5 @@ def test_a_journal_that_cannot_be_kept_stops_the_write(tmp_path: Path) -> None:
     target = tmp_path / "file"
     target.write_bytes(OLD)
     with pytest.raises(OSError):
-        Journal(tmp_path / "none" / "journal", os).write(str(target), OLD, NEW)
+        Journal(target / "journal", os).write(str(target), OLD, NEW)
     assert target.read_bytes() == OLD

@@ -3,6 +3,7 @@ from pathlib import Path
 from haproxy_native.drift.drift import NOT_LOADED, Difference, Drift
 from haproxy_native.editing.editor import Editor
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.process_state import Drifted
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, run, running_engine, substituting
 
@@ -26,7 +27,7 @@ def test_servers_of_the_process_alone_are_notes(tmp_path: Path) -> None:
     async def work() -> None:
         with HAProxy(tmp_path, CONFIG % free_port()) as haproxy:
             async with running_engine(tmp_path, haproxy) as engine:
-                engine.context.running.drifts("server app/new", "", "there")
+                engine.context.running.step(Drifted("server app/new", "", "there"))
                 assert (await Drift(engine, Editor(), Overrides(engine, Editor())).find()).notes == ["server app/new"]
 
     run(work())

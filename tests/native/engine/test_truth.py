@@ -53,7 +53,7 @@ def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         file = tmp_path / "haproxy.cfg"
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            monkeypatch.setattr(engine.context.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
+            monkeypatch.setattr(engine.context.running, "save_last_good", lambda: file.write_text("global\nbackend by-hand\n"))
             with pytest.raises(Conflict, match="is 2, given version is 1"):
                 await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             monkeypatch.undo()

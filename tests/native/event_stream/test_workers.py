@@ -15,7 +15,7 @@ def test_another_worker_is_published_once(tmp_path: Path) -> None:
                 stream, calls = EventStream(), []
                 running = asyncio.create_task(WorkerWatch(engine, stream, lambda: calls.append(None)).run())
                 await asyncio.sleep(0.1)
-                former = engine.context.state_file.value.pid
+                former = engine.context.running.worker.pid
                 with stream.subscription(Wanted({WORKER})) as subscription:
                     await reload(engine)
                     (event,) = await subscription.read(60)

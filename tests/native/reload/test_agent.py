@@ -13,11 +13,13 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import ReloadFailed
+from haproxy_native.process_state import Load, Text
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
+from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 
 
@@ -29,11 +31,6 @@ class Why:
     why: str = "HAProxy cannot change it live"
     file: str = ""
     remedy: str = ""
-
-
-@dataclass(frozen=True)
-class Text:
-    data: bytes
 
 
 @dataclass
@@ -48,6 +45,7 @@ class File:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     known: bool = True
     is_urgent: bool | None = None
+    at_work: Load | None = None
 
     def write(self, text: str) -> None:
         self.path.write_text(text)
@@ -57,14 +55,15 @@ class File:
         return self.known
 
     @asynccontextmanager
-    async def loading(self) -> AsyncIterator[tuple[Any, str, int]]:
+    async def loading(self) -> AsyncIterator[Load]:
         async with self.lock:
             self.loads += 1
-            yield Text(self.path.read_bytes()), "mark", self.version
+            self.at_work = Load(Text(Document.parse(self.path.read_bytes()), ""), time.time(), self.version)
+            yield self.at_work
 
-    async def loaded(self, document: Any, mark: str) -> None:
-        assert self.lock.locked() and mark == "mark"
-        self.running = document.data
+    async def loaded(self) -> None:
+        assert self.lock.locked() and self.at_work
+        self.running = self.at_work.text.document.data
         self.events.append("loaded")
 
     async def refused(self, record: Record) -> Record:

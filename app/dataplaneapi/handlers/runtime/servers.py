@@ -19,6 +19,7 @@ from haproxy_native.planning.added_server import added, as_line
 from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.live import NotExpressible
 from haproxy_native.planning.touches import EXPRESSIONS
+from haproxy_native.process_state import Drifted
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -98,7 +99,7 @@ async def delete(call: JsonCall) -> Response:
 def _drifts(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
     """Record that the process has other servers than the text that it runs."""
     was, now = before.settings if before else "", after.settings if after else ""
-    call.services.engine.context.running.drifts(f"server {server}", was, now)
+    call.services.engine.context.running.step(Drifted(f"server {server}", was, now))
 
 
 def _new_name(call: Call) -> str:
