@@ -144,8 +144,12 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
 
 
 def settle(sidecar: Quick) -> None:
-    """At its start the server has HAProxy check the file, in the place where a change would be checked."""
     assert sidecar.put_server("one", {"weight": 1}).is_success
+    await_check(sidecar)
+
+
+def await_check(sidecar: Quick) -> None:
+    """At its start the server has HAProxy check the file, in the place where a change would be checked."""
     deadline = time.monotonic() + 120
     while list(sidecar.directory.glob(".*")):
         assert time.monotonic() < deadline
@@ -179,6 +183,7 @@ def check_agreement(sidecar: Quick) -> None:
 def attempt(writes: Writes, kind: Callable[[Writes, int], httpx2.Response], why: str) -> bool:
     """Done, or refused with the reason and the remedy; nothing in between."""
     sidecar = writes.sidecar
+    await_check(sidecar)
     before = files(sidecar)
     answer = kind(writes, next(writes.numbers))
     if answer.is_success:

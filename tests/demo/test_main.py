@@ -1,5 +1,6 @@
 """The demo as a user meets it: its three lines work, and nothing is left behind."""
 
+import fcntl
 import json
 import os
 import re
@@ -22,7 +23,14 @@ from tests.rules.sources import CHECKOUT
 
 @pytest.fixture
 def demo(haproxy_binary: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Its ports are the well-known ones if nobody uses them, so one demo at a time is started on this machine."""
     environment = {**os.environ, "HAPROXY_BIN": haproxy_binary, "TMPDIR": "/tmp"}
+    with open(f"/tmp/dataplane-demo-{os.getuid()}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield from started(environment)
+
+
+def started(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process

@@ -6,6 +6,7 @@ gone. It dies with the thread that started it, so nothing is left behind by a ki
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import random
 import re
@@ -15,9 +16,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
 from haproxy_native.runtime.runtime_exchange import NO_PROCESS
 from tests.haproxy import binaries
@@ -40,6 +42,9 @@ backend app
 
 
 _given: set[int] = set()
+# The locks of those that were given last. Until HAProxy has bound one, another process that runs tests must not choose it.
+_locked: deque[TextIO] = deque(maxlen=200)
+_LOCKS = Path("/tmp") / f"dataplane-ports-{os.getuid()}"
 # Not seeded, as others may be: two processes must not choose alike.
 _chance = random.SystemRandom()
 
@@ -49,10 +54,22 @@ def free_port() -> int:
     ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = _chance.randrange(10240, max(ephemeral, 20480))
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            if port not in _given:
-                _given.add(port)
+        if port not in _given and _lock(port):
+            _given.add(port)
+            with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
                 return port
+
+
+def _lock(port: int) -> bool:
+    _LOCKS.mkdir(exist_ok=True)
+    lock = (_LOCKS / str(port)).open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return False
+    _locked.append(lock)
+    return True
 
 
 def ask(path: Path | str, command: str, timeout: float = 60.0) -> str:

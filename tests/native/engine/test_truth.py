@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit import aftermath
+from haproxy_native.commit import aftermath, current
 from haproxy_native.commit.change import Reload
 from haproxy_native.errors import Conflict, NoTransaction, WriteFailed
 from haproxy_native.request_context import NOBODY
@@ -74,6 +74,13 @@ class Undated:
         raise OSError(errno.EPERM, "not permitted")
 
 
+class Stopped:
+    """A clock at which every write has just been made."""
+
+    def time_ns(self) -> int:
+        return 0
+
+
 def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the same length, it looks as our own write did, where that could not be given a time of its own."""
 
@@ -82,6 +89,7 @@ def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytes
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
             engine.context.current.file.system = Undated()
+            monkeypatch.setattr(current, "time", Stopped())
             await engine.write([ByFunction(adding("ours"))], Version(1), author=NOBODY)
             looks = engine.context.current.file.seen()
             monkeypatch.setattr(engine.context.current.file, "seen", lambda: looks)
