@@ -2,6 +2,7 @@
 
 from haproxy_native.commit.context import CommitContext, Planner
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.events import Events
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_row import TABLES, StateRow, TextRows
@@ -26,9 +27,10 @@ def context_of(
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
     current = Current(files, row, stamp, edited=lambda *edit: context.edited(*edit))
+    events = Events()
     context = CommitContext(
         current=current,
-        running=Running(current, runtime, row, TextRows(database, is_kept=not settings.read_only)),
+        running=Running(current, runtime, row, TextRows(database, is_kept=not settings.read_only), events),
         transactions=Transactions(
             settings.transactions,
             settings.file,
@@ -45,6 +47,7 @@ def context_of(
         reloads=reloads,
         ledger=Ledger(settings.storage),
         stores=stores,
+        events=events,
         read_only=settings.read_only,
     )
     return context

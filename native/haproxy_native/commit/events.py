@@ -13,6 +13,7 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import Author
+from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -104,7 +105,15 @@ class Reloaded:
     keywords: Sequence[str] = ()
 
 
-Event = Validated | Committed | Asked | Edited | ChangedLive | Forced | Reloaded
+@dataclass(frozen=True)
+class WorkerChanged:
+    """Another worker is in service than before; None if it is not known which."""
+
+    former: Worker | None
+    worker: Worker | None
+
+
+Event = Validated | Committed | Asked | Edited | ChangedLive | Forced | Reloaded | WorkerChanged
 Listener = Callable[[Event], None]
 
 

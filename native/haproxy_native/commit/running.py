@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.events import Events, WorkerChanged
 from haproxy_native.commit.state_row import StateRow, TextRows
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import Reason
@@ -25,8 +26,8 @@ from haproxy_native.text.document import Document
 class Running:
     """The state of the process that reads `current`. Call `restore` before anything else."""
 
-    def __init__(self, current: Current, runtime: Runtime, row: StateRow, texts: TextRows) -> None:
-        self._current, self._runtime, self._row, self._texts = current, runtime, row, texts
+    def __init__(self, current: Current, runtime: Runtime, row: StateRow, texts: TextRows, events: Events) -> None:
+        self._current, self._runtime, self._row, self._texts, self._events = current, runtime, row, texts, events
         self.state = ProcessState()
 
     def step(self, event: Event) -> None:
@@ -35,6 +36,8 @@ class Running:
         if self.state is not before:
             self._texts.save_loads(before, self.state)
             self._row.set(process=to_row(self.state))
+        if self.state.worker != before.worker:
+            self._events.tell(WorkerChanged(before.worker, self.state.worker))
 
     def save_last_good(self) -> None:
         """Schedule the write of the text that a failed reload restores. Runtime changes do not write it, since it may be large."""

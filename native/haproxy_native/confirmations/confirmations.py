@@ -77,7 +77,8 @@ class Confirmations(Observer):
     ) -> None:
         self._context, self._history, self._returning, self._tell = context, history, returning, tell
         self._guard_watch = watch
-        self._ledger = ConfirmationLedger(database)
+        self._changed = asyncio.Event()
+        self._ledger = ConfirmationLedger(database, self._changed.set)
         self._works = Background("the confirmations")
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             history.author_of_unseen = Author(OUTSIDE, confirmation=waiting.id)
@@ -272,7 +273,8 @@ class Confirmations(Observer):
 
     async def _watch(self) -> None:
         while True:
-            waiting, pause = self._ledger.waiting, LOOK_SECONDS
+            self._changed.clear()
+            waiting, pause = self._ledger.waiting, AGAIN_SECONDS
             try:
                 if waiting and waiting.status == PENDING:
                     await self._look_at(waiting)
@@ -283,10 +285,13 @@ class Confirmations(Observer):
                     await self._history.catch_up()
                     self._ledger.note(self._was_open)
                     self._was_open = ""
+                pause = LOOK_SECONDS
             except Exception as error:  # noqa: BLE001 - whatever it is, deadlines are kept
                 self._log(waiting.id if waiting else "", error)
-                pause = AGAIN_SECONDS
-            await asyncio.sleep(pause)
+            if pause == LOOK_SECONDS and not self._ledger.waiting:
+                await self._changed.wait()
+            else:
+                await asyncio.sleep(pause)
 
     async def _look_at(self, waiting: Confirmation) -> None:
         if waiting.deadline is not None and waiting.deadline <= time.time():

@@ -49,15 +49,15 @@ class Confirmation:
 
 
 class ConfirmationLedger:
-    """The confirmations, in memory and as rows.
+    """The confirmations, in memory and as rows; `changed` is called after each change in memory.
 
     `add` and `change` are on disk when they return. What is noted is written with the entries of the history that came before it, or
     after them: if those wait for a disk that takes nothing, it waits behind them.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
         database.declare(Tables("confirmations", "CREATE TABLE confirmation (id INTEGER PRIMARY KEY, data TEXT NOT NULL)"))
-        self._database = database
+        self._database, self._changed = database, changed
         self._known: dict[str, Confirmation] = {}
         self.is_read = False
         try:
@@ -93,6 +93,7 @@ class ConfirmationLedger:
             await self.read()
         made = make(str(max(map(int, self._known), default=0) + 1))
         self._known[made.id] = made
+        self._changed()
         try:
             await self._database.run(partial(_store, made, self._forget()))
         except BaseException:
@@ -105,11 +106,13 @@ class ConfirmationLedger:
         changed = replace(self.get(id_), **members)
         await self._database.run(partial(_store, changed, ()))
         self._known[id_] = changed
+        self._changed()
         return changed
 
     def note(self, id_: str, *, is_due: bool = True, **members: Any) -> Confirmation:
         """Changes memory. What is not due is written with the next change, or lost."""
         self._known[id_] = changed = replace(self.get(id_), **members)
+        self._changed()
         if is_due:
             self._database.post(partial(_store, changed, ()))
         return changed

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.background import Background
+from haproxy_native.commit.events import Event, WorkerChanged
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeFailure
@@ -13,7 +14,6 @@ from haproxy_native.event_stream.changes import Changes
 from haproxy_native.event_stream.servers import ServerWatch
 from haproxy_native.event_stream.statistics import StatisticsWatch
 from haproxy_native.event_stream.stream import CONFIG, RELOAD, SERVER, STATS, WORKER, EventStream, Wanted
-from haproxy_native.event_stream.workers import WorkerWatch
 
 
 class EventSources:
@@ -24,19 +24,26 @@ class EventSources:
         self._engine = engine
         self._servers, self._statistics = ServerWatch(engine, self.stream), StatisticsWatch(engine, self.stream)
         self._changes = Changes.of(self.stream, editor, engine.context)
-        self._workers = WorkerWatch(engine, self.stream, self._servers.worker_changed)
         self._background = Background("publishing events")
 
     async def __aenter__(self) -> Self:
         self._engine.context.events.listen(self._changes.heard)
         self._engine.context.events.listen(self._servers.heard)
-        for source in (self._changes, self._servers, self._statistics, self._workers):
+        self._engine.context.events.listen(self._worker_changed)
+        for source in (self._changes, self._servers, self._statistics):
             self._background.begin(source.run())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stream.close()
         await self._background.stop()
+
+    def _worker_changed(self, event: Event) -> None:
+        if isinstance(event, WorkerChanged):
+            self._servers.worker_changed()
+            if now := event.worker:
+                former = {"former": event.former.pid} if event.former else {}
+                self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
 
     async def present(self, wanted: Wanted, *, zeros: bool = True) -> dict[str, Any]:
         """The state of what is wanted; of HAProxy as far as it answers. `zeros`: with counters that are 0."""

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -42,16 +42,17 @@ class Override:
 
 
 class OverrideLedger:
-    """The overrides, in memory and as rows. `worker` is the one that has all of them, as `pid@start`; `changes` counts what was kept and
-    forgotten.
+    """The overrides, in memory and as rows.
+
+    `changed` is called after each change. `worker` has all overrides, as `pid@start`; `changes` counts what was stored and deleted.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
         database.declare(Tables("overrides", _STATEMENTS))
-        self._database = database
+        self._database, self._changed = database, changed
         self.worker, self.changes = "", 0
         self._overrides: dict[Key, Override] = {}
-        self._is_read = False
+        self.is_read = False
         try:
             self._know(*database.read(_read))
         except Unusable as error:
@@ -59,12 +60,12 @@ class OverrideLedger:
 
     async def read(self) -> None:
         """Reads what could not be read at the start. Raises Unusable."""
-        if not self._is_read:
+        if not self.is_read:
             self._know(*await self._database.run(_read))
 
     def _know(self, worker: str, stored: Iterable[Override]) -> None:
         self._overrides = {_key(override): override for override in stored} | self._overrides
-        self.worker, self._is_read = self.worker or worker, True
+        self.worker, self.is_read = self.worker or worker, True
 
     def all(self) -> list[Override]:
         """The newest first."""
@@ -88,6 +89,7 @@ class OverrideLedger:
             return
         self._overrides = {key: each for key, each in {**self._overrides, **changed}.items() if each is not None}
         self.changes += 1
+        self._changed()
         self._database.post(partial(_store, changed))
 
     def is_applied(self, worker: str) -> None:

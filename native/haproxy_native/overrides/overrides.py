@@ -15,7 +15,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process
-from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
+from haproxy_native.commit.events import Committed, Edited, Event, Reloaded, WorkerChanged
 from haproxy_native.commit.ports import Kept, Observer
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
@@ -51,7 +51,9 @@ from haproxy_native.runtime.verification import server_limits
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS = 0.5
+RETRY_SECONDS = 0.5
+# A file that is read again without a change, as after SIGHUP, has no event.
+REST_SECONDS = 30.0
 # Until the next check says otherwise, so that it is no override.
 HEALTH = OPERATIONAL
 # For what the worker in service says before a reload.
@@ -67,11 +69,11 @@ class Overrides(Observer):
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
-        self._ledger = OverrideLedger(engine.database)
+        self._changed = asyncio.Event()
+        self._ledger = OverrideLedger(engine.database, self._changed.set)
         self._state_file = ServerStateFile(editor)
         # What the file was last written for.
         self._written: tuple[Document, int] | None = None
-        self._changed = asyncio.Event()
         # With the time of each.
         self._texts: list[tuple[float, Committed | Edited]] = []
         self._watching = Background("keeping what was changed in the process")
@@ -166,7 +168,6 @@ class Overrides(Observer):
         self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str] = MEMBERS, *, author: Author
     ) -> list[Member]:
         """Changes of these members, before and after, that an author made in the worker in service; returns what has changed."""
-        self._changed.set()
         changed = [member for before, after in changes for member in _changed(before, after, members)]
         self._ledger.keep([self._override(each, author) for each in changed if each.member in MEMBERS])
         return changed
@@ -253,7 +254,6 @@ class Overrides(Observer):
 
     def forget(self, server: ServerState) -> None:
         """One that was deleted from the worker in service."""
-        self._changed.set()
         self._ledger.forget(self._ledger.of(object_of(server)))
 
     def known(self, object_: str) -> Sequence[Override]:
@@ -299,22 +299,23 @@ class Overrides(Observer):
             self._written = wanted
 
     def _heard(self, event: Event) -> None:
-        if isinstance(event, Reloaded):
+        if isinstance(event, Committed | Edited | Reloaded | WorkerChanged):
             self._changed.set()
-        elif self._ledger.all() and isinstance(event, Committed | Edited):
+        if isinstance(event, Committed | Edited) and self._ledger.all():
             self._texts.append((time.time(), event))
-            self._changed.set()
 
     async def _watch(self) -> None:
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._changed.wait()
             self._changed.clear()
+            is_done = False
             try:
                 await self.look()
+                is_done = self._ledger.is_read
             except RuntimeFailure as error:
                 log.warning("what was changed in the process is not made again yet: %s", error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REST_SECONDS if is_done else RETRY_SECONDS):
+                    await self._changed.wait()
 
     async def look(self) -> None:
         """Ends what other texts have ended, and makes what is left again where a new worker, or a changed server, lacks it."""

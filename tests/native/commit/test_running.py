@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.events import Events
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_row import StateRow, TextRows, fingerprint
 from haproxy_native.disk.file import ConfigFile, Seen
@@ -64,7 +65,7 @@ class Case:
         row = StateRow(self.database, "haproxy.cfg")
         self.current = Current(DatedFile(self.file, self.directory), row)
         self.current.open()
-        running = Running(self.current, self.process, row, TextRows(self.database))
+        running = Running(self.current, self.process, row, TextRows(self.database), Events())
         asyncio.run(running.restore())
         return running
 
