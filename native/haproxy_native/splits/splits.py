@@ -92,10 +92,18 @@ class Splits:
 
         Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
         """
-        wanted, put = shares(weights), self._lines(name, by, weights, frontend)
+        wanted, lines = shares(weights), self._lines(name, by, weights, frontend)
         split = Split(by, dict(weights), time.time(), await self._counts(weights))
         async with self._one_at_a_time:
-            return await self._put(name, split, wanted, put, author)
+            outcome, is_new = await self._store(name, split, wanted, author)
+            if lines is None:
+                return outcome
+            try:
+                return await self._engine.amend([lines], author=author)
+            except NativeError:
+                if is_new:
+                    await self._remove(self._path(name), author)
+                raise
 
     async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
         """Return whether `put` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
@@ -125,18 +133,6 @@ class Splits:
             text = "no frontend asks the split: put these lines behind its other use_backend lines"
             raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
         return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
-
-    async def _put(self, name: str, split: Split, wanted: Mapping[str, int], lines: rules.PutRules | None, author: Author) -> Outcome:
-        """The map, then the lines, where some are to be put."""
-        outcome, is_new = await self._store(name, split, wanted, author)
-        if lines is None:
-            return outcome
-        try:
-            return await self._engine.amend([lines], author=author)
-        except NativeError:
-            if is_new:
-                await self._remove(self._path(name), author)
-            raise
 
     async def delete(self, name: str, *, author: Author) -> Outcome:
         """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""
