@@ -76,7 +76,7 @@ class Author:
 
     def permit(self, *touched: Any) -> None:
         """Raise Forbidden unless the author may do this: what a change touches (native/haproxy_native/planning/touches.py)."""
-        if self.rights:
+        if self.rights is not None:
             self.rights.permit(touched)
 
     @property

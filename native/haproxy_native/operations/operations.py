@@ -189,9 +189,9 @@ class Operations:
     def _standing(self, operation: Operation) -> Author:
         """The initiator, with the rights of now. Raises Forbidden."""
         by = Initiator.of(operation.by).author(self._rights_of)
-        if by.rights is not None and operation.needs:
+        if operation.needs:
             verb, object_ = operation.needs
-            by.rights.permit([Touch(object_, verb, frozenset((ANY,)))])
+            by.permit(Touch(object_, verb, frozenset((ANY,))))
         return by
 
     def _end(self, identity: str, status: str, error: str = "") -> None:
