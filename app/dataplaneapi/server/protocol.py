@@ -18,7 +18,9 @@ made without its client sets `scope["when_gone"]`, which is called when the clie
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
+from email.utils import formatdate
 from typing import Any
 
 import httptools
@@ -53,8 +55,20 @@ class State(ServerState):
     """What the connections of one listener share."""
 
     def __init__(self, half_heads: HalfHeads) -> None:
+        self._date = 0, b""
         super().__init__()
         self.half_heads, self.stopping = half_heads, False
+
+    @property
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
+        """The date, which every answer has."""
+        if (now := int(time.time())) != self._date[0]:
+            self._date = now, formatdate(now, usegmt=True).encode()
+        return [(b"date", self._date[1])]
+
+    @default_headers.setter
+    def default_headers(self, value: list[tuple[bytes, bytes]]) -> None:
+        """uvicorn sets its own, which are none."""
 
 
 class Protocol(Ending):
@@ -150,7 +164,7 @@ class Protocol(Ending):
         """Whether the request was answered with a reply that is kept; everything about the connection is then as after an answer."""
         if self._active or self._stopping or not self._place.taken or self.flow.write_paused or self._connection.refused:
             return False
-        date = next(value for name, value in self.server_state.default_headers if name == b"date")
+        ((_, date),) = self.server_state.default_headers
         reply = self._kept(request, self._connection, {"client": self.client, "server": self.server}, date)
         if reply is None:
             return False

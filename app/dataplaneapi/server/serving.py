@@ -28,11 +28,15 @@ OTHER_FILES, UNLIMITED = 512, 16384
 
 
 class Server(uvicorn.Server):
-    """Signals are the program's business, so uvicorn leaves them alone; connections come from an Acceptor."""
+    """A uvicorn server that handles no signals, which the program does, and takes connections from an Acceptor.
+
+    uvicorn polls `should_exit` ten times a second and stamps the date of answers meanwhile. This one sleeps until it is stopped.
+    """
 
     server_state: State
 
     def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float, half_heads: HalfHeads | None = None) -> None:
+        self._stopped = asyncio.Event()
         super().__init__(_config(app, graceful_timeout))
         self.server_state = State(half_heads or HalfHeads())
         self.listener = listener
@@ -41,6 +45,19 @@ class Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    @property
+    def should_exit(self) -> bool:
+        return self._stopped.is_set()
+
+    @should_exit.setter
+    def should_exit(self, value: bool) -> None:
+        """Not thread-safe."""
+        if value:
+            self._stopped.set()
+
+    async def main_loop(self) -> None:
+        await self._stopped.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
