@@ -14,6 +14,7 @@ from haproxy_native.discovery.consul import Consul
 from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
+from haproxy_native.discovery.table import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.request_context import NOBODY
 from tests.acceptance.quick import PLAIN
@@ -60,10 +61,8 @@ async def _discover(haproxy: HAProxy, count: int) -> float:
         {f"s{number}": tuple(Endpoint(f"10.0.{number % 250}.{place}", 80) for place in range(ENDPOINTS)) for number in range(count)}
     )
     async with running_engine(haproxy.directory, haproxy) as engine:
-        reconciler, definition = (
-            Reconciler(engine, Editor(), haproxy.directory / "discovered.json"),
-            completed(DEFINITION, "bench", consul=True),
-        )
+        reconciler = Reconciler(engine, Editor(), DiscoveryTable(engine.database))
+        definition = completed(DEFINITION, "bench", consul=True)
         began = time.perf_counter()
         applied = await reconciler.apply(definition, Consul(definition), services, NOBODY)
         assert (applied.troubles, applied.reload_id) == ([], None)

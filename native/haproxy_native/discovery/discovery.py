@@ -13,12 +13,12 @@ from typing import Any, Self
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
-from haproxy_native.discovery.creators import Creators
 from haproxy_native.discovery.definitions import STATUS, check_required, completed
 from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Definition
 from haproxy_native.discovery.store import DefinitionStore
+from haproxy_native.discovery.table import DiscoveryTable
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
@@ -35,13 +35,13 @@ log = logging.getLogger(__name__)
 class Acting:
     """On whose behalf sources are polled, or why none is: `halted`."""
 
-    creators: Creators
+    table: DiscoveryTable
     rights_of: RightsOf
     halted: str = ""
 
     def standing(self, identity: str) -> Author:
         """Whose rights a definition has. Raises Forbidden."""
-        creator = self.creators.of(identity)
+        creator = self.table.creator(identity)
         if creator == NOBODY and self.rights_of(creator.group, creator.name) is not None:
             raise Forbidden(UNKNOWN)
         return creator.author(self.rights_of)
@@ -82,7 +82,7 @@ class Definitions:
         known = self._all()
         definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._keep({**known, definition["id"]: definition})
-        self._acting.creators.keep(definition["id"], Initiator.of_author(author))
+        self._acting.table.set_creator(definition["id"], Initiator.of_author(author))
         self._poll(definition)
         return definition
 
@@ -104,7 +104,7 @@ class Definitions:
         self._there(identity)
         definition = completed(body, identity, consul=self.kind == "consul")
         self._keep({**self._all(), identity: definition})
-        self._acting.creators.keep(identity, Initiator.of_author(author))
+        self._acting.table.set_creator(identity, Initiator.of_author(author))
         await self._stop(identity)
         self._poll(definition)
         return definition
@@ -112,11 +112,10 @@ class Definitions:
     async def delete(self, identity: str) -> None:
         """Its backends stay as they are, with their servers; nothing keeps them up to date any more. Raises NotFound."""
         self._there(identity)
-        left = self._reconciler.backends(identity)
+        left = self._acting.table.backends(identity)
         self._keep({name: definition for name, definition in self._all().items() if name != identity})
         await self._stop(identity)
-        self._reconciler.forget(identity)
-        self._acting.creators.keep(identity, None)
+        self._acting.table.forget(identity)
         if left:
             log.warning("%s definition %s is deleted; its backends stay, and are yours to delete: %s", self.kind, identity, ", ".join(left))
 
@@ -124,7 +123,7 @@ class Definitions:
         """Raises Conflict for an object that a definition brings back, or names."""
         for identity, definition in self._all().items():
             place = f"{self.kind} definition {identity}"
-            if any(within(object_, spelled("backend", name)) for name in self._reconciler.backends(identity)):
+            if any(within(object_, spelled("backend", name)) for name in self._acting.table.backends(identity)):
                 raise Conflict(f"{object_} is of the {place}, which makes it again: delete the definition first, or rename the service")
             if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
                 raise Conflict(f"{object_} is named by the {place}: PUT it without defaults first, and with the new name afterwards")
@@ -132,7 +131,7 @@ class Definitions:
     @property
     def backends(self) -> dict[str, str]:
         """Return the backends that definitions keep up to date, each with its definition."""
-        return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._reconciler.backends(identity)}
+        return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._acting.table.backends(identity)}
 
     def _there(self, identity: str) -> Definition:
         if (definition := self._all().get(identity)) is None:
@@ -174,15 +173,16 @@ class Definitions:
 
 
 class Discovery:
-    """`async with` it: pollers work from then on, unless the engine is read-only. What was found, and who has defined a source, stands in
-    the engine's directory. `rights_of` returns the rights that a definition's creator has.
+    """Polls the sources of all definitions within `async with`, unless the engine is read-only.
+
+    `rights_of` returns the rights that a definition's creator has.
     """
 
     def __init__(self, engine: Engine, editor: Editor, storage: Directory, rights_of: RightsOf = lambda group, name: None) -> None:
-        own = engine.settings.storage
-        reconciler = Reconciler(engine, editor, own / "discovered.json")
+        table = DiscoveryTable(engine.database)
+        reconciler = Reconciler(engine, editor, table)
         halted = READ_ONLY if engine.settings.read_only else ""
-        acting = Acting(Creators(own / "discovery_creators.json"), rights_of, halted)
+        acting = Acting(table, rights_of, halted)
         self.kinds = {
             "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler, acting),
             "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler, acting),

@@ -5,13 +5,11 @@ refuses is tried again less and less often.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from typing import ClassVar
 
 from haproxy_native.discovery.backends import DesiredBackend
@@ -19,7 +17,7 @@ from haproxy_native.discovery.poller import Applied, Source
 from haproxy_native.discovery.refusals import Refusals
 from haproxy_native.discovery.services import Definition, Found
 from haproxy_native.discovery.slots import Growth
-from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.discovery.table import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Forbidden, NativeError, Refused
@@ -46,34 +44,26 @@ class Reconciled:
 
 
 class Reconciler:
-    """`file` remembers the backends of each definition, so that what vanishes while the server is down is noticed."""
+    """`table` remembers the backends of each definition, so that a service that vanishes while the server is down is noticed."""
 
-    def __init__(self, engine: Engine, editor: Editor, file: Path, refusals: Refusals | None = None) -> None:
+    def __init__(self, engine: Engine, editor: Editor, table: DiscoveryTable, refusals: Refusals | None = None) -> None:
         self._refusals = refusals or Refusals()
-        self.engine, self.editor, self.file = engine, editor, file
+        self.engine, self.editor, self._table = engine, editor, table
         self._lock = asyncio.Lock()
-        self._backends = _remembered(file)
 
     async def apply(self, definition: Definition, source: Source, services: Found, standing: Author) -> Applied:
         """Applies the services with the rights of `standing`. Raises what prevents any commit."""
         by = Author("discovery " + source.prefix.rstrip("-"), rights=standing.rights)
         async with self._lock:
-            known = set(self._backends.get(definition["id"], ()))
+            known = set(self._table.backends(definition["id"]))
             wishes = _wishes(definition, source.prefix, services, known)
             there = {wish.name for wish in wishes if wish.endpoints is not None}
-            self._remember(definition["id"], known | there)
+            self._table.set_backends(definition["id"], known | there)
             troubles, reload_id = await self._commit(wishes, definition["retry_timeout"], by)
             gone = {wish.name for wish in wishes if wish.endpoints is None and wish.name not in troubles}
-            self._remember(definition["id"], (known | there) - gone)
+            self._table.set_backends(definition["id"], (known | there) - gone)
         problems = [f"{name}: {text}" for name, text in {**services.unknown, **troubles}.items()]
         return Applied(problems, reload_id)
-
-    def backends(self, identity: str) -> list[str]:
-        """Returns the backends that a definition has made."""
-        return self._backends.get(identity, [])
-
-    def forget(self, identity: str) -> None:
-        self._remember(identity, set())
 
     async def _commit(self, wishes: Sequence[DesiredBackend], interval: float, by: Author) -> tuple[dict[str, str], str | None]:
         """What could not be done, by backend; what is refused in one of them does not keep the others back."""
@@ -121,18 +111,6 @@ class Reconciler:
             self._refusals.settle(wish)
         return outcome.reload_id
 
-    def _remember(self, identity: str, backends: set[str]) -> None:
-        remembered = {**self._backends, identity: sorted(backends)}
-        remembered = {name: refusal for name, refusal in remembered.items() if refusal}
-        if remembered == self._backends:
-            return
-        self._backends = remembered
-        try:
-            self.file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self.file, json.dumps(remembered, indent=2).encode() + b"\n", durable=False)
-        except OSError as error:
-            log.warning("cannot write %s: %s; services that vanish while the server is down keep their servers", self.file, error.strerror)
-
 
 def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[DesiredBackend]:
     """Backends of services that are there, then those of services that are not any more."""
@@ -140,9 +118,3 @@ def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[s
     there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
     vanished = set(known) - {wish.name for wish in there} - {prefix + service for service in found.unknown}
     return [*there, *(DesiredBackend(name, None, growth) for name in sorted(vanished))]
-
-
-def _remembered(file: Path) -> dict[str, list[str]]:
-    with suppress(OSError, ValueError, TypeError, AttributeError):
-        return {str(name): list(map(str, backends)) for name, backends in json.loads(file.read_bytes()).items()}
-    return {}

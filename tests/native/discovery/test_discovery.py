@@ -118,7 +118,7 @@ def test_what_a_definition_brings_back_is_not_renamed(tmp_path: Path) -> None:
     async def run() -> None:
         async with running_engine(tmp_path) as engine, discovery(tmp_path, engine) as each:
             definition = each.kinds["consul"].create({**OFF, "defaults": "plain"}, author=NOBODY)
-            each.kinds["consul"]._reconciler._remember(definition["id"], {"c-web"})
+            each.kinds["consul"]._acting.table.set_backends(definition["id"], {"c-web"})
             for object_ in ("backend/c-web", "defaults/plain"):
                 with pytest.raises(Conflict, match=f"{object_} is .* consul definition {definition['id']}"):
                     each.kept(object_)

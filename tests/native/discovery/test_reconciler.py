@@ -11,6 +11,7 @@ from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.poller import Applied
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
+from haproxy_native.discovery.table import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.request_context import NOBODY, Author, Request
@@ -32,12 +33,13 @@ class Named:
 class World:
     """An engine over a file of `CONFIG`, and what was found so far."""
 
-    def __init__(self, engine: Engine, directory: Path) -> None:
-        self.engine, self.file, self.standing = engine, directory / "discovered.json", NOBODY
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.standing = engine, NOBODY
         self.restart()
 
     def restart(self) -> None:
-        self.reconciler = Reconciler(self.engine, Editor(), self.file)
+        self.table = DiscoveryTable(self.engine.database)
+        self.reconciler = Reconciler(self.engine, Editor(), self.table)
 
     async def find(self, services: Mapping[str, Sequence[Endpoint]], **unknown: str) -> Applied:
         found = Found({name: tuple(endpoints) for name, endpoints in services.items()}, unknown)
@@ -56,7 +58,7 @@ def at_work(directory: Path, binary: str, work) -> None:
 
     async def run() -> None:
         async with running_engine(directory, check=CheckSettings(binary)) as engine:
-            await work(World(engine, directory))
+            await work(World(engine))
 
     asyncio.run(run())
 
@@ -116,8 +118,8 @@ def test_what_vanishes_while_nobody_looks_is_noticed(tmp_path: Path, haproxy_bin
         world.restart()
         await world.find({"web": [ONE]})
         assert world.served() == {"c-api": [], "c-web": ["10.0.0.1:80"]}
-        assert '"c-api"' not in world.file.read_text()
-        world.reconciler.forget("7")
+        assert "c-api" not in world.table.backends("7")
+        world.table.forget("7")
         await world.find({})
         assert world.served()["c-web"] == ["10.0.0.1:80"], "of a definition that was deleted, backends stay"
 
