@@ -19,7 +19,7 @@ import time
 from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Self
 
 from haproxy_native.runtime.runtime_exchange import NO_PROCESS
 from tests.haproxy import binaries
@@ -43,7 +43,8 @@ backend app
 
 _given: set[int] = set()
 # The locks of those that were given last. Until HAProxy has bound one, another process that runs tests must not choose it.
-_locked: deque[TextIO] = deque(maxlen=200)
+_locked: deque[int] = deque()
+MOST_LOCKED = 200
 _LOCKS = Path("/tmp") / f"dataplane-ports-{os.getuid()}"
 # Not seeded, as others may be: two processes must not choose alike.
 _chance = random.SystemRandom()
@@ -62,13 +63,15 @@ def free_port() -> int:
 
 def _lock(port: int) -> bool:
     _LOCKS.mkdir(exist_ok=True)
-    lock = (_LOCKS / str(port)).open("w")
+    lock = os.open(_LOCKS / str(port), os.O_WRONLY | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        lock.close()
+        os.close(lock)
         return False
     _locked.append(lock)
+    if len(_locked) > MOST_LOCKED:
+        os.close(_locked.popleft())
     return True
 
 
