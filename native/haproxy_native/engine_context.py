@@ -30,7 +30,9 @@ def context_of(
     events = Events()
     context = CommitContext(
         current=current,
-        running=Running(current, runtime, row, TextRows(database, is_kept=not settings.read_only), events),
+        running=Running(
+            current, runtime, row, TextRows(database, settings.last_good, settings.file, is_kept=not settings.read_only), events
+        ),
         transactions=Transactions(
             settings.transactions,
             settings.file,

@@ -34,3 +34,8 @@ class EngineSettings:
     map_sync: float = 0.0
     read_only: bool = False
     directories: Mapping[str, Directory] = field(default_factory=dict)
+
+    @property
+    def last_good(self) -> Path | None:
+        """Where operators find the last known good text, as the reference keeps it; None for several files, which one cannot stand for."""
+        return None if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"

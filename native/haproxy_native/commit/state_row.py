@@ -10,8 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import md5
+from pathlib import Path
 from typing import Any
 
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.editing.header import Stamped, checksum_of
 from haproxy_native.errors import Unusable
@@ -81,10 +83,13 @@ class StateRow:
 
 
 class TextRows:
-    """The texts that the state of the process refers to, except the one in the file."""
+    """The texts that the state of the process refers to, except the one in the file.
 
-    def __init__(self, database: Database, *, is_kept: bool = True) -> None:
-        self._database, self._is_kept = database, is_kept
+    `copy`: a file for operators, never read here, that gets the text that a failed reload restores, with owner and mode of `like`.
+    """
+
+    def __init__(self, database: Database, copy: Path | None = None, like: Path | None = None, *, is_kept: bool = True) -> None:
+        self._database, self._copy, self._like, self._is_kept = database, copy, like, is_kept
         self._is_posted = False
         # What a failed reload restores, and the fingerprint of what is written of it.
         self._last_good: Text | None = None
@@ -110,7 +115,16 @@ class TextRows:
             with state.transaction(is_synced=False):
                 state.execute("INSERT OR REPLACE INTO last_good VALUES (1, ?, ?)", (text.fingerprint, text.document.data))
             self._written = text.fingerprint
+            self._write_copy(text)
         self._is_posted = False
+
+    def _write_copy(self, text: Text) -> None:
+        try:
+            if self._copy:
+                self._copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+                write_atomically(self._copy, text.document.pieces(), like=self._like, durable=False)
+        except OSError as error:
+            log.warning("writing %s failed: %s", self._copy, error.strerror)
 
     def save_loads(self, before: ProcessState, after: ProcessState) -> None:
         """Schedule the write of the reloads that differ between two states."""

@@ -97,6 +97,7 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
             async with engine.loading():
                 await aftermath.succeeded(engine.context)
             assert engine.running is engine.document
-            assert engine.context.running.last_good.data == engine.raw()
+            await engine.context.running.flush()
+            assert engine.context.running.last_good.data == (tmp_path / "haproxy.cfg.lkg").read_bytes() == engine.raw()
 
     run(work())
