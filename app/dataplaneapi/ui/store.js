@@ -235,6 +235,7 @@ const handlers = {
   },
 
   confirmation({ data }) {
+    confirmationEvents += 1;
     setConfirmation(data);
     noteChange();
   },
@@ -342,7 +343,12 @@ const asked = {
   },
 
   async confirmation() {
-    const [newest] = await get("v3/sidecar/confirmations", { query: { limit: "1" } });
+    let before, newest;
+    // An event that arrives first is newer than the answer.
+    do {
+      before = confirmationEvents;
+      [newest] = await get("v3/sidecar/confirmations", { query: { limit: "1" } });
+    } while (before !== confirmationEvents);
     if (newest) setConfirmation(newest);
     touch("confirmation");
   },
@@ -361,7 +367,7 @@ const asked = {
   },
 };
 const due = new Map();
-let noted, lastNoted = 0;
+let noted, lastNoted = 0, confirmationEvents = 0;
 
 function refreshSoon(what) {
   if (!due.has(what)) due.set(what, setTimeout(() => refreshOnce(what), 250));

@@ -11,7 +11,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.write_options import LONGEST, SHORTEST
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
-from haproxy_native.errors import Unusable
+from haproxy_native.errors import NoConfirmation, Unusable
 
 # Taking back may take as long as a reload.
 ANSWER_SECONDS = 60.0
@@ -42,11 +42,13 @@ async def take_back(call: JsonCall) -> Response:
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
-    """Returns a confirmation, without its entries if the history cannot be read."""
-    shown = as_dict(one)
+    """Return a confirmation as it is when its entries have been read; without entries if the history cannot be read."""
+    confirmations, entries = call.services.confirmations, dict[str, Any]()
     with suppress(Unusable):
-        shown["entries"] = [str(entry) for entry in await call.services.confirmations.entries(one.id)]
-    return shown
+        entries["entries"] = [str(entry) for entry in await confirmations.entries(one.id)]
+    with suppress(NoConfirmation):
+        one = confirmations.get(one.id)
+    return as_dict(one) | entries
 
 
 def as_dict(one: Confirmation) -> dict[str, Any]:

@@ -1,7 +1,12 @@
 """`/v3/sidecar/confirmations`, and `wait` beside a real HAProxy; what asks for one is in tests/app/api/test_write_options.py."""
 
 import json
+from collections.abc import Sequence
 
+import pytest
+
+from haproxy_native.confirmations.ledger import PENDING
+from haproxy_native.request_context import NOBODY
 from tests.app.client import CONFIG, Client
 from tests.app.handlers.conftest import Beside
 from tests.app.handlers.sidecar.test_history import entered
@@ -31,6 +36,24 @@ def test_a_transaction_that_was_refused_meanwhile_can_be_committed_then(client: 
         assert client.post(f"{PATH}/1/confirm", None).status == 200
         assert client.put(path).status == 202
         assert [client.get(f"{CONFIG}/backends/{name}").status for name in ("one", "two")] == [200, 200]
+
+
+def test_one_that_is_confirmed_while_the_list_is_read(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer shows the status after the event of the confirmation, never the one before it."""
+    with entered(client):
+        assert client.post(f"{CONFIG}/backends?version=1&confirm=1h", {"name": "one"}).status == 201
+        confirmations = client.app.services.confirmations
+        read = confirmations.entries
+
+        async def confirming(id_: str) -> Sequence[int]:
+            found = await read(id_)
+            if confirmations.get(id_).status == PENDING:
+                await confirmations.confirm(id_, NOBODY)
+            return found
+
+        monkeypatch.setattr(confirmations, "entries", confirming)
+        (shown,) = client.get(PATH).json
+        assert (shown["status"], shown["entries"]) == ("confirmed", ["1"]) and "seconds_left" not in shown
 
 
 def test_of_a_change_that_needs_a_reload_and_of_the_process_alone(beside: Beside) -> None:
