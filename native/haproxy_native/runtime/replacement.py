@@ -14,8 +14,9 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.refusals import refused
 
-# Of a version that this worker has not prepared.
-UNKNOWN_VERSION = "Version number in the future"
+# The beginning of the two refusals of a version that this worker has not prepared, or has committed already: "in the future" and
+# "out of range" (pattern.c).
+OTHER_VERSION = "Version number"
 _VERSION = re.compile(r"New version created: (\d+)")
 
 
@@ -49,7 +50,7 @@ async def replace(runtime: Runtime, kind: Commands, name: str, fill: Callable[[s
             await fill(f"{kind.add} @{version} {name}")
             await runtime.ask(f"{kind.commit} @{version} {name}")
         except BaseException as error:
-            if isinstance(error, RuntimeConflict) and UNKNOWN_VERSION in error.answer:
+            if isinstance(error, RuntimeConflict) and OTHER_VERSION in error.answer:
                 raise RuntimeAbsent(f"{runtime.worker_place}: the worker was replaced before the new content was complete") from error
             with suppress(RuntimeFailure):
                 await runtime.send(f"{kind.clear} @{version} {name}")
