@@ -82,7 +82,7 @@ class Load:
     """A reload that has begun and has no outcome yet.
 
     `text`: what the file contained when the reload `began` (Unix seconds). `version` and `edits` are those of the file at that time.
-    `target`: `text` with the changes that the previous worker has accepted since.
+    `target`: `text` with the changes that the previous worker has accepted since; None if there are none.
     """
 
     text: Text
@@ -90,6 +90,11 @@ class Load:
     version: int = 0
     edits: int = 0
     target: Document | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def wanted(self) -> Document:
+        """What the new worker has to do."""
+        return self.target or self.text.document
 
 
 @dataclass(frozen=True)
@@ -279,7 +284,7 @@ def step(state: ProcessState, event: Event) -> ProcessState:
         case Doubted(why, place):
             return _doubted(state, why, place)
         case ReloadBegan(load):
-            return replace(state, loads=(*state.loads, replace(load, target=load.text.document)), is_loading=True)
+            return replace(state, loads=(*state.loads, load), is_loading=True)
         case TargetChanged(document):
             return replace(state, loads=(*state.loads[:-1], replace(state.loads[-1], target=document))) if state.is_loading else state
         case ReloadSucceeded():
@@ -300,7 +305,7 @@ def _with_new_worker(state: ProcessState, worker: Worker, file: Text | None) -> 
         return _running(state, Runs(file), is_file=True)
     load = next((load for load in reversed(state.loads) if worker.may_have_started_after(load.began)), None)
     if load:
-        return _running(state, Runs(load.text, load.target), is_file=False)
+        return _running(state, Runs(load.text, load.wanted), is_file=False)
     return replace(state, belief=Unknown())
 
 
@@ -322,7 +327,7 @@ def _loaded(state: ProcessState, event: ReloadSucceeded) -> ProcessState:
     load = state.load
     if load is None:
         return state
-    belief = Runs(event.file) if event.reads_file else Runs(load.text, None if load.target is load.text.document else load.target)
+    belief = Runs(event.file) if event.reads_file else Runs(load.text, load.target)
     seen = replace(state, worker=event.worker, is_loading=False, drift={}, has_answered=state.has_answered or event.worker is not None)
     return replace(_running(seen, belief, is_file=False), pending=() if belief.text == event.file else (event.file.fingerprint,))
 

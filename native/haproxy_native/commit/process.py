@@ -191,8 +191,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
         return True
     if change.reload is not Reload.AUTO or change.is_whole or running.document is None or running.reasons():
         return False
-    assert load.target is not None
-    if await beside(header.same_text, before, new) or await beside(ahead, load.target, before, new) is None:
+    if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
         return False
     wanted = new if running.document is before else await beside(ahead, running.document, before, new)
     plan = await planned(context, running.document, wanted) if wanted else None
@@ -201,8 +200,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
 
 async def _want(context: CommitContext, load: Load, before: Document, new: Document) -> None:
     """A change was made live in the worker in service; the one that is being loaded has to do the same."""
-    assert load.target is not None
-    wanted = await beside(ahead, load.target, before, new)
+    wanted = await beside(ahead, load.wanted, before, new)
     assert wanted is not None
     context.running.step(TargetChanged(wanted))
     await context.running.flush()

@@ -1,6 +1,6 @@
 """Looks every second which worker answers: logs when HAProxy is gone and back, and settles a reload that waits for its start.
 
-Then what a failed reload goes back to is written, too, where live changes have left it behind.
+It also saves the text that a failed reload restores, which changes at runtime do not write.
 """
 
 import asyncio

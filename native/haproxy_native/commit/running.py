@@ -100,6 +100,7 @@ class Running:
         self.state = from_row(self._row.value.process, self._current.text, *self._texts.read())
         await self.observe()
         self.save_last_good()
+        await self.flush()
 
     async def observe(self) -> None:
         """Query which worker is in service. One that somebody else has started has read the file if the file is older."""
@@ -118,6 +119,7 @@ class Running:
             worker = await self._runtime.worker()
         self.step(ReloadSucceeded(worker, self._current.text, worker is not None and self._has_read_file(worker)))
         self.save_last_good()
+        await self.flush()
 
     def _has_read_file(self, worker: Worker) -> bool:
         seen = self._current.file.seen()

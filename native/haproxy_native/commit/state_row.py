@@ -149,19 +149,17 @@ def _delete(name: str, state: State) -> None:
 
 def _read_texts(state: State) -> tuple[Text | None, list[Load]]:
     last_good = state.execute("SELECT fingerprint, data FROM last_good").fetchone()
-    loads = list[Load]()
-    for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began"):
-        document = Document.parse(data)
-        loads.append(Load(Text(document, mark), began, target=document if target is None else Document.parse(target)))
+    loads = [
+        Load(Text(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
+        for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began")
+    ]
     return Text(Document.parse(last_good[1]), last_good[0]) if last_good else None, loads
 
 
 def _store_load(load: Load, state: State) -> None:
-    target = load.target.data if load.target and load.target is not load.text.document else None
+    row = (load.began, load.text.fingerprint, load.text.document.data, load.target.data if load.target else None)
     with state.transaction(is_synced=False):
-        state.execute(
-            "INSERT OR REPLACE INTO open_load VALUES (?, ?, ?, ?)", (load.began, load.text.fingerprint, load.text.document.data, target)
-        )
+        state.execute("INSERT OR REPLACE INTO open_load VALUES (?, ?, ?, ?)", row)
 
 
 def _delete_loads(state: State) -> None:
