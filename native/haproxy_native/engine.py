@@ -44,7 +44,7 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
-from haproxy_native.transactions.files import Transaction
+from haproxy_native.transactions.store import Transaction
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -97,6 +97,7 @@ class Engine:
             await asyncio.wait(self.context.works)
         await self.reloads.close()
         await self._watching.stop()
+        await asyncio.to_thread(self.context.transactions.close)
         await asyncio.to_thread(self.database.close)
 
     # -- reading

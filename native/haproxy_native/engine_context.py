@@ -15,6 +15,7 @@ from haproxy_native.planning import plan as planning
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.stores import Stores
+from haproxy_native.transactions.store import TABLES as TRANSACTIONS
 from haproxy_native.transactions.transactions import Transactions
 
 
@@ -22,7 +23,7 @@ def context_of(
     settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database, plan: Planner | None = None
 ) -> CommitContext:
     """Nothing is read yet."""
-    database.declare(TABLES)
+    database.declare(TABLES, *TRANSACTIONS)
     row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -34,6 +35,7 @@ def context_of(
             current, runtime, row, TextRows(database, settings.last_good, settings.file, is_kept=not settings.read_only), events
         ),
         transactions=Transactions(
+            database,
             settings.transactions,
             settings.file,
             settings.max_open_transactions,

@@ -1,5 +1,6 @@
 """Stored files of every kind in transactions over HTTP, beside a real HAProxy: all come with the text or none, for who may change them."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from haproxy_native.disk.database import KEYS
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.acceptance.test_access import Caller
 from tests.haproxy import binaries
@@ -130,7 +132,8 @@ def test_nothing_of_what_is_discarded_refused_or_outdated(sidecar: Stored) -> No
     discarded = sidecar.begun()
     sidecar.stage_all(discarded)
     assert sidecar.delete(f"{TRANSACTIONS}/{discarded}").status_code == 204
-    assert not list((sidecar.directory / "transactions" / ".files").glob("*"))
+    with sqlite3.connect(sidecar.directory / "dataplane/engine/state" / KEYS) as keys:
+        assert keys.execute("SELECT count(*) FROM staged_file").fetchone() == (0,)
     refused = sidecar.begun()
     gone = sidecar.put(f"{STORAGE}/ssl_crt_lists/list.txt", f"{sidecar.directory}/ssl_certs_dir/none.pem\n", transaction_id=refused)
     kept = sidecar.put(f"{STORAGE}/maps/hosts.map", "/c three\n", transaction_id=refused)

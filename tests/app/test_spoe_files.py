@@ -4,14 +4,17 @@ from pathlib import Path
 
 from tests.app.client import serving
 from tests.app.spoe import FILE, FILES, furnish
+from tests.native.engines import UNKNOWN
 
 
 def test_directories_are_those_of_the_settings(tmp_path: Path) -> None:
     furnish(tmp_path)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open" / f"f.cfg.{UNKNOWN}").write_text("# _version=3\n[one]\n")
     with serving(tmp_path, spoe_transaction_dir=str(tmp_path / "open")) as client:
-        id_ = client.post(f"{FILE}/transactions?version=3").json["id"]
-        assert (tmp_path / "open" / f"f.cfg.{id_}").exists()
-        assert client.delete(f"{FILE}/transactions/{id_}").status == 204
+        assert [each["id"] for each in client.get(f"{FILE}/transactions").json] == [UNKNOWN]
+        assert client.delete(f"{FILE}/transactions/{UNKNOWN}").status == 204
+    assert not list((tmp_path / "open").iterdir())
     (tmp_path / "elsewhere").mkdir()
     with serving(tmp_path, spoe_dir=str(tmp_path / "elsewhere")) as client:
         assert client.get(FILES).json == []

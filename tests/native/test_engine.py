@@ -298,7 +298,7 @@ class TestTrouble:
             (tmp_path / "transactions").write_text("a file")
             async with running_engine(tmp_path, backups=tmp_path / "storage", backups_number=1) as engine:
                 assert (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).version == 2
-                with pytest.raises(Unusable, match="transaction_dir .* cannot be used"):
+                with pytest.raises(Unusable, match="the database .* cannot be used"):
                     engine.start_transaction(2, author=NOBODY)
 
         run(work())

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
 
 PATIENCE = 2.0
-# Directories without which no change of several steps can be made; others disable only what is kept in them.
-NEEDED = ("transaction_dir",)
 _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
@@ -34,9 +32,9 @@ async def answer(services: "Services", path: str) -> Response:
     parts = {"configuration": await _configuration(services), "runtime": await _runtime(services), "reload": _reload(services)}
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
-    needed = () if services.settings.read_only else NEEDED
     troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.trouble())}
-    parts |= {name: _directory(trouble, is_needed=name in needed) for name, trouble in troubles.items()}
+    # They disable only what is kept in them.
+    parts |= {name: {"status": "disabled", "reason": trouble} for name, trouble in troubles.items()}
     if trouble := services.audit.trouble:
         # No change waits for it, and none is refused.
         parts["audit"] = {"status": "disabled", "reason": trouble}
@@ -80,10 +78,6 @@ def _reload(services: "Services") -> dict[str, Any]:
     if not reloads.awaiting:
         return dict(_OK)
     return {"status": "waiting", "id": reloads.awaiting, "reason": reloads.records.get(reloads.awaiting).response or WAITS}
-
-
-def _directory(trouble: str, *, is_needed: bool) -> dict[str, Any]:
-    return _failed(trouble) if is_needed else {"status": "disabled", "reason": trouble}
 
 
 def _failed(reason: str) -> dict[str, Any]:

@@ -305,9 +305,6 @@ def _of_directories(settings: Settings) -> Iterator[Finding]:
         yield Finding(ERROR, "directories", what, remedy)
     if not troubles:
         yield Finding(OK, "directories", "all can be used")
-    if Path(settings.transaction_dir).is_relative_to("/tmp"):
-        remedy = "set dataplaneapi.transaction.transaction_dir to one below /var/lib"
-        yield Finding(NOTE, "directories", f"{settings.transaction_dir} is below /tmp: open transactions do not outlive a restart", remedy)
 
 
 def _of_sockets(settings: Settings) -> Iterator[Finding]:

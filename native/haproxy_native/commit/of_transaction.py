@@ -27,8 +27,8 @@ from haproxy_native.errors import (
 )
 from haproxy_native.planning.effects import effects
 from haproxy_native.request_context import Author
-from haproxy_native.transactions.files import FAILED, IN_PROGRESS, OUTDATED, Transaction
 from haproxy_native.transactions.staged import Staged, digest
+from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
 
 async def committed(
@@ -40,7 +40,9 @@ async def committed(
     """
     transaction = context.transactions.to_commit(id_, author)
     with _closed(context, transaction):
-        return transaction, await commit(context, await commit_of(context, id_, stores, author, force_reload=force_reload, merges=merges))
+        outcome = await commit(context, await commit_of(context, id_, stores, author, force_reload=force_reload, merges=merges))
+        await context.transactions.written()
+        return transaction, outcome
 
 
 async def commit_of(

@@ -1,4 +1,4 @@
-"""Differences between two documents as pieces of text, small enough to append one line of JSON per change.
+"""Differences between two documents as pieces of text, small enough to store one for each change.
 
 Documents share what an edit left alone, so the difference is found by identity first; it is kept as text, because a document that was
 edited in memory need not split into the same sections as its text read again.

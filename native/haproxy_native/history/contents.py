@@ -61,6 +61,11 @@ def forget(database: sqlite3.Connection, below: int) -> None:
     database.execute(_UNUSED)
 
 
+def size(database: sqlite3.Connection) -> int:
+    """Return the bytes that all contents take. Other parts have tables in the database as well."""
+    return int(database.execute("SELECT total(length(data)) FROM content").fetchone()[0])
+
+
 def _newest(database: sqlite3.Connection, path: str) -> Known:
     """Returns the newest content of a file, with which the next change usually begins."""
     found = database.execute(_NEWEST, (path,)).fetchone()

@@ -310,7 +310,7 @@ class Journal:
             first = int(self._state.execute("SELECT min(id) FROM entry").fetchone()[0])
             below = max(below, first + max(PIECE, (last - first) // 10))
         self._forget(min(below, last))
-        if self._state.keys.size > self._limits.size_of_keys:
+        if contents.size(self._state.keys) > self._limits.size_of_keys:
             with self._state.keys.transaction():
                 rows = [entry for (entry,) in self._state.keys.execute("SELECT entry FROM held ORDER BY entry")]
                 contents.forget(self._state.keys, rows[len(rows) // 2])

@@ -37,7 +37,7 @@ class Linting:
         """Returns the findings of which the caller may read every named object. Raises NoTransaction."""
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
-        findings_ = await beside(self._found, document, {str(path): file.content is not None for path, file in staged.items()})
+        findings_ = await beside(self._found, document, {str(path): file.is_there for path, file in staged.items()})
         return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:

@@ -23,7 +23,7 @@ from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import Author
 from haproxy_native.spoe.store import Make, PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
-from haproxy_native.transactions.files import Transaction
+from haproxy_native.transactions.store import Transaction
 from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)
@@ -37,8 +37,15 @@ class SpoeFile:
         self._row = StateRow(store.context.database, f"spoe/{path.name}", is_kept=not store.context.read_only)
         files, edited = ConfigFiles(path, store.storage), store.context.edited
         self._current = Current(files, self._row, header.with_version, store.outline, edited)
-        make = not store.context.read_only
-        self._transactions = Transactions(store.transactions, path, setting="spoe_transaction_dir", outline=store.outline, make=make)
+        self._transactions = Transactions(
+            store.context.database,
+            store.transactions,
+            path,
+            name=f"spoe/{path.name}",
+            setting="spoe_transaction_dir",
+            outline=store.outline,
+            make=not store.context.read_only,
+        )
 
     @property
     def name(self) -> str:
@@ -147,6 +154,7 @@ class SpoeFile:
         try:
             outcome = await self._put(change, [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")])
             self._transactions.succeed(transaction.id)
+            await self._transactions.written()
             return outcome
         except Conflict:
             transaction.closed = False

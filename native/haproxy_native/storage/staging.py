@@ -25,7 +25,7 @@ class Staging:
 
     def is_there(self, path: Path) -> bool | None:
         """Whether there is a file in the transaction; None where it is as it is outside."""
-        return self.staged.content(path) is not None if path in self.staged.files else None
+        return self.staged.files[path].is_there if path in self.staged.files else None
 
     async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
         """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, WriteFailed."""

@@ -1,117 +1,166 @@
-"""Stored files that a transaction writes or deletes when it is committed, with what each of them replaces."""
+"""Stored files that a transaction writes or deletes when it is committed, with what each of them replaces.
+
+Those of a transaction are rows of keys.db, since there are private keys among them. A file is large, so none waits in memory while the disk
+is full: it is refused. HAProxy, and what reads contents, find them as temporary files.
+"""
 
 import json
-import shutil
+import threading
 import uuid
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import sha256
+from os import fsdecode, fsencode
 from pathlib import Path
 
-from haproxy_native.disk import aside
 from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.errors import BadRequest, Unreadable, WriteFailed
 from haproxy_native.scratch import Scratch
 
-INDEX = "index.json"
 # Of one transaction: the commit has all of it in memory.
 MOST_FILES, MOST_BYTES = 1_000, 256 << 20
+TABLE = Tables(
+    "transactions",
+    "CREATE TABLE staged_file (id TEXT NOT NULL, path BLOB NOT NULL, data TEXT NOT NULL, content BLOB, PRIMARY KEY (id, path))",
+    are_keys=True,
+)
 
 
 @dataclass(frozen=True)
 class StagedFile:
-    """`store` is the name of its store, `object` its own, as in `map/hosts.map`. `content` is the name of the file that has what it will
-    hold, None where it goes; `before` the digest of what it replaces, None where there was no file.
-    """
+    """A file as it is to become."""
 
+    # The name of its store, and its own, as in `map/hosts.map`.
     store: str
     object: str
-    content: str | None
+    # In bytes; None where it is deleted.
+    size: int | None
+    # The digest of what it replaces; None where there was no file.
     before: str | None
+
+    @property
+    def is_there(self) -> bool:
+        return self.size is not None
 
 
 class Staged:
-    """Staged files in a directory of the transaction, or in a temporary one; there is none before the first file."""
+    """The staged files of a transaction, or those of a batch without a database. `remove` at the end. Methods block."""
 
-    def __init__(self, directory: Path | None) -> None:
-        """Raises Unreadable."""
-        self._directory = directory
+    def __init__(self, database: Database | None = None, id_: str = "", files: Mapping[Path, StagedFile] | None = None) -> None:
+        self._database, self._id = database, id_
+        self.files: dict[Path, StagedFile] = dict(files or {})
+        self._lock = threading.Lock()
         self._scratch: Scratch | None = None
-        self.files: dict[Path, StagedFile] = _known(directory / INDEX) if directory else {}
+        # Where contents are, by path.
+        self._copies: dict[Path, Path] = {}
 
-    @property
     def _place(self) -> Path:
-        if self._directory is None:
-            self._scratch = Scratch("set")
-            self._directory = self._scratch.path
-        return self._directory
+        with self._lock:
+            if self._scratch is None:
+                self._scratch = Scratch("set")
+            return self._scratch.path
 
     def content(self, path: Path) -> Path | None:
-        """Returns where a file's staged content is; None if the file is deleted. Raises KeyError if it is not staged."""
-        name = self.files[path].content
-        return None if name is None else self._place / name
+        """Return where a file's staged content is; None if the file is deleted. Raises KeyError if it is not staged, and Unusable."""
+        if not self.files[path].is_there:
+            return None
+        if (copy := self._copies.get(path)) and copy.exists():
+            return copy
+        assert self._database
+        data = self._database.read(partial(_content, self._id, path))
+        copy = self._place() / str(uuid.uuid4())
+        try:
+            write_atomically(copy, data, durable=False)
+        except OSError as error:
+            raise WriteFailed(f"cannot write {copy}: {error.strerror}") from error
+        self._copies[path] = copy
+        return copy
 
     @property
     def contents(self) -> dict[Path, Path | None]:
         return {path: self.content(path) for path in self.files}
 
     def draft(self) -> Draft:
-        """What is to become the content of a file. Raises WriteFailed and Unusable."""
-        if not aside.place.get():
-            try:
-                self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise WriteFailed(f"cannot write {self._place}: {error.strerror}") from error
-        return ConfigFile(self._place / str(uuid.uuid4()), self._place, mode=0o600).draft(b"", str(uuid.uuid4()))
+        """Return what is to become the content of a file. Raises WriteFailed and Unusable."""
+        place = self._place()
+        return ConfigFile(place / str(uuid.uuid4()), place, mode=0o600).draft(b"", str(uuid.uuid4()))
 
     def put(self, path: Path, store: str, object_: str, draft: Draft | None, now: Path) -> None:
-        """Stages a file in the place of what `now` holds. Blocks. Raises BadRequest for too much, and WriteFailed."""
-        known = self.files.get(path)
-        self._check_size(path, draft)
-        before = known.before if known else digest_of(now)
-        try:
-            if draft:
-                draft.install()
-            self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            files = {**self.files, path: StagedFile(store, object_, draft.file.path.name if draft else None, before)}
-            index = json.dumps({str(path): asdict(file) for path, file in files.items()}).encode()
-            write_atomically(self._place / INDEX, index, durable=self._scratch is None)
-        except OSError as error:
-            raise WriteFailed(f"cannot write {self._place}: {error.strerror}") from error
-        self.files = files
-        if known and known.content:
-            (self._place / known.content).unlink(missing_ok=True)
+        """Stage a file in the place of what `now` holds. Raises BadRequest for too much, Unreadable, WriteFailed and Unusable."""
+        known, data = self.files.get(path), draft.path.read_bytes() if draft else None
+        self._check_size(path, data)
+        file = StagedFile(store, object_, None if data is None else len(data), known.before if known else digest_of(now))
+        if self._database:
+            self._database.read(partial(_store, self._id, path, file, data))
+        former = self._copies.pop(path, None)
+        if draft:
+            draft.close()
+            self._copies[path] = draft.path
+        self.files = {**self.files, path: file}
+        if former:
+            former.unlink(missing_ok=True)
 
-    def _check_size(self, path: Path, draft: Draft | None) -> None:
-        others = [content for other in self.files if other != path and (content := self.content(other))]
-        size = sum(file.stat().st_size for file in [*others, *([draft.path] if draft else [])])
+    def _check_size(self, path: Path, data: bytes | None) -> None:
+        size = sum(file.size or 0 for other, file in self.files.items() if other != path) + len(data or b"")
         if size > MOST_BYTES or len({*self.files, path}) > MOST_FILES:
             raise BadRequest(f"the stored files of a transaction may be {MOST_FILES} and have {MOST_BYTES} bytes together; commit it first")
 
     def remove(self) -> None:
-        """Removes the directory with its contents."""
-        if self._scratch:
-            self._scratch.remove()
-        elif self._directory:
-            shutil.rmtree(self._directory, ignore_errors=True)
+        """Remove the temporary files."""
+        with self._lock:
+            if self._scratch:
+                self._scratch.remove()
+            self._scratch, self._copies = None, {}
 
 
-def _known(index: Path) -> dict[Path, StagedFile]:
-    try:
-        known = json.loads(index.read_bytes())
-        return {Path(path): StagedFile(**members) for path, members in known.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise Unreadable(f"Cannot read the stored files of the transaction, {index}: {error}") from error
+# -- in the thread of the database
+
+
+def read_files(state: State) -> Mapping[str, dict[Path, StagedFile]]:
+    """Return the staged files of all transactions, by their ids, without the contents."""
+    found = defaultdict[str, dict[Path, StagedFile]](dict)
+    for id_, path, data in state.keys.execute("SELECT id, path, data FROM staged_file ORDER BY rowid"):
+        found[id_][Path(fsdecode(path))] = StagedFile(**json.loads(data))
+    return found
+
+
+def delete_orphans(state: State) -> None:
+    """Delete the staged files of transactions that there are no more."""
+    for (id_,) in state.keys.execute("SELECT DISTINCT id FROM staged_file").fetchall():
+        if not state.execute("SELECT 1 FROM open_transaction WHERE id = ?", (id_,)).fetchone():
+            delete(id_, state)
+
+
+def delete(id_: str, state: State) -> None:
+    """Delete the staged files of a transaction, and give their room back."""
+    if state.keys.execute("SELECT 1 FROM staged_file WHERE id = ?", (id_,)).fetchone():
+        with state.keys.transaction(is_synced=False):
+            state.keys.execute("DELETE FROM staged_file WHERE id = ?", (id_,))
+        state.keys.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _store(id_: str, path: Path, file: StagedFile, data: bytes | None, state: State) -> None:
+    with state.keys.transaction(is_synced=False):
+        row = (id_, fsencode(path), json.dumps(asdict(file)), data)
+        state.keys.execute("INSERT OR REPLACE INTO staged_file VALUES (?, ?, ?, ?)", row)
+
+
+def _content(id_: str, path: Path, state: State) -> bytes:
+    data: bytes = state.keys.execute("SELECT content FROM staged_file WHERE id = ? AND path = ?", (id_, fsencode(path))).fetchone()[0]
+    return data
 
 
 def digest(data: bytes | None) -> str | None:
+    """Return a digest of what a file holds; None for no file."""
     return None if data is None else sha256(data).hexdigest()
 
 
 def digest_of(path: Path) -> str | None:
-    """Returns a file's digest; None if it does not exist. Raises Unreadable."""
+    """Return a file's digest; None if it does not exist. Raises Unreadable."""
     try:
         return digest(path.read_bytes())
     except FileNotFoundError:

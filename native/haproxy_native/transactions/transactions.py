@@ -1,19 +1,21 @@
 """Transactions: private states of the configuration until they are committed.
 
-Open ones are in memory as documents, all of them on disk. All survive a restart, and none is deleted but on request, or if the settings
-limit the time that one may be idle. A transaction's author does with it what he likes, others what a rule for `transaction/ID` allows.
+Open ones are in memory as documents, and stored as native/haproxy_native/transactions/store.py says. All survive a restart, and none is
+deleted but on request, or if the settings limit the time that one may be idle. A transaction's author does with it what he likes, others
+what a rule for `transaction/ID` allows.
 """
 
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import Edit, claimed_by_all
 from haproxy_native.changes.stored import storable
+from haproxy_native.disk.database import Database
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, with_header
@@ -24,8 +26,8 @@ from haproxy_native.request_context import Author
 from haproxy_native.shares import Caller, account, check_room
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
-from haproxy_native.transactions.files import DIRECTORIES, FAILED, IN_PROGRESS, SUCCESS, Transaction, TransactionFiles
 from haproxy_native.transactions.staged import Staged
+from haproxy_native.transactions.store import DIRECTORIES, FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, TransactionStore
 
 READ = "read"
 _AWAKE = 8
@@ -33,14 +35,16 @@ _POLL_SECONDS = 60.0
 
 
 class Transactions:
-    """The transactions of one configuration file. While their directory cannot be used, methods that need it raise Unusable."""
+    """The transactions of one configuration file. While the database cannot be read, methods raise Unusable."""
 
     def __init__(
         self,
+        database: Database,
         directory: Path,
         file: Path,
         limit: int = 0,
         *,
+        name: str = "",
         setting: str = "transaction_dir",
         outline: Outline = CONFIGURATION,
         stamp: Stamp = with_header,
@@ -49,27 +53,43 @@ class Transactions:
     ) -> None:
         """`limit`: how many may be open, 0 for any number. `ttl`: seconds after which an idle one is ended, 0 for never.
 
-        `setting`: the setting that names the directory, which is only read without `make`. `stamp` puts a text under its header.
+        `name`: that of the file in the database, by default its own. `setting`: the setting that names the directory. Without `make`
+        nothing is written. `stamp` puts a text under its header.
         """
-        self.directory, self.limit, self.ttl, self._stamp = directory, limit, ttl, stamp
-        self._files = TransactionFiles(Directory(directory, setting, 0o755, own=True, make=make), file, outline)
+        self.limit, self.ttl, self._stamp = limit, ttl, stamp
+        place = Directory(directory, setting, 0o755, own=True, make=make)
+        self._store = TransactionStore(database, name or file.name, place, file, outline)
         self._all: dict[str, Transaction] = {}
-        self._loaded = False
+        # Whether what former processes have left in the database, and in the directory, is among them.
+        self._has_rows, self._has_texts = False, False
         # Documents in use have an index of their sections; of a thousand open ones, few are in use.
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
-        """Find what an earlier process left. A directory that cannot be read holds nothing for now."""
-        self._loaded = False
+        """Find what former processes and other servers left; again, look into the directory again. What cannot be read holds nothing."""
+        self._all = {one.id: one for one in self._all.values() if one.base is not None}
+        self._has_texts = False
         with suppress(Unusable):
             self._look()
 
+    def close(self) -> None:
+        """Remove the temporary files."""
+        for transaction in self._all.values():
+            transaction.staged.remove()
+
+    async def written(self) -> None:
+        """Return once everything survives a kill of this process, or waits in memory since the disk does not take it."""
+        await self._store.written()
+
     def _look(self) -> None:
-        """Load a directory that can be read for the first time. Raises Unusable if it cannot be read."""
-        if self._files.check() and not self._loaded:
-            self._all, self._loaded = {transaction.id: transaction for transaction in self._files.all()}, True
-            self._forget_bases()
-            self._files.keep_staged(self._all)
+        """Load what could not be read before. Raises Unusable if the database cannot be read; without the directory there are no texts."""
+        if not self._has_rows:
+            self._all |= self._store.rows()
+            self._has_rows = True
+        if not self._has_texts:
+            with suppress(Unusable):
+                self._all = {one.id: one for one in self._store.texts()} | self._all
+                self._has_texts = True
 
     # -- finding one
 
@@ -123,7 +143,7 @@ class Transactions:
 
     def _missing(self, id_: str, otherwise: str) -> NoTransaction:
         self._look()
-        return NoTransaction(self._files.why_ended(id_) or otherwise)
+        return NoTransaction(self._store.why_ended(id_) or otherwise)
 
     # -- an open one
 
@@ -133,7 +153,7 @@ class Transactions:
         self.check_limit(author)
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.identity, document=document)
         transaction.started = transaction.used = time.time()
-        self._files.store(transaction)
+        self._store.start(transaction, document)
         self._all[transaction.id] = transaction
         return transaction
 
@@ -150,7 +170,7 @@ class Transactions:
 
     def read(self, id_: str) -> Document:
         """Return what a transaction in progress has become. Raises NoTransaction."""
-        document = self._files.document(self.in_progress(id_))
+        document = self._document(self.in_progress(id_))
         self._wake(id_, document)
         return document
 
@@ -173,14 +193,16 @@ class Transactions:
             if patch or claimed_by_all(operations) - claimed_by_all(transaction.operations):
                 patch = patch or patches.NONE
                 made = storable(operations, patch)
-                self._files.append(self._open(id_), patch, made)
+                self._in_database(self._open(id_))
+                self._store.add(transaction, patch, made)
                 transaction.operations += made
                 transaction.document = after
                 self._wake(id_, after)
+                await self._store.written()
             return before, after
 
     def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, Document, patches.Patch | None]:
-        before = self._files.document(transaction)
+        before = self._document(transaction)
         after = edit(before)
         return before, after, patches.patch(before, after)
 
@@ -194,36 +216,37 @@ class Transactions:
     async def staging(self, id_: str, author: Author) -> AsyncIterator[Staged]:
         """Lend the stored files of a transaction that takes changes, which wait for each other. Raises NoTransaction and Forbidden."""
         async with self.to_edit(id_, author).lock:
-            yield self.staged(self._open(id_).id)
+            yield self.staged(self._in_database(self._open(id_)).id)
+
+    def _in_database(self, transaction: Transaction) -> Transaction:
+        if transaction.base is None:
+            self._store.adopt(transaction)
+        return transaction
 
     # -- one of any status
 
     def staged(self, id_: str) -> Staged:
-        """Return the stored files of a transaction. Raises NoTransaction and Unreadable."""
-        transaction = self.get(id_)
-        if transaction.staged is None:
-            transaction.staged = self._files.staged(transaction)
-        return transaction.staged
+        """Return the stored files of a transaction. Raises NoTransaction."""
+        return self.get(id_).staged
 
     def sides(self, id_: str) -> tuple[Document | None, Document]:
         """Return what a transaction started from, None if that is not known, and what it has become. Raises NoTransaction."""
         transaction = self.get(id_)
-        try:
-            return self._files.base(transaction.base) if transaction.base else None, self._files.document(transaction)
-        except FileNotFoundError:
-            raise NoTransaction(f"transaction file {id_} does not exist") from None
+        key = None if transaction.adopted else transaction.base
+        return self._store.base(key) if key else None, self._document(transaction)
 
     def text(self, id_: str) -> bytes:
         """Return the complete text of a transaction, with its header. Raises NoTransaction."""
-        missing = f"transaction file {id_} does not exist"
         if (transaction := self._all.get(id_)) is None:
-            raise self._missing(id_, missing)
-        try:
-            if transaction.base is None and transaction.document is None:
-                return self._files.data(transaction)
-            return self._stamp(self._files.document(transaction), transaction.version, banner=transaction.banner).data
-        except FileNotFoundError:
-            raise NoTransaction(missing) from None
+            raise self._missing(id_, f"transaction file {id_} does not exist")
+        if transaction.base is None:
+            with _existing(id_):
+                return self._store.data(transaction)
+        return self._stamp(self._document(transaction), transaction.version, banner=transaction.banner).data
+
+    def _document(self, transaction: Transaction) -> Document:
+        with _existing(transaction.id):
+            return self._store.document(transaction)
 
     # -- the end of one
 
@@ -239,10 +262,10 @@ class Transactions:
         known = self._all.get(id_)
         failed = Transaction(id_, FAILED, author=known.author if known else author.identity)
         try:
-            self._files.write_failed(failed, data)
+            self._store.write_failed(failed, data)
         except OSError:
             if known:
-                known.status = FAILED
+                self._store.set_status(FAILED, known)
             return
         if known:
             self._remove(known)
@@ -250,13 +273,11 @@ class Transactions:
 
     def outdate(self, id_: str) -> None:
         """Put a transaction aside that another change overtook; its text can still be read."""
-        self._files.outdate(self._all[id_])
+        self._store.set_status(OUTDATED, self._all[id_])
 
     def outdate_older(self, version: int) -> None:
         """Put all aside that started from this version or an earlier one."""
-        for transaction in list(self._all.values()):
-            if transaction.status == IN_PROGRESS and transaction.version <= version:
-                self.outdate(transaction.id)
+        self._store.set_status(OUTDATED, *(one for one in self._all.values() if one.status == IN_PROGRESS and one.version <= version))
 
     def delete(self, id_: str, author: Author) -> None:
         """Delete a transaction. Raises NoTransaction and Forbidden."""
@@ -269,12 +290,9 @@ class Transactions:
 
     def _remove(self, transaction: Transaction) -> None:
         del self._all[transaction.id]
-        self._files.remove(transaction)
+        self._store.remove(transaction)
         self._awake.pop(transaction.id, None)
-        self._forget_bases()
-
-    def _forget_bases(self) -> None:
-        self._files.keep_bases({one.base for one in self._all.values()})
+        self._store.keep_bases({one.base for one in self._all.values()})
 
     # -- idle ones
 
@@ -293,8 +311,17 @@ class Transactions:
         return 0 < self.ttl < time.time() - transaction.used and transaction.is_idle
 
     def _end(self, transaction: Transaction) -> None:
-        self._files.add_ended(transaction.id, self.ttl)
+        self._store.add_ended(transaction.id, self.ttl)
         self._remove(transaction)
+
+
+@contextmanager
+def _existing(id_: str) -> Iterator[None]:
+    """Raises NoTransaction if the text of a transaction is gone from the directory."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise NoTransaction(f"transaction file {id_} does not exist") from None
 
 
 def _permitted(transaction: Transaction, author: Author, verb: str) -> Transaction:

@@ -154,6 +154,14 @@ def test_a_key_that_is_not_kept_any_more(tmp_path: Path) -> None:
     assert journal.contents(100)[0].after == KEY + b"99"
 
 
+def test_what_others_keep_in_the_database_of_keys_costs_no_entry_its_key(tmp_path: Path) -> None:
+    journal = opened(tmp_path, Limits(size_of_keys=1 << 20))
+    journal.add(of_key(1))
+    journal._state.keys.execute("CREATE TABLE staged AS SELECT zeroblob(1 << 21) AS data")
+    journal.prune(0.0)
+    assert journal.contents(1)[0].after == KEY + b"1"
+
+
 def test_an_entry_that_was_not_written_leaves_no_key_to_the_next(tmp_path: Path) -> None:
     journal = opened(tmp_path)
     record = of_key(1)

@@ -1,12 +1,12 @@
 """Stored files in a transaction, beside a real HAProxy: unseen until the commit, and then there with the text."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.disk.database import State
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Exists, Forbidden, InUse, Missing, NoTransaction
 from haproxy_native.request_context import NOBODY, Author
@@ -43,6 +43,11 @@ async def staged(engine: Engine) -> str:
     return id_
 
 
+def stored(state: State) -> list[str]:
+    """The transactions that have staged files."""
+    return [id_ for (id_,) in state.keys.execute("SELECT DISTINCT id FROM staged_file")]
+
+
 AFTER = {name: data for name, data in (FILES | {"maps/hosts.map": b"a 2\n", "maps/new.map": b"n 1\n"}).items() if name != "maps/old.map"}
 
 
@@ -61,7 +66,7 @@ def test_nothing_is_written_before_the_commit_and_all_of_it_then(haproxy: HAProx
         assert preview.diff and preview.valid, preview
         _, outcome = await engine.commit_transaction(id_, author=NOBODY)
         assert held(haproxy) == AFTER and outcome.version == 2 and "new.map" in haproxy.file.read_text()
-        assert not list((engine.settings.transactions / ".files").iterdir())
+        assert await engine.database.run(stored) == []
 
     beside(haproxy, work)
 
@@ -76,7 +81,7 @@ def test_it_survives_a_restart_and_a_rollback_discards_it(haproxy: HAProxy) -> N
         engine.delete_transaction(ids[0], author=NOBODY)
         with pytest.raises(NoTransaction):
             within(engine, ids[0])
-        assert [path.name for path in (engine.settings.transactions / ".files").iterdir()] == [ids[1]]
+        assert await engine.database.run(stored) == [ids[1]]
         await engine.commit_transaction(ids[1], author=NOBODY)
         assert held(haproxy) == AFTER
 
@@ -158,14 +163,13 @@ def _killed(haproxy: HAProxy, step: int) -> bool:
 
 
 def test_what_no_transaction_owns_any_more_goes_at_the_start(haproxy: HAProxy) -> None:
-    left: list[Path] = []
-
     async def work(engine: Engine) -> None:
-        left.append(engine.settings.transactions / ".files" / "gone")
-        left[0].mkdir(parents=True)
+        id_ = await staged(engine)
+        await engine.database.run(lambda state: state.execute("DELETE FROM open_transaction"))
+        assert await engine.database.run(stored) == [id_]
 
     async def again(engine: Engine) -> None:
-        assert not left[0].exists()
+        assert await engine.database.run(stored) == []
 
     beside(haproxy, work)
     beside(haproxy, again)

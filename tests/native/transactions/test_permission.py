@@ -11,6 +11,7 @@ from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
+from tests.native.transactions import processes
 
 DOCUMENT = Document.parse("backend a\n")
 READER = Rights(("reader",), (Rule("**"),))
@@ -24,9 +25,7 @@ def by(name: str, rights: Rights | None, group: str = "users") -> Author:
 
 def opened(tmp_path: Path) -> Transactions:
     (tmp_path / "haproxy.cfg").write_text("backend a\n")
-    transactions = Transactions(tmp_path / "transactions", tmp_path / "haproxy.cfg")
-    transactions.load()
-    return transactions
+    return processes.opened(tmp_path / "transactions")
 
 
 def refused(call: Callable[..., object], *given: object) -> str:

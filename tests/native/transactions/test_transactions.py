@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
-import json
+import itertools
 import os
+import random
+import signal
 import stat
 import tracemalloc
 from collections.abc import Callable
@@ -14,16 +16,21 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.changes.operations import ChangeText, PutDocument
+from haproxy_native.disk.database import KEYS, Database
 from haproxy_native.editing import header
 from haproxy_native.errors import BadValue, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
+from haproxy_native.transactions import store
 from haproxy_native.transactions.transactions import Transactions
+from tests.native.transactions.processes import between, count, end, opened
 
 TEXT = "# top\nglobal\n  maxconn 5\n\nbackend a\n  server s 127.0.0.1:1\n"
 MISSING = "00000000-0000-4000-8000-000000000000"
+STAGED = '{"store": "maps", "object": "map/a.map", "size": null, "before": null}'
 
 
 @pytest.fixture
@@ -31,12 +38,6 @@ def directory(tmp_path: Path) -> Path:
     (tmp_path / "haproxy.cfg").write_text(TEXT)
     (tmp_path / "haproxy.cfg").chmod(0o640)
     return tmp_path / "transactions"
-
-
-def opened(directory: Path, limit: int = 0) -> Transactions:
-    transactions = Transactions(directory, directory.parent / "haproxy.cfg", limit)
-    transactions.load()
-    return transactions
 
 
 @pytest.fixture
@@ -67,8 +68,8 @@ def test_a_transaction_is_private(transactions: Transactions, document: Document
     assert after.text == TEXT + "\nbackend b\n" == transactions.read(first.id).text
     assert transactions.read(second.id).text == TEXT == document.text
     assert first.as_dict() == {"_version": 7, "id": first.id, "status": "in_progress"}
-    assert files(directory) == sorted([".bases", f"haproxy.cfg.{first.id}", f"haproxy.cfg.{second.id}"])
-    assert len(files(directory / ".bases")) == 1
+    assert files(directory) == []
+    assert (count(directory, "open_transaction"), count(directory, "transaction_change"), count(directory, "transaction_base")) == (2, 1, 1)
 
 
 def test_its_text_has_a_header(transactions: Transactions, document: Document) -> None:
@@ -77,12 +78,9 @@ def test_its_text_has_a_header(transactions: Transactions, document: Document) -
     assert transactions.text(second.id) == header.with_header(document, 7, banner=False).data
 
 
-def test_files_are_as_open_as_the_configuration(transactions: Transactions, document: Document, directory: Path) -> None:
-    one = transactions.start(document, 7, author=NOBODY)
+def test_a_refused_text_is_as_open_as_the_configuration(transactions: Transactions, directory: Path) -> None:
     transactions.fail(MISSING, b"text", author=NOBODY)
-    base = next((directory / ".bases").iterdir())
-    for path in (directory / f"haproxy.cfg.{one.id}", base, directory / "failed" / f"haproxy.cfg.{MISSING}"):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert stat.S_IMODE((directory / "failed" / f"haproxy.cfg.{MISSING}").stat().st_mode) == 0o640
 
 
 def test_all_survive_a_restart(transactions: Transactions, document: Document, directory: Path) -> None:
@@ -104,18 +102,12 @@ def test_all_survive_a_restart(transactions: Transactions, document: Document, d
     assert (directory / "failed" / f"haproxy.cfg.{failed.id}").read_bytes() == b"refused"
 
 
-def test_a_torn_change_is_lost_and_the_next_one_is_not(transactions: Transactions, document: Document, directory: Path) -> None:
-    one = transactions.start(document, 7, author=NOBODY)
-    for name in ("b", "c"):
-        changed(transactions, one.id, adding(name))
-    path = directory / f"haproxy.cfg.{one.id}"
-    whole = path.read_bytes()
-    for cut in (1, 5, len(whole.split(b"\n")[2])):
-        path.write_bytes(whole[:-cut])
-        again = opened(directory)
-        assert again.read(one.id).text == TEXT + "\nbackend b\n"
-        changed(again, one.id, adding("d"))
-        assert opened(directory).read(one.id).text == TEXT + "\nbackend b\n\nbackend d\n"
+def test_a_text_is_stored_once_and_goes_with_its_last_transaction(directory: Path) -> None:
+    ids = [opened(directory).start(Document.parse(text), 1, author=NOBODY).id for text in ("global\n", "global\n", "global\n\n")]
+    assert count(directory, "transaction_base") == 2
+    for id_, left in zip(ids, (2, 1, 0), strict=True):
+        opened(directory).delete(id_, author=NOBODY)
+        assert count(directory, "transaction_base") == left
 
 
 def test_five_hundred_changes(transactions: Transactions, document: Document, directory: Path) -> None:
@@ -140,10 +132,8 @@ def test_a_change_that_fails_changes_nothing(transactions: Transactions, documen
 
 def test_a_change_of_nothing_writes_nothing(transactions: Transactions, document: Document, directory: Path) -> None:
     one = transactions.start(document, 7, author=NOBODY)
-    path = directory / f"haproxy.cfg.{one.id}"
-    before = path.read_bytes()
     changed(transactions, one.id, lambda document: document)
-    assert path.read_bytes() == before
+    assert count(directory, "transaction_change") == 0
 
 
 def test_bytes_that_are_no_text(transactions: Transactions, directory: Path) -> None:
@@ -161,8 +151,8 @@ def test_ends(transactions: Transactions, document: Document, directory: Path) -
     for one in (deleted, failed, outdated):
         transactions.delete(one.id, author=NOBODY)
     assert transactions.list(author=NOBODY) == []
-    assert files(directory) == ["failed", "outdated"]
-    assert files(directory / "failed") == files(directory / "outdated") == []
+    assert (files(directory), files(directory / "failed")) == (["failed"], [])
+    assert [count(directory, table) for table in ("open_transaction", "transaction_change", "transaction_base")] == [0, 0, 0]
 
 
 def test_what_is_asked_of_one_that_is_not(transactions: Transactions, document: Document) -> None:
@@ -219,45 +209,117 @@ def test_a_transaction_of_another_server_is_taken_over(directory: Path) -> None:
     assert transactions.get(MISSING).as_dict() == {"_version": 4, "id": MISSING, "status": "in_progress"}
     assert transactions.text(MISSING) == path.read_bytes()
     changed(transactions, MISSING, adding("b"))
-    assert json.loads(path.read_bytes().split(b"\n")[0])["version"] == 4
-    assert opened(directory).read(MISSING).text == "# _md5hash=1\n# _version=4\n" + TEXT + "\nbackend b\n"
+    assert not path.exists()
+    again = opened(directory)
+    assert again.read(MISSING).text == "# _md5hash=1\n# _version=4\n" + TEXT + "\nbackend b\n"
+    base, _ = again.sides(MISSING)
+    assert (base, [type(each) for each in again.get(MISSING).operations]) == (None, [PutDocument, ChangeText]), (
+        "what it started from is not known"
+    )
+    again.delete(MISSING, author=NOBODY)
+    assert opened(directory).list(author=NOBODY) == []
 
 
-def test_a_directory_that_cannot_be_used(directory: Path, document: Document) -> None:
-    directory.write_text("a file")
+def test_a_database_that_cannot_be_read(directory: Path, document: Document) -> None:
+    (directory.parent / "state").write_text("no directory")
     transactions = opened(directory)
     for use in (
         lambda: transactions.list(author=NOBODY),
         lambda: transactions.start(document, 7, author=NOBODY),
-        *(partial(use, MISSING) for use in by_id(transactions)),
+        *(partial(use, MISSING) for use in by_id(transactions)[1:]),
     ):
-        with pytest.raises(Unusable, match=f"transaction_dir {directory} cannot be used: .*; remove the file that stands in its place"):
+        with pytest.raises(Unusable, match=r"the database .*state\.db cannot be used: .*"):
             use()
-    transactions.fail(MISSING, b"nowhere to keep it", author=NOBODY)
-    directory.unlink()
+    (directory.parent / "state").unlink()
     assert transactions.list(author=NOBODY) == []
+
+
+def test_a_directory_that_cannot_be_used(directory: Path, document: Document) -> None:
+    """Nothing needs it but complete texts."""
+    directory.write_text("a file")
+    transactions = opened(directory)
+    transactions.fail(MISSING, b"nowhere to keep it", author=NOBODY)
+    one = transactions.start(document, 7, author=NOBODY)
+    after = changed(transactions, one.id, adding("b"))
+    transactions.fail(one.id, b"nowhere to keep it, either", author=NOBODY)
+    again = opened(directory)
+    assert [each.as_dict() for each in again.list(author=NOBODY)] == [{"id": one.id, "status": "failed"}]
+    assert again.text(one.id) == header.with_header(after, 7, banner=True).data
 
 
 def by_id(transactions: Transactions) -> list[Callable[[str], object]]:
     return [transactions.get, transactions.in_progress, transactions.read, partial(transactions.delete, author=NOBODY), transactions.text]
 
 
-def test_a_directory_that_comes_back_later_brings_what_is_in_it(directory: Path, document: Document) -> None:
-    one = opened(directory).start(document, 7, author=NOBODY)
+def test_a_directory_that_comes_back_later_brings_what_is_in_it(directory: Path) -> None:
+    opened(directory).fail(MISSING, b"text", author=NOBODY)
     directory.rename(directory.with_name("elsewhere"))
     directory.write_text("a file")
     transactions = opened(directory)
     directory.unlink()
     directory.with_name("elsewhere").rename(directory)
-    assert [each.id for each in transactions.list(author=NOBODY)] == [one.id]
+    assert [each.id for each in transactions.list(author=NOBODY)] == [MISSING]
 
 
-def test_a_change_that_cannot_be_written(transactions: Transactions, document: Document, directory: Path) -> None:
-    one = transactions.start(document, 7, author=NOBODY)
-    (directory / f"haproxy.cfg.{one.id}").unlink()
-    with pytest.raises(Unusable, match=one.id):
-        changed(transactions, one.id, adding("b"))
-    assert transactions.read(one.id).text == TEXT
+def test_what_the_disk_does_not_take_waits_in_memory(directory: Path, document: Document) -> None:
+    transactions = opened(directory)
+    database = transactions._store._database
+    set_most_pages(database, 1)
+    one, overtaken = (transactions.start(document, version, author=NOBODY) for version in (7, 6))
+    for name in ("b", "c"):
+        changed(transactions, one.id, adding(name))
+    changed(transactions, overtaken.id, adding("o" * 100_000))
+    transactions.outdate_older(6)
+    texts = {each.id: transactions.text(each.id) for each in transactions.list(author=NOBODY)}
+    assert b"backend ooo" in texts[overtaken.id] and database.trouble
+    set_most_pages(database, 1 << 20)
+    again = opened(directory)
+    assert {each.id: again.text(each.id) for each in again.list(author=NOBODY)} == texts
+
+
+def set_most_pages(database: Database, most: int) -> None:
+    """A database that has that many is refused more as on a full disk."""
+    database.read(lambda state: state.execute(f"PRAGMA max_page_count={most}"))
+
+
+def test_what_is_only_read_writes_and_deletes_nothing(directory: Path, document: Document) -> None:
+    one = opened(directory).start(document, 7, author=NOBODY)
+    with between(directory, KEYS) as keys:
+        keys.execute("INSERT INTO staged_file VALUES ('gone', ?, ?, NULL)", (b"/a.map", STAGED))
+    reading = opened(directory, make=False)
+    assert [each.id for each in reading.list(author=NOBODY)] == [one.id]
+    assert reading.read(one.id).text == TEXT
+    reading.clear()
+    assert count(directory, "open_transaction") == count(directory, "staged_file") == 1
+    opened(directory).load()
+    assert (count(directory, "open_transaction"), count(directory, "staged_file")) == (1, 0)
+
+
+@pytest.mark.parametrize("kills", [8, pytest.param(300, marks=pytest.mark.soak)])
+def test_a_killed_process_leaves_a_change_whole_or_not_at_all(directory: Path, document: Document, kills: int) -> None:
+    """Each process goes on with the transaction, and reports a change when it is answered; it is killed in the midst of one."""
+    id_ = opened(directory).start(document, 7, author=NOBODY).id
+    end()
+    answered, chance = 0, random.Random(kills)
+    for _ in range(kills):
+        reading, writing = os.pipe()
+        if not (pid := os.fork()):
+            transactions = opened(directory)
+            for number in itertools.count(answered):
+                changed(transactions, id_, adding(f"b{number}"))
+                os.write(writing, b"x")
+        os.close(writing)
+        with os.fdopen(reading, "rb", buffering=0) as reports:
+            for _ in range(chance.randint(1, 8)):
+                answered += len(reports.read(1))
+            os.kill(pid, signal.SIGKILL)
+            answered += len(reports.read())
+        os.waitpid(pid, 0)
+        found = len(opened(directory).read(id_).of_kind("backend")) - 1
+        assert found in (answered, answered + 1), "what was answered is there, and at most the one that was at work"
+        assert opened(directory).read(id_).text == TEXT + "".join(f"\nbackend b{number}\n" for number in range(found))
+        end()
+        answered = found
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -305,14 +367,12 @@ def memory_of_each(directory: Path, *, restarted: bool) -> tuple[float, int]:
 
 
 def idle(directory: Path, id_: str, seconds: float) -> None:
-    path = directory / f"haproxy.cfg.{id_}"
-    os.utime(path, (path.stat().st_atime, path.stat().st_mtime - seconds))
+    with between(directory) as database:
+        database.execute("UPDATE open_transaction SET used = used - ? WHERE id = ?", (seconds, id_))
 
 
 def ending(directory: Path) -> Transactions:
-    transactions = Transactions(directory, directory.parent / "haproxy.cfg", 1, ttl=3600.0)
-    transactions.load()
-    return transactions
+    return opened(directory, 1, ttl=3600.0)
 
 
 def test_one_that_nobody_uses_is_ended_and_a_later_use_is_answered_why(directory: Path, document: Document) -> None:
@@ -326,7 +386,16 @@ def test_one_that_nobody_uses_is_ended_and_a_later_use_is_answered_why(directory
     for used in by_id(ending(directory)):
         with pytest.raises(NoTransaction, match=why):
             used(id_)
-    assert not (directory / f"haproxy.cfg.{id_}").exists()
+    assert count(directory, "open_transaction") == 1
+
+
+def test_not_all_that_were_ended_are_remembered(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_ENDED", 3)
+    transactions = ending(directory)
+    for number in range(4):
+        transactions._store.add_ended(str(number), 60.0)
+    for known in (transactions, ending(directory)):
+        assert [bool(known._store.why_ended(str(number))) for number in range(4)] == [False, True, True, True]
 
 
 def test_without_a_limit_none_is_ended(directory: Path, document: Document) -> None:
@@ -345,10 +414,10 @@ def test_one_that_is_being_committed_is_not_idle(directory: Path, document: Docu
 
 def test_a_use_of_one_ends_no_other(directory: Path, document: Document) -> None:
     """It may be made in a thread, while others are looked through."""
-    transactions = Transactions(directory, directory.parent / "haproxy.cfg", ttl=3600.0)
+    transactions = opened(directory, ttl=3600.0)
     one, other = transactions.start(document, 1, author=NOBODY), transactions.start(document, 1, author=NOBODY)
     other.used = 0.0
     assert transactions.in_progress(one.id) is one
-    assert (directory / f"haproxy.cfg.{other.id}").exists()
+    assert transactions._all[other.id] is other
     with pytest.raises(NoTransaction):
         transactions.in_progress(other.id)

@@ -28,7 +28,9 @@ async def start(call: JsonCall) -> Response:
     # A file that was edited is read in a thread here; `start_transaction` finds it known.
     with suppress(Unreadable):
         await engine.notice()
-    return json_response(201, engine.start_transaction(call.get("version"), author=call.author).as_dict())
+    transaction = engine.start_transaction(call.get("version"), author=call.author)
+    await engine.context.transactions.written()
+    return json_response(201, transaction.as_dict())
 
 
 async def read(call: ReadCall) -> Response:
@@ -54,6 +56,7 @@ async def commit(call: JsonCall) -> Response:
 async def delete(call: JsonCall) -> Response:
     with missing_is_404():
         call.services.engine.delete_transaction(call.get("id"), author=call.author)
+    await call.services.engine.context.transactions.written()
     return empty(204)
 
 

@@ -161,7 +161,7 @@ async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, l
     """The one change of all calls, with their answers; the stored files that they change are gone at the end. Raises ApiError."""
     is_merged, force_reload = merges(call), bool(call.get("force_reload"))
     base, version = await call.services.engine.base(call.get("version"), merges=is_merged)
-    made = Made(base, Staged(None))
+    made = Made(base, Staged())
     try:
         answers = [await _answered(call, step, made) for step in steps]
         expect = Rebase(version, base) if is_merged else Version(version, base, made.document)

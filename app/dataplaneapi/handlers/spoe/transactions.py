@@ -17,7 +17,9 @@ async def list_all(call: ReadCall) -> Response:
 
 
 async def start(call: JsonCall) -> Response:
-    return json_response(201, file(call).start_transaction(call.get("version"), author=call.author).as_dict())
+    transaction = file(call).start_transaction(call.get("version"), author=call.author)
+    await call.services.engine.context.transactions.written()
+    return json_response(201, transaction.as_dict())
 
 
 async def read(call: ReadCall) -> Response:
@@ -33,6 +35,7 @@ async def commit(call: JsonCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     file(call).delete_transaction(call.get("id"), author=call.author)
+    await call.services.engine.context.transactions.written()
     return empty(204)
 
 

@@ -1,8 +1,9 @@
 """`GET /v3/sidecar/transactions`, and transactions that are ended."""
 
-import os
+import sqlite3
 from pathlib import Path
 
+from haproxy_native.disk.database import STATE
 from tests.app.client import CONFIG, Client, serving
 
 LIST, TRANSACTIONS = "/v3/sidecar/transactions", "/v3/services/haproxy/transactions"
@@ -39,8 +40,8 @@ def test_those_of_others_are_left_out(tmp_path: Path) -> None:
 def test_one_that_was_ended_says_so(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         id_ = started(client, "one")
-    path = tmp_path / "transactions" / f"haproxy.cfg.{id_}"
-    os.utime(path, (0, 0))
+    with sqlite3.connect(client.engine.database.directory / STATE) as database:
+        database.execute("UPDATE open_transaction SET used = 0")
     with serving(tmp_path, transaction_ttl=60.0) as client:
         assert client.get(LIST).json == []
         for method, where, status in (

@@ -1,0 +1,316 @@
+"""What is stored of transactions: open and outdated ones in the database, complete texts in a directory.
+
+An open transaction lives in memory. Its row, the text that it starts from and a row for each change are written behind it, each change
+in one transaction of the database, so that a killed process leaves a change as a whole or not at all. No write is refused: while the disk
+takes none, what is not written waits in memory (native/haproxy_native/disk/database.py), and only the commit is refused. A text that
+transactions start from is stored once, and deleted with the last of them. No text is read before it is needed: thousands of transactions
+cost little time at the start.
+
+An outdated transaction stays in the database, with its operations, since it can still be merged: a commit that overtakes a thousand
+transactions must not write a thousand texts.
+
+The directory holds complete texts: those that HAProxy refused, in `failed`, where people read them, and whatever another server has left.
+An open one of those moves into the database with its first change; what it started from is not known.
+"""
+
+import json
+import re
+import time
+from asyncio import Lock
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.changes.operations import Edit, PutDocument
+from haproxy_native.changes.stored import as_operation, as_row
+from haproxy_native.disk.atomic import move, write_atomically
+from haproxy_native.disk.database import Database, State, Tables, Work
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing import patches
+from haproxy_native.editing.header import version_of
+from haproxy_native.errors import Unusable
+from haproxy_native.text.document import Document
+from haproxy_native.text.outline import Outline
+from haproxy_native.transactions import staged
+from haproxy_native.transactions.staged import Staged
+
+IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
+# In the order in which the API lists them.
+DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
+# So many ended transactions are remembered.
+MOST_ENDED = 1_000
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TABLES = """\
+CREATE TABLE open_transaction (
+    id TEXT PRIMARY KEY, file TEXT NOT NULL, status TEXT NOT NULL, version INTEGER NOT NULL, base TEXT NOT NULL, adopted INTEGER NOT NULL,
+    banner INTEGER NOT NULL, author TEXT NOT NULL, started REAL NOT NULL, used REAL NOT NULL
+);
+CREATE INDEX transaction_of_base ON open_transaction (base);
+CREATE TABLE transaction_change (id TEXT NOT NULL, number INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (id, number));
+CREATE TABLE transaction_base (key TEXT PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE ended_transaction (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time REAL NOT NULL, seconds REAL NOT NULL)
+"""
+TABLES = (Tables("transactions", _TABLES), staged.TABLE)
+_COLUMNS = ("id", "status", "version", "base", "adopted", "banner", "author", "started", "used")
+_ROW = ", ".join(_COLUMNS)
+_UNUSED = "DELETE FROM transaction_base WHERE NOT EXISTS (SELECT 1 FROM open_transaction WHERE base = transaction_base.key)"
+
+
+@dataclass
+class Transaction:
+    """One transaction. Unix times are 0, and texts empty, if they are not known."""
+
+    id: str
+    status: str
+    # The version that it started from.
+    version: int = 0
+    # The key of the text that its changes are made on; None if it is a complete text in the directory.
+    base: str | None = None
+    # Whether that text is what another server had made of it.
+    adopted: bool = False
+    # Whether its text is to have the banner lines.
+    banner: bool = True
+    # The identity of its author.
+    author: str = ""
+    started: float = 0.0
+    # The last edit or read; reads of a former process do not count.
+    used: float = 0.0
+    # What its operations have made; of a former process, once it is read.
+    document: Document | None = field(default=None, repr=False)
+    operations: list[Edit] = field(default_factory=list, repr=False)
+    # The number of its changes; those that are not written yet, numbered; and whether its row is written.
+    changes: int = 0
+    unwritten: list[tuple[int, str]] = field(default_factory=list, repr=False)
+    is_written: bool = False
+    staged: Staged = field(default_factory=Staged, repr=False)
+    # Whether it is being committed: a change would come too late and be lost.
+    closed: bool = False
+    lock: Lock = field(default_factory=Lock, repr=False)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is in progress, and neither edited nor committed at this moment."""
+        return self.status == IN_PROGRESS and not (self.closed or self.lock.locked())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the transaction as the API shows it."""
+        version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
+        return {**version, "id": self.id, "status": self.status}
+
+
+class TransactionStore:
+    """What is stored of the transactions of one file, whose rows have its `name`. Methods that read block."""
+
+    def __init__(self, database: Database, name: str, directory: Directory, file: Path, outline: Outline) -> None:
+        self._database, self._name, self._directory, self._file, self._outline = database, name, directory, file, outline
+        self._bases: dict[str, Document] = {}
+        self._ended: dict[str, tuple[float, float]] = {}
+
+    def _post(self, work: Work[object]) -> None:
+        if self._directory.make:
+            self._database.post(work)
+
+    async def written(self) -> None:
+        """Return once everything survives a kill of this process, or waits in memory since the disk does not take it."""
+        with suppress(Unusable):
+            await self._database.catch_up()
+
+    # -- in the database
+
+    def rows(self) -> dict[str, Transaction]:
+        """Return the transactions of former processes, without their texts. Raises Unusable."""
+        found, files, self._ended = self._database.read(partial(_read, self._name))
+        self._post(staged.delete_orphans)
+        for transaction in found.values():
+            transaction.staged = Staged(self._database, transaction.id, files.get(transaction.id, {}))
+        return found
+
+    def start(self, transaction: Transaction, base: Document) -> None:
+        """Store a new transaction on the text that it starts from."""
+        transaction.base, transaction.staged = self._key(base), Staged(self._database, transaction.id)
+        self.save(transaction)
+
+    def adopt(self, transaction: Transaction) -> None:
+        """Move an open transaction of another server into the database. Raises Unusable."""
+        try:
+            transaction.base, transaction.adopted = self._key(self.document(transaction)), True
+        except OSError as error:
+            raise self._directory.unusable(error) from error
+        self.save(transaction)
+        self._post(lambda _: self._path(IN_PROGRESS, transaction.id).unlink(missing_ok=True))
+
+    def add(self, transaction: Transaction, patch: patches.Patch, operations: Sequence[Edit]) -> None:
+        """Store one change: what it does to the text, and the operations that do it."""
+        transaction.unwritten.append((transaction.changes, json.dumps((*patch, [as_row(operation) for operation in operations]))))
+        transaction.changes += 1
+        self.save(transaction)
+
+    def save(self, *transactions: Transaction) -> None:
+        """Schedule the write of what is not written of transactions."""
+        bases = {one.base: self._bases[one.base] for one in transactions if one.base and not one.is_written}
+        self._post(partial(_store, self._name, transactions, bases))
+
+    def document(self, transaction: Transaction) -> Document:
+        """Return what a transaction has become, which is kept of an open one, and so are its operations.
+
+        Raises Unusable, and OSError for a complete text.
+        """
+        if transaction.document is not None:
+            return transaction.document
+        if transaction.base is None:
+            document = Document.parse(self.data(transaction), outline=self._outline)
+            # Of several files it may have only some.
+            transaction.operations = [PutDocument(document)]
+        else:
+            base = self.base(transaction.base)
+            changes, operations = self._database.read(partial(_changes, transaction.id))
+            document = patches.apply(base, changes, self._outline) if changes else base
+            transaction.operations = [*([PutDocument(base)] if transaction.adopted else []), *operations]
+            transaction.changes = len(changes)
+        if transaction.status == IN_PROGRESS:
+            transaction.document = document
+        return document
+
+    def base(self, key: str) -> Document:
+        """Return a text that transactions start from. Raises Unusable."""
+        if key not in self._bases:
+            self._bases[key] = Document.parse(self._database.read(partial(_base, key)), outline=self._outline)
+        return self._bases[key]
+
+    def _key(self, document: Document) -> str:
+        for key, known in self._bases.items():
+            if known is document:
+                return key
+        key = md5(document.data, usedforsecurity=False).hexdigest()
+        self._bases[key] = document
+        return key
+
+    def keep_bases(self, keys: set[str | None]) -> None:
+        """Forget the texts that no transaction starts from any more."""
+        self._bases = {key: document for key, document in self._bases.items() if key in keys}
+
+    # -- in the directory
+
+    def texts(self) -> Iterator[Transaction]:
+        """Yield the complete texts. Raises Unusable if the directory cannot be read."""
+        directory = self._directory.readable()
+        for status, name in DIRECTORIES.items():
+            with suppress(OSError):
+                for path in (directory / name).iterdir():
+                    file, _, id_ = path.name.rpartition(".")
+                    if file == self._file.name and _UUID.fullmatch(id_) and path.is_file():
+                        version = version_of(Document.parse(path.read_bytes())) if status == IN_PROGRESS else 0
+                        yield Transaction(id_, status, version, used=path.stat().st_mtime, staged=Staged(self._database, id_))
+
+    def data(self, transaction: Transaction) -> bytes:
+        """Return a complete text. Raises OSError."""
+        return self._path(transaction.status, transaction.id).read_bytes()
+
+    def write_failed(self, transaction: Transaction, data: bytes) -> None:
+        """Write the complete text of a transaction that failed, with the mode and the owner of the configuration. Raises OSError."""
+        path = self._path(FAILED, transaction.id)
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        write_atomically(path, data, like=self._file, durable=False)
+
+    def _path(self, status: str, id_: str) -> Path:
+        return self._directory.path / DIRECTORIES[status] / f"{self._file.name}.{id_}"
+
+    # -- in both
+
+    def set_status(self, status: str, *transactions: Transaction) -> None:
+        """Make transactions outdated or failed. Raises nothing."""
+        for transaction in transactions:
+            if transaction.base is None:
+                path = self._path(status, transaction.id)
+                with suppress(OSError):
+                    path.parent.mkdir(mode=0o755, exist_ok=True)
+                    move(self._path(transaction.status, transaction.id), path)
+            transaction.status = status
+            if transaction.base is None or (transaction.is_written and not transaction.unwritten):
+                transaction.document = None
+        self.save(*(one for one in transactions if one.base is not None))
+
+    def remove(self, transaction: Transaction) -> None:
+        """Delete what is stored of a transaction. Raises nothing."""
+        if transaction.base is None or transaction.adopted:
+            with suppress(OSError):
+                self._path(IN_PROGRESS if transaction.adopted else transaction.status, transaction.id).unlink()
+        if transaction.base is not None:
+            self._post(partial(_delete, transaction.id))
+        transaction.staged.remove()
+
+    # -- ended transactions
+
+    def add_ended(self, id_: str, seconds: float) -> None:
+        """Note that a transaction was ended, since it had not been used for so many seconds."""
+        ended = time.time(), seconds
+        self._ended = dict(list({**self._ended, id_: ended}.items())[-MOST_ENDED:])
+        self._post(partial(_store_ended, id_, *ended))
+
+    def why_ended(self, id_: str) -> str:
+        """Return when a transaction was ended, and why; empty for one that was not ended so."""
+        if id_ not in self._ended:
+            return ""
+        when, seconds = self._ended[id_]
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
+        return f"transaction {id_} was ended at {at}, since it had not been used for {seconds:g} s (transaction_ttl); start another one"
+
+
+# -- in the thread of the database
+
+_Found = tuple[dict[str, Transaction], Mapping[str, dict[Path, staged.StagedFile]], dict[str, tuple[float, float]]]
+
+
+def _read(name: str, state: State) -> _Found:
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in state.execute(f"SELECT {_ROW} FROM open_transaction WHERE file = ?", (name,))]
+    ended = state.execute("SELECT id, time, seconds FROM ended_transaction ORDER BY number")
+    found = {row["id"]: Transaction(**row, is_written=True) for row in rows}
+    return found, staged.read_files(state), {id_: (when, seconds) for id_, when, seconds in ended}
+
+
+def _store(name: str, transactions: Sequence[Transaction], bases: Mapping[str, Document], state: State) -> None:
+    changes = [(one, one.unwritten[:]) for one in transactions]
+    with state.transaction(is_synced=False):
+        for key, document in bases.items():
+            if not state.execute("SELECT 1 FROM transaction_base WHERE key = ?", (key,)).fetchone():
+                state.execute("INSERT INTO transaction_base VALUES (?, ?)", (key, document.data))
+        for one, rows in changes:
+            row = [getattr(one, column) for column in _COLUMNS]
+            state.execute(f"INSERT OR REPLACE INTO open_transaction (file, {_ROW}) VALUES (?{', ?' * len(row)})", (name, *row))
+            state.executemany("INSERT OR REPLACE INTO transaction_change VALUES (?, ?, ?)", [(one.id, *each) for each in rows])
+    for one, rows in changes:
+        del one.unwritten[: len(rows)]
+        one.is_written = True
+
+
+def _changes(id_: str, state: State) -> tuple[list[patches.Patch], list[Edit]]:
+    changes, operations = list[patches.Patch](), list[Edit]()
+    for (data,) in state.execute("SELECT data FROM transaction_change WHERE id = ? ORDER BY number", (id_,)):
+        start, gone, put, rows = json.loads(data)
+        patch = int(start), int(gone), str(put)
+        changes.append(patch)
+        operations += [as_operation(row, patch) for row in rows]
+    return changes, operations
+
+
+def _base(key: str, state: State) -> bytes:
+    data: bytes = state.execute("SELECT data FROM transaction_base WHERE key = ?", (key,)).fetchone()[0]
+    return data
+
+
+def _delete(id_: str, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("DELETE FROM open_transaction WHERE id = ?", (id_,))
+        state.execute("DELETE FROM transaction_change WHERE id = ?", (id_,))
+        state.execute(_UNUSED)
+    staged.delete(id_, state)
+
+
+def _store_ended(id_: str, when: float, seconds: float, state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("INSERT OR REPLACE INTO ended_transaction (id, time, seconds) VALUES (?, ?, ?)", (id_, when, seconds))
+        state.execute("DELETE FROM ended_transaction WHERE number <= (SELECT max(number) FROM ended_transaction) - ?", (MOST_ENDED,))

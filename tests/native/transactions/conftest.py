@@ -1,0 +1,13 @@
+"""No database stays open."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.native.transactions.processes import end
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    end()
