@@ -10,6 +10,7 @@ from tests.haproxy.sidecar import COMMAND, USER
 from tests.until import until
 
 OWN = "backend own from plain\n    server s 127.0.0.1:1\n"
+MAPS = "/v3/services/haproxy/storage/maps"
 SERVER = "/v3/services/haproxy/runtime/backends/own/servers/s"
 
 
@@ -22,6 +23,10 @@ def test_another_machine(tmp_path: Path, haproxy_binary: str) -> None:
         stored = sidecar.put("/v3/sidecar/tests/shop", {"cases": [case]})
         assert stored.is_success, stored.text
         assert sidecar.put(SERVER, {"admin_state": "drain"}).is_success
+        transaction = {"transaction_id": sidecar.transaction()}
+        assert sidecar.post("backends", {"name": "moved", "from": "plain"}, **transaction).is_success
+        upload = {"file_upload": ("hosts.map", b"/a app\n", "text/plain")}
+        assert sidecar.client.post(MAPS, files=upload, params=transaction).is_success
         newest = sidecar.get("/v3/sidecar/history", limit=1).json()[0]
         ran = subprocess.run([COMMAND, "backup", tmp_path / "backup", "-f", sidecar.file], check=False, capture_output=True, text=True)
         assert (ran.returncode, ran.stderr) == (0, "")
@@ -40,3 +45,7 @@ def test_another_machine(tmp_path: Path, haproxy_binary: str) -> None:
         assert [each["object"] for each in sidecar.get("/v3/sidecar/overrides").json()] == ["backend/own/server/s"]
         assert sidecar.apply(OWN).json().get("changed", []) == [], "what is declared is there"
         assert [each["id"] for each in sidecar.get("/v3/services/haproxy/reloads").json()] == [applied.headers["Reload-Id"]]
+        assert sidecar.get(f"{MAPS}/hosts.map", **transaction).text == "/a app\n"
+        done = sidecar.commit(transaction["transaction_id"])
+        assert done.is_success and "backend moved" in sidecar.text(), done.text
+        assert (sidecar.directory / "maps_dir" / "hosts.map").read_text() == "/a app\n"
