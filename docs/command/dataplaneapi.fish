@@ -116,7 +116,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l history-size -x -d 'MiB
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l general-storage-dir -xka "(__fish_complete_directories)" -d 'directory of other files (default /etc/haproxy/general)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l dataplane-storage-dir -xka "(__fish_complete_directories)" -d 'own data (default /etc/haproxy/dataplane)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l spoe-dir -xka "(__fish_complete_directories)" -d 'directory of the SPOE files (default /etc/haproxy/spoe)'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l spoe-transaction-dir -xka "(__fish_complete_directories)" -d 'transactions that the Data Plane API left (default /tmp/spoe-haproxy)'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l spoe-transaction-dir -xka "(__fish_complete_directories)" -d 'transactions of other servers (default /tmp/spoe-haproxy)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l update-map-files -d 'write runtime changes of maps to their files'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l update-map-files-period -x -d 'seconds between two such writes (default 10)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s c -l config-file -xka "(__fish_complete_path (commandline -ct))" -d 'HAProxy configuration file (default /etc/haproxy/haproxy.cfg)'

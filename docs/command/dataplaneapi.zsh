@@ -76,7 +76,7 @@ _shtab_dataplaneapi_options=(
   "--general-storage-dir[directory of other files (default \/etc\/haproxy\/general)]:TEXT:_files -/"
   "--dataplane-storage-dir[own data (default \/etc\/haproxy\/dataplane)]:TEXT:_files -/"
   "--spoe-dir[directory of the SPOE files (default \/etc\/haproxy\/spoe)]:TEXT:_files -/"
-  "--spoe-transaction-dir[transactions that the Data Plane API left (default \/tmp\/spoe-haproxy)]:TEXT:_files -/"
+  "--spoe-transaction-dir[transactions of other servers (default \/tmp\/spoe-haproxy)]:TEXT:_files -/"
   "--update-map-files[write runtime changes of maps to their files]"
   "--update-map-files-period[seconds between two such writes (default 10)]:NUMBER:"
   {-c,--config-file}"[HAProxy configuration file (default \/etc\/haproxy\/haproxy.cfg)]:TEXT:_files"

@@ -137,7 +137,7 @@ class Settings:
     general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other files")
     dataplane_storage_dir: str = _from("--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "own data")
     spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of the SPOE files")
-    spoe_transaction_dir: str = _from("--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "transactions that the Data Plane API left")
+    spoe_transaction_dir: str = _from("--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "transactions of other servers")
     update_map_files: bool = _from("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
     update_map_files_period: int = _from("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
     config_file: str = _from("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
