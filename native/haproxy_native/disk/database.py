@@ -37,7 +37,7 @@ from haproxy_native.scratch import Scratch
 log = logging.getLogger(__name__)
 STATE, KEYS = "state.db", "keys.db"
 # After so many transactions the log is copied into the database, behind the work; after so many pages within it.
-_TURN, _PAGES = 50, 10_000
+_TURN, _PAGES, _PAGE_BYTES = 50, 10_000, 4096
 # Writes that wait in memory, and how long until they are tried again at the latest.
 _MOST_WAITING, _RETRY_SECONDS = 10_000, 1.0
 _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -72,7 +72,12 @@ class Connection(sqlite3.Connection):
         self.transactions = 0
         with ExitStack() as opened:
             opened.enter_context(closing(self))
-            for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", f"wal_autocheckpoint={_PAGES}"):
+            for pragma in (
+                "auto_vacuum=INCREMENTAL",
+                "journal_mode=WAL",
+                f"wal_autocheckpoint={_PAGES}",
+                f"journal_size_limit={_PAGES * _PAGE_BYTES}",
+            ):
                 self.execute(f"PRAGMA {pragma}")
             opened.pop_all()
 
@@ -105,6 +110,11 @@ class Connection(sqlite3.Connection):
                 self.execute("ROLLBACK")
             raise
         self.transactions += 1
+
+    def release_room(self) -> None:
+        """Return the room of deleted rows to the disk."""
+        # `execute` makes one step of a statement without columns, and frees one page.
+        self.executescript("PRAGMA incremental_vacuum")
 
     @property
     def size(self) -> int:
@@ -189,7 +199,7 @@ class Database:
         await self.run(lambda _: room.check(self.directory, size))
 
     def read(self, work: Work[Result]) -> Result:
-        """As `run`, at the start: blocks. Raises Unusable for rows that are no values of their part as well."""
+        """As `run`, but blocks. Raises Unusable for rows that are no values of their part as well."""
         try:
             return self._submit(partial(self._work, work)).result()
         except (ValueError, TypeError, KeyError) as error:

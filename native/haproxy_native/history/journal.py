@@ -326,7 +326,7 @@ class Journal:
         with self._state.keys.transaction():
             contents.forget(self._state.keys, below)
         for database in (self._state, self._state.keys):
-            database.execute("PRAGMA incremental_vacuum").fetchall()
+            database.release_room()
 
 
 def _is_secret(content: Content) -> bool:

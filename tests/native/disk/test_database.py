@@ -73,6 +73,22 @@ def test_a_transaction_that_fails_is_undone(tmp_path: Path) -> None:
         assert database.read(words) == []
 
 
+def test_room_of_deleted_rows_is_returned(tmp_path: Path) -> None:
+    def large(state: State) -> None:
+        with state.transaction():
+            state.execute("INSERT INTO word VALUES (?)", ("a" * 4_000_000,))
+
+    def small(state: State) -> None:
+        with state.transaction():
+            state.execute("DELETE FROM word")
+        state.release_room()
+
+    for work, most in ((large, 5_000_000), (small, 100_000)):
+        with opened(tmp_path) as database:
+            database.read(work)
+        assert most / 5 < (tmp_path / STATE).stat().st_size < most
+
+
 def test_a_part_that_is_declared_later(tmp_path: Path) -> None:
     with opened(tmp_path) as database:
         database.read(words)
