@@ -235,7 +235,7 @@ class Engine:
     # -- transactions
 
     def start_transaction(self, version: int | None, *, author: Author) -> Transaction:
-        """Raises BadRequest, TooManyTransactions, Conflict and WriteFailed."""
+        """Raises BadRequest, TooManyTransactions, Conflict and Unusable."""
         number = self.check_start(version, author=author)
         return self.context.transactions.start(self.document, number, author, banner=self.context.current.banner)
 

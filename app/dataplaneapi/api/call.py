@@ -146,7 +146,7 @@ class Call:
         return self.staged is not None or bool(self.transaction_id)
 
     def within(self, store: AnyStore) -> AnyStore:
-        """Return a store as the call sees and changes it. Raises NoTransaction and Unreadable."""
+        """Return a store as the call sees and changes it. Raises NoTransaction."""
         if self.staged is not None:
             return store.with_staged(self.staged, self.author)
         if not self.transaction_id:

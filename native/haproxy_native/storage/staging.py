@@ -28,7 +28,7 @@ class Staging:
         return self.staged.files[path].is_there if path in self.staged.files else None
 
     async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
-        """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, WriteFailed."""
+        """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, Unusable."""
         async with self.opened() as staged:
             check()
             if rights := self.author.rights:

@@ -78,7 +78,7 @@ class Store:
         return []
 
     def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
-        """The store as an author sees and changes it in a transaction in progress. Raises NoTransaction and Unreadable."""
+        """The store as an author sees and changes it in a transaction in progress. Raises NoTransaction."""
         staged = transactions.staged(transactions.in_progress(id_).id)
         return self._within(Staging(staged, partial(transactions.staging, id_, author), author))
 

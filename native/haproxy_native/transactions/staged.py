@@ -140,7 +140,7 @@ def delete(id_: str, state: State) -> None:
     if state.keys.execute("SELECT 1 FROM staged_file WHERE id = ?", (id_,)).fetchone():
         with state.keys.transaction(is_synced=False):
             state.keys.execute("DELETE FROM staged_file WHERE id = ?", (id_,))
-        state.keys.execute("PRAGMA incremental_vacuum").fetchall()
+        state.keys.release_room()
 
 
 def _store(id_: str, path: Path, file: StagedFile, data: bytes | None, state: State) -> None:

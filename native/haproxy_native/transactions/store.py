@@ -143,16 +143,27 @@ class TransactionStore:
         self.save(transaction)
         self._post(lambda _: self._path(IN_PROGRESS, transaction.id).unlink(missing_ok=True))
 
-    def add(self, transaction: Transaction, patch: patches.Patch, operations: Sequence[Edit]) -> None:
-        """Store one change: what it does to the text, and the operations that do it."""
+    async def add(self, transaction: Transaction, patch: patches.Patch, operations: Sequence[Edit]) -> None:
+        """Store one change: what it does to the text, and the operations that do it. Return when it is `written`.
+
+        The caller holds the lock of the transaction.
+        """
+        is_waiting = bool(transaction.unwritten and self._database.trouble)
         transaction.unwritten.append((transaction.changes, json.dumps((*patch, [as_row(operation) for operation in operations]))))
         transaction.changes += 1
-        self.save(transaction)
+        if is_waiting:
+            # The write that waits takes this one along. More of them would crowd out what else waits.
+            await self.written()
+        else:
+            await self._database.write(self._saving(transaction))
 
     def save(self, *transactions: Transaction) -> None:
         """Schedule the write of what is not written of transactions."""
+        self._post(self._saving(*transactions))
+
+    def _saving(self, *transactions: Transaction) -> Work[None]:
         bases = {one.base: self._bases[one.base] for one in transactions if one.base and not one.is_written}
-        self._post(partial(_store, self._name, transactions, bases))
+        return partial(_store, self._name, transactions, bases)
 
     def document(self, transaction: Transaction) -> Document:
         """Return what a transaction has become, which is kept of an open one, and so are its operations.

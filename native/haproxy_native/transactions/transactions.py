@@ -194,11 +194,10 @@ class Transactions:
                 patch = patch or patches.NONE
                 made = storable(operations, patch)
                 self._in_database(self._open(id_))
-                self._store.add(transaction, patch, made)
                 transaction.operations += made
                 transaction.document = after
                 self._wake(id_, after)
-                await self._store.written()
+                await self._store.add(transaction, patch, made)
             return before, after
 
     def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, Document, patches.Patch | None]:

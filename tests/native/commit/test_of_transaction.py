@@ -99,6 +99,20 @@ def test_a_text_without_its_start(tmp_path: Path) -> None:
     run(work())
 
 
+def test_an_open_one_of_another_server_is_changed_and_committed_after_a_restart(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        (tmp_path / "transactions").mkdir()
+        (tmp_path / "transactions" / f"haproxy.cfg.{UNKNOWN}").write_text("# _version=1\nglobal\ndefaults base\n\nbackend theirs\n")
+        async with running_engine(tmp_path) as engine:
+            await engine.write([ByFunction(adding("ours"))], transaction_id=UNKNOWN, author=NOBODY)
+        async with running_engine(tmp_path) as engine:
+            _, outcome = await engine.commit_transaction(UNKNOWN, author=NOBODY)
+            assert (outcome.version, backends(engine)) == (2, ["ours", "theirs"])
+
+    run(work())
+
+
 def test_a_refused_text_is_planned_on_what_there_is_now(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")

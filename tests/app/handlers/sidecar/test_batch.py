@@ -52,6 +52,13 @@ def test_the_first_refusal_is_that_of_all_with_its_index(client: Client) -> None
     assert (wrong.status, wrong.json["index"], client.file.read_bytes(), client.get(TRANSACTIONS).json) == (400, 1, before, [])
 
 
+def test_whether_one_with_a_stored_file_may_be_made(client: Client) -> None:
+    stored = {"method": "POST", "path": "/v3/services/haproxy/storage/maps", "file": "hosts.map", "body": "a.example app\n"}
+    asked = client.post("/v3/sidecar/access/check", {"method": "POST", "path": BATCH, "body": [NEW, stored]})
+    assert asked.json == {"allowed": True, "reload": True}
+    assert client.get("/v3/services/haproxy/storage/maps").json == []
+
+
 def test_what_haproxy_refuses_changes_nothing(tmp_path: Path) -> None:
     with serving(tmp_path, validate_cmd="false") as client:
         before = client.file.read_bytes()
