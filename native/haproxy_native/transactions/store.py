@@ -27,7 +27,7 @@ from typing import Any
 
 from haproxy_native.changes.operations import Edit, PutDocument
 from haproxy_native.changes.stored import as_operation, as_row
-from haproxy_native.disk.atomic import move, write_atomically
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.database import Database, State, Tables, Work
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
@@ -141,7 +141,7 @@ class TransactionStore:
         except OSError as error:
             raise self._directory.unusable(error) from error
         self.save(transaction)
-        self._post(lambda _: self._path(IN_PROGRESS, transaction.id).unlink(missing_ok=True))
+        self._post(lambda _: _unlink(self._path(IN_PROGRESS, transaction.id)))
 
     async def add(self, transaction: Transaction, patch: patches.Patch, operations: Sequence[Edit]) -> None:
         """Store one change: what it does to the text, and the operations that do it. Return when it is `written`.
@@ -236,20 +236,17 @@ class TransactionStore:
         """Make transactions outdated or failed. Raises nothing."""
         for transaction in transactions:
             if transaction.base is None:
-                path = self._path(status, transaction.id)
-                with suppress(OSError):
-                    path.parent.mkdir(mode=0o755, exist_ok=True)
-                    move(self._path(transaction.status, transaction.id), path)
+                with suppress(Unusable):
+                    self.adopt(transaction)
             transaction.status = status
-            if transaction.base is None or (transaction.is_written and not transaction.unwritten):
+            if transaction.is_written and not transaction.unwritten:
                 transaction.document = None
         self.save(*(one for one in transactions if one.base is not None))
 
     def remove(self, transaction: Transaction) -> None:
         """Delete what is stored of a transaction. Raises nothing."""
         if transaction.base is None or transaction.adopted:
-            with suppress(OSError):
-                self._path(IN_PROGRESS if transaction.adopted else transaction.status, transaction.id).unlink()
+            _unlink(self._path(IN_PROGRESS if transaction.adopted else transaction.status, transaction.id))
         if transaction.base is not None:
             self._post(partial(_delete, transaction.id))
         transaction.staged.remove()
@@ -269,6 +266,11 @@ class TransactionStore:
         when, seconds = self._ended[id_]
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
         return f"transaction {id_} was ended at {at}, since it had not been used for {seconds:g} s (transaction_ttl); start another one"
+
+
+def _unlink(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 # -- in the thread of the database

@@ -216,8 +216,18 @@ def test_a_transaction_of_another_server_is_taken_over(directory: Path) -> None:
     assert (base, [type(each) for each in again.get(MISSING).operations]) == (None, [PutDocument, ChangeText]), (
         "what it started from is not known"
     )
-    again.delete(MISSING, author=NOBODY)
+    again.outdate(MISSING)
+    assert opened(directory).text(MISSING).endswith(TEXT.encode() + b"\nbackend b\n")
+    opened(directory).delete(MISSING, author=NOBODY)
     assert opened(directory).list(author=NOBODY) == []
+
+
+def test_one_of_another_server_that_is_outdated_unchanged_can_be_read(directory: Path) -> None:
+    directory.mkdir()
+    (directory / f"haproxy.cfg.{MISSING}").write_text("# _version=4\n" + TEXT)
+    opened(directory).outdate_older(4)
+    again = opened(directory)
+    assert (again.get(MISSING).status, TEXT.encode() in again.text(MISSING), files(directory)) == ("outdated", True, [])
 
 
 def test_a_database_that_cannot_be_read(directory: Path, document: Document) -> None:
