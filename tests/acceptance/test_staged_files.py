@@ -172,3 +172,22 @@ def test_who_may_change_entries_changes_these_alone_by_every_call(sidecar: Store
     assert whole.is_success and sidecar.entries() == {"/a": "1", "/c": "three"}, whole.text
     turned = ann.ask("PUT", f"{STORAGE}/maps/hosts.map", "# by hand\n/c three\n/a 1\n")
     assert turned.status_code == 403 and path.read_text() == "# by hand\n/a 1\n/c three\n", "the order is the map's"
+
+
+def test_what_was_answered_survives_a_kill_at_once(sidecar: Stored) -> None:
+    deleted, id_ = sidecar.begun(), sidecar.begun()
+    within = {"transaction_id": id_}
+    calls = (
+        lambda: sidecar.delete(f"{TRANSACTIONS}/{deleted}"),
+        lambda: sidecar.put("backends/app/servers/one", MEMBERS | {"weight": 20}, **within),
+        lambda: sidecar.put(f"{STORAGE}/maps/hosts.map", "/b two\n", **within),
+        lambda: sidecar.commit(id_),
+    )
+    for call in calls:
+        answer = call()
+        assert answer.is_success, answer.text
+        sidecar.kill()
+        sidecar.start()
+        left = [] if call is calls[-1] else [id_]
+        assert [each["id"] for each in sidecar.get(TRANSACTIONS).json()] == left
+    assert (sidecar.directory / "maps_dir/hosts.map").read_text() == "/b two\n" and "weight 20" in sidecar.text()
