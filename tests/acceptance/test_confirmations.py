@@ -82,6 +82,7 @@ def test_goes_back_at_the_deadline(site: Site, change: Change) -> None:
 
 def test_several_files_at_once(site: Site) -> None:
     """A restore of a former moment, taken back as one."""
+    assert site.sidecar.put(f"{RUNTIME}/backends/app/servers/two", {"admin_state": "ready"}).is_success
     moment = site.sidecar.get("/v3/sidecar/history", limit=1).json()[0]["id"]
     for change in (a_wrong_map, a_wrong_certificate, a_backend_that_answers_503):
         answer = change(site)

@@ -52,6 +52,12 @@ def client(tmp_path: Path, haproxy_binary: str) -> Iterator[Client]:
         yield client
 
 
+def never_starts(patch: pytest.MonkeyPatch) -> None:
+    """No HAProxy is taken for started, however fast it is."""
+    patch.setattr("haproxy_native.shadow.process.START_SECONDS", 0)
+    patch.setattr("haproxy_native.shadow.process.CLI", "never.sock")
+
+
 def version(client: Client) -> int:
     return int(client.get(f"{CONFIGURATION}/version").json)
 
@@ -144,7 +150,7 @@ def test_what_a_plan_says(client: Client) -> None:
     foretold(client.put("/v3/sidecar/apply?owner=a&force=true&dry_run=true&tests=require", {"frontends": [section]}), "api")
     foretold(client.post("/v3/sidecar/rename?dry_run=true&tests=require", RENAMED), "cart")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("haproxy_native.shadow.process.START_SECONDS", 0)
+        never_starts(patch)
         found = client.post("/v3/sidecar/plan?tests=require", text.replace("/api", "/none").encode(), headers=raw).json["tests"]
     assert "cannot be run" in found["untested"] and found["failed_tests"] == []
     assert version(client) == 1 and client.file.read_text() == text
@@ -256,7 +262,7 @@ def test_a_set(client: Client) -> None:
 
 def test_no_shadow_to_be_had(client: Client) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("haproxy_native.shadow.process.START_SECONDS", 0)
+        never_starts(patch)
         answer = client.post(f"{RULES}/1?version=1&tests=require", ALLOW)
     assert answer.status == 503 and "tests of routing are required, and cannot be run" in answer.message
     assert version(client) == 1
