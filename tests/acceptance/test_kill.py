@@ -120,6 +120,14 @@ def opened(sidecar: Quick) -> str:
     return transaction
 
 
+def check_history(commits: Commits) -> None:
+    """It has each version once, with its author, whether or not its request was answered."""
+    entries = commits.sidecar.get("/v3/sidecar/history", limit=20).json()
+    versions = [entry["version"] for entry in entries]
+    assert versions == list(range(commits.version, 1, -1))[:20], entries
+    assert {entry["author"] for entry in entries} <= {"admin"}, entries
+
+
 def settle(commits: Commits) -> None:
     """Until HAProxy does what the file says: what was owed when the server was killed is carried out unasked."""
     deadline = time.monotonic() + 120
@@ -159,6 +167,7 @@ def test_a_killed_server_leaves_the_old_file_or_the_new_one(sidecar: Quick, comm
         sidecar.start()
         assert sidecar.version() == run.version
         check_transactions(sidecar, kept)
+        check_history(run)
     settle(run)
     if kills >= 100:
         assert run.found == {0, 1}, "some kills came too early, some too late"

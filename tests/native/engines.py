@@ -1,7 +1,7 @@
 """An engine beside a real HAProxy, with reloads through the master that run when a test lets them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import md5
@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.change import ChangeBeside, Content
 from haproxy_native.commit.change import Outcome as Changed
 from haproxy_native.editing import header
 from haproxy_native.engine import Engine
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.planning.observed import Claimed
+from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import MasterSocket, Outcome
@@ -47,6 +49,11 @@ frontend web from base
 backend app from base
   server s1 127.0.0.1:1 weight 10
 """
+
+
+def beside(content: Content, store: Callable[[bytes | None], Awaitable[None]], touches: Sequence[Touch] = ()) -> ChangeBeside:
+    """A change of what is neither the configuration nor in a store."""
+    return ChangeBeside(lambda: content, store, asyncio.Lock(), content.object, touches)
 
 
 class Unasked:

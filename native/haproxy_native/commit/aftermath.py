@@ -187,7 +187,7 @@ async def _noted(context: CommitContext, record: Record, changes: Sequence[Publi
     """The record with what becomes of each change, which is on disk before the file is replaced."""
     shown = []
     for change in changes:
-        entry = change.entry or await context.observers.entry_of(change.version)
+        entry = change.entry or await context.recorder.entry_of(change.version)
         members = {"author": change.author.name, "request_id": change.author.request_id, "entry": str(entry or "")}
         known = {name: value for name, value in members.items() if value}
         shown.append({"version": change.version, "outcome": TAKEN_BACK if change in going else KEPT, **known})

@@ -35,7 +35,7 @@ async def text_of(context: CommitContext, version: int) -> Document:
     for published in reversed(context.unloaded):
         if published.version == version:
             return published.after
-    if (data := await context.observers.text_of(version)) is not None:
+    if (data := await context.recorder.text_of(version)) is not None:
         return await beside(lambda: patches.sharing(Document.parse(data), current.document))
     try:
         return await beside(_backup, context, version)

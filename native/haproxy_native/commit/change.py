@@ -1,5 +1,6 @@
 """Changes as values, and what becomes of them."""
 
+from asyncio import Lock as AsyncLock
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -55,12 +56,13 @@ class Validation(Enum):
 class ChangeBeside:
     """A change of a file that is neither the configuration nor in one of the stores. It is the only operation of its change.
 
-    `object` is its `kind/name`. `attempt` compares and prepares, takes the lock, makes the change and returns its outcome; it raises
-    Overtaken, with nothing changed, to be called again. `touches`: what it may change.
+    `touches`: what it may change. `lock` is held while it is made. `content` returns what it holds and will hold; `store` makes it that.
     """
 
+    content: "Callable[[], Content]"
+    store: Callable[[bytes | None], Awaitable[None]]
+    lock: AsyncLock
     object: str
-    attempt: "Callable[[], Awaitable[Outcome]]"
     touches: Sequence[Touch]
 
 

@@ -29,7 +29,6 @@ from haproxy_native.commit.state_row import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
-from haproxy_native.planning.outcome import Plan
 from haproxy_native.planning.touches import Touch
 from haproxy_native.process_state import ReloadRequired
 from haproxy_native.reload.records import IN_PROGRESS
@@ -109,11 +108,6 @@ async def _uncommitted(context: CommitContext) -> Outcome:
         return Outcome(context.current.version, waited, live=waited is None)
 
 
-async def _entered(context: CommitContext, change: Change, outcome: Outcome) -> Outcome:
-    """The outcome, when the history has it."""
-    return replace(outcome, entry=await context.observers.committed(change, outcome))
-
-
 async def _commit(context: CommitContext, change: Change) -> Outcome:
     try:
         admit(context, change)
@@ -176,14 +170,7 @@ async def _attempt(
                 admit(context, change)
                 over = context.load_over
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
-                    await context.require_room(change.author, new.size if text else 0)
-                    outcome = await publish(context, change, prepared)
-                    if text:
-                        with_files = bool(prepared.files) and not outcome.live
-                        context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live, with_files))
-                        outcome = replace(outcome, former=prepared.base, texts=prepared.texts.ending_in(new))
-                    outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
-                    return await _entered(context, change, outcome) if text or change.files else outcome
+                    return await publish(context, change, prepared)
             await context.current.unless_overtaken(over.wait())
     finally:
         prepared.discard()
@@ -194,11 +181,13 @@ async def _beside(context: CommitContext, change: Change, operation: SetRuntime 
     if isinstance(operation, SetRuntime):
         async with context.process_lock:
             outcome = Outcome(context.current.version, live=True, lasting=False, members=await operation.apply() or ())
-        return await _entered(context, change, outcome)
-    while True:
-        with suppress(Overtaken):
-            await context.require_room(change.author)
-            return await _entered(context, change, await operation.attempt())
+        return replace(outcome, entry=await context.recorder.add(change, outcome))
+    async with operation.lock:
+        content = operation.content()
+        outcome = Outcome(context.current.version, live=True, contents=[content])
+        async with context.recorder.entry(change, outcome) as entry:
+            await operation.store(content.after)
+            return context.recorder.ended(entry, outcome)
 
 
 async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
@@ -215,58 +204,46 @@ async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replaces the file and applies the change to the process without reloading; `reasons` say whether a reload is needed.
+    """Replace the files and apply the change to the process without reloading; a reload that is needed is scheduled, unless it is awaited.
 
-    The caller holds the lock. Raises Conflict, Overtaken and WriteFailed, with nothing changed.
+    The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, Untaken and WriteFailed, with nothing changed.
     """
     if change.verify:
         await change.verify()
-    text = prepared.text
-    if change.files or text is None:
-        return await _publish_files(context, change, prepared)
-    if prepared.plan:
-        return await _publish_applied(context, change, prepared, text, prepared.plan)
-    await _replace_file(context, change, prepared, text)
-    applied = await process.apply(context, change, text.stamped, *prepared.texts)
-    version = text.stamped.version
-    for reason in applied.reasons:
-        log.info("version %d needs a reload: %s", version, reason)
-    if applied.reasons or change.reload is Reload.NONE:
-        return Outcome(version, reasons=tuple(applied.reasons), members=applied.members)
-    if (waited := context.pending) and not context.running.is_current and (change.is_whole or header.same_text(*prepared.texts)):
-        return Outcome(version, waited)
-    return Outcome(version, live=True, commands=applied.commands, members=applied.members)
-
-
-async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, text: NewText, plan: Plan) -> Outcome:
-    """Applies the change by its commands, then replaces the file. Raises what `publish` does, and Untaken, with nothing changed."""
+    if prepared.plan is None:
+        # What HAProxy has taken already was observed with its commands.
+        await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
-    if not process.may_judge(context, change, prepared.before) or context.kept_members(change) != prepared.kept:
+    if prepared.plan and not (process.may_judge(context, change, prepared.before) and context.kept_members(change) == prepared.kept):
         raise Overtaken
-    syncing = asyncio.ensure_future(asyncio.to_thread(text.draft.sync))
-    try:
-        async with process.applied(context, plan, prepared.before, text.stamped):
-            await syncing
-            await _replace_file(context, change, prepared, text)
-    finally:
-        # The caller discards the draft.
-        await asyncio.gather(syncing, return_exceptions=True)
-    return Outcome(text.stamped.version, live=True, commands=plan.texts, members=process.corrected(plan))
-
-
-async def _publish_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Publishes as `publish` does, stored files with a text or without."""
-    await context.notice()
-    await _refuse_overtaken(context, change, prepared)
     files = await prepared.files.current()
     try:
-        return await _publish_set(context, change, prepared, files)
+        return await _publish(context, change, prepared, files)
     finally:
         if files is not prepared.files:
             files.discard()
 
 
-async def _publish_set(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Outcome:
+async def _publish(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Outcome:
+    publication = await _planned(context, change, prepared, files) if change.files else None
+    intended = Outcome(context.current.version, contents=await asyncio.to_thread(files.contents) if files else ())
+    if text := prepared.text:
+        texts = prepared.texts.ending_in(text.stamped.document)
+        intended = replace(intended, version=text.stamped.version, former=prepared.base, texts=texts)
+    async with context.recorder.entry(change, intended) as entry:
+        if publication:
+            outcome = await _publish_files(context, change, prepared, intended, files, publication)
+        else:
+            outcome = await (_publish_applied if prepared.plan else _publish_text)(context, change, prepared, intended)
+        if text:
+            with_files = bool(prepared.files) and not outcome.live
+            published = Published(outcome.version, change.author, prepared.before, text.stamped.document, outcome.live, with_files)
+            context.unloaded.append(published)
+        return context.recorder.ended(entry, scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW))
+
+
+async def _planned(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Publication:
+    """Return how files are applied, and with a text why it cannot be live. Raises Forbidden."""
     text, may_reload = prepared.text, prepared.may_reload
     if files is not prepared.files:
         may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
@@ -277,15 +254,51 @@ async def _publish_set(context: CommitContext, change: Change, prepared: Prepare
         reasons = [*await process.why_not_live(context, change, text.stamped, prepared.before), *reasons]
     if reasons and not may_reload:
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {reasons[0]}")
-    contents = await context.foreseen(await asyncio.to_thread(files.contents), change.author) if files else ()
     reloads = change.reload in (Reload.AUTO, Reload.NOW)
-    publication = Publication(context, files.stores, plans, reasons, may_reload=reloads, partial=files.partial)
+    return Publication(context, files.stores, plans, reasons, may_reload=reloads, partial=files.partial)
+
+
+async def _publish_text(context: CommitContext, change: Change, prepared: Prepared, intended: Outcome) -> Outcome:
+    """Replace the configuration, then send the commands of its change."""
+    text = await _replace_file(context, change, prepared)
+    applied = await process.apply(context, change, text.stamped, *prepared.texts)
+    for reason in applied.reasons:
+        log.info("version %d needs a reload: %s", intended.version, reason)
+    outcome = replace(intended, members=applied.members)
+    if applied.reasons or change.reload is Reload.NONE:
+        return replace(outcome, reasons=tuple(applied.reasons))
+    if (waited := context.pending) and not context.running.is_current and (change.is_whole or header.same_text(*prepared.texts)):
+        return replace(outcome, reload_id=waited)
+    return replace(outcome, live=True, commands=applied.commands)
+
+
+async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, intended: Outcome) -> Outcome:
+    """Send the commands of the change, then replace the configuration. Raises Untaken, with nothing changed."""
+    text, plan = prepared.text, prepared.plan
+    assert text
+    assert plan
+    syncing = asyncio.ensure_future(asyncio.to_thread(text.draft.sync))
+    try:
+        async with process.applied(context, plan, prepared.before, text.stamped):
+            await syncing
+            await _replace_file(context, change, prepared)
+    finally:
+        # The caller discards the draft.
+        await asyncio.gather(syncing, return_exceptions=True)
+    return replace(intended, live=True, commands=plan.texts, members=process.corrected(plan))
+
+
+async def _publish_files(
+    context: CommitContext, change: Change, prepared: Prepared, intended: Outcome, files: FileSet, publication: Publication
+) -> Outcome:
+    """Replace stored files, and the configuration where that changes too, and apply them. Raises NotTaken, with nothing changed."""
+    text, applied = prepared.text, process.Applied()
     if files:
         await publication.begin(files.drafts, context.current.fingerprint if text else "")
-    applied = process.Applied()
     if text:
         try:
-            await _replace_file(context, change, prepared, text)
+            await context.observe()
+            await _replace_file(context, change, prepared)
         except Exception:
             await publication.undo()
             raise
@@ -295,18 +308,17 @@ async def _publish_set(context: CommitContext, change: Change, prepared: Prepare
         await publication.finish()
     await publication.settle()
     reasons = [*publication.to_reload]
-    is_live = not (publication.reasons or reasons)
-    commands = (*applied.commands, *(said for plan in plans.values() for step in plan.steps for said in step.texts)) if is_live else ()
-    version = text.stamped.version if text else context.current.version
-    return Outcome(version, reasons=tuple(reasons), live=is_live, contents=contents, commands=commands, members=applied.members)
+    if publication.reasons or reasons:
+        return replace(intended, reasons=tuple(reasons), members=applied.members)
+    steps = (said for plan in publication.plans.values() for step in plan.steps for said in step.texts)
+    return replace(intended, live=True, commands=(*applied.commands, *steps), members=applied.members)
 
 
-async def _replace_file(context: CommitContext, change: Change, prepared: Prepared, text: NewText) -> None:
-    """Makes the draft the file. Raises Conflict, Overtaken and WriteFailed, with nothing changed."""
-    current, stamped = context.current, text.stamped
-    if prepared.plan is None:
-        # What HAProxy has taken already was observed with its commands.
-        await context.observe()
+async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> NewText:
+    """Make the draft the file, and return it. Raises Overtaken and WriteFailed, with nothing changed."""
+    current, text = context.current, prepared.text
+    assert text
+    stamped = text.stamped
     await _refuse_overtaken(context, change, prepared)
     if context.running.is_current:
         context.unloaded.clear()
@@ -327,6 +339,7 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
     if change.transaction_id:
         context.transactions.succeed(change.transaction_id)
         context.transactions.outdate_older(prepared.base)
+    return text
 
 
 async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Prepared) -> None:

@@ -14,11 +14,11 @@ from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.check.run import checks
-from haproxy_native.commit.change import Change, Content, Published
+from haproxy_native.commit.change import Change, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.ports import Kept, Observers
+from haproxy_native.commit.ports import Kept, Observers, Recorder
 from haproxy_native.commit.running import Running
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.disk.backups import Backups
@@ -48,7 +48,7 @@ class CommitContext:
     Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every change that sends
     commands; one of the process alone takes no other.
 
-    `observers` take part in commits and reloads; they join while they are open.
+    `observers` take part in commits and reloads, and the `recorder` keeps entries of changes; they join while they are open.
 
     With `read_only` no change is made: each raises Forbidden.
 
@@ -71,6 +71,7 @@ class CommitContext:
     stores: Mapping[str, FileStore] = field(default_factory=dict)
     events: Events = field(default_factory=Events)
     observers: Observers = field(default_factory=Observers)
+    recorder: Recorder = field(default_factory=Recorder)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -85,18 +86,6 @@ class CommitContext:
     def kept_members(self, change: Change) -> Kept:
         """The members that a change of claimed servers leaves as others have set them in the process; none if it claims none."""
         return dict(self.observers.kept_members()) if change.claimed else {}
-
-    async def require_room(self, by: Author, size: int = 0) -> None:
-        """Raises Unrecorded if the history cannot take an entry of a client. What the server changes by itself is not refused."""
-        if by.request_id:
-            await self.observers.require_room(size)
-
-    async def foreseen(self, contents: Sequence[Content], by: Author | None = None) -> Sequence[Content]:
-        """Let the history store what these files hold before they change. Raises Unrecorded if it has no room for an entry by `by`."""
-        if by:
-            await self.require_room(by, sum(len(data) for content in contents for data in (content.before, content.after) if data))
-        await self.observers.before_files(contents)
-        return contents
 
     @property
     def pending(self) -> str | None:

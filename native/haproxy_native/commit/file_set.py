@@ -85,7 +85,8 @@ class FileSet:
         Raises Overtaken where that is not what was judged, or where a file is not what was read, and what refuses an operation.
         """
         if not any(operation.reads_process for operation in self.operations):
-            await asyncio.to_thread(self._compare)
+            if self.operations:
+                await asyncio.to_thread(self._compare)
             return self
         now = await drafted(self.context, self.operations)
         if self.made and await asyncio.to_thread(self._contents) != await asyncio.to_thread(now._contents):

@@ -1,17 +1,69 @@
-"""`Observer`: what takes part in commits and reloads beside file and process, such as a history or tests that a change has to pass.
+"""What takes part in commits and reloads beside file and process.
 
-`Observers` asks all of them, in the order in which they have joined.
+A `Recorder` has an entry of every change, which is begun before the change and ended after it. An `Observer` may refuse a change, as tests
+that it has to pass do; `Observers` asks all of them, in the order in which they have joined.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
-from haproxy_native.commit.change import Candidate, Change, Content, Outcome
+from haproxy_native.commit.change import Candidate, Change, Outcome
 from haproxy_native.planning.observed import Unlike
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
 # Members that are to stay in the process otherwise than the configuration says, by backend and server.
 Kept = Mapping[tuple[str, str], Collection[str]]
+
+
+@dataclass
+class Begun:
+    """An entry that was begun. `id`: None where there is none, or where it waits for the disk.
+
+    `intended`: what the change is to do, as far as that is known before: its version, texts and contents.
+    """
+
+    change: Change
+    intended: Outcome
+    id: int | None = None
+
+
+class Recorder:
+    """Keeps nothing; a subclass keeps an entry of every change, by which one that a kill cuts off is found."""
+
+    @asynccontextmanager
+    async def entry(self, change: Change, intended: Outcome) -> AsyncIterator[Begun]:
+        """Begin an entry; the body makes the change and calls `ended`. An entry whose body raises is abandoned. Raises Unrecorded."""
+        begun = await self.begin(change, intended)
+        try:
+            yield begun
+        except BaseException:
+            await self.abandon(begun)
+            raise
+
+    async def begin(self, change: Change, intended: Outcome) -> Begun:
+        """Return an entry that is on disk. Raises Unrecorded where the change of a client cannot be entered."""
+        return Begun(change, intended)
+
+    def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+        """Enter what has become of a change that was made; return its outcome with the id of the entry. Raises nothing."""
+        return outcome
+
+    async def abandon(self, begun: Begun) -> None:
+        """The change has failed: its entry goes, unless the files tell that it was made nevertheless. Raises nothing."""
+
+    async def add(self, change: Change, outcome: Outcome) -> int | None:
+        """Enter a change of the process alone, once it is made; return the id of the entry, None where there is none. Raises nothing."""
+        return None
+
+    async def entry_of(self, version: int) -> int | None:
+        """Return the id of the entry of a version; None where it is not known. Raises nothing."""
+        return None
+
+    async def text_of(self, version: int) -> bytes | None:
+        """Return the text of a version; None where it is not known. Raises nothing."""
+        return None
 
 
 class Observer:
@@ -30,27 +82,6 @@ class Observer:
         Returns what was wrong before the change and is so still, by name.
         """
         return ()
-
-    async def require_room(self, size: int) -> None:
-        """Before a client's change of the configuration or of files, with the bytes that they will hold. Raises Unrecorded to refuse it."""
-
-    async def before_files(self, contents: Sequence[Content]) -> None:
-        """Before stored files change, with what they hold and will hold. Raises nothing."""
-
-    async def committed(self, change: Change, outcome: Outcome) -> int | None:
-        """After a change, before its locks are released and before it is answered. Raises nothing.
-
-        Returns the id of its entry, None where there is none yet.
-        """
-        return None
-
-    async def entry_of(self, version: int) -> int | None:
-        """The id of the entry of a version; None where it is not known. Raises nothing."""
-        return None
-
-    async def text_of(self, version: int) -> bytes | None:
-        """The text of a version; None where it is not known. Raises nothing."""
-        return None
 
     async def loading(self, document: Document) -> None:
         """Before HAProxy is made to load a text."""
@@ -92,30 +123,6 @@ class Observers(Observer):
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
         return [name for observer in self._all for name in await observer.judge(candidate)]
-
-    async def require_room(self, size: int) -> None:
-        for observer in self._all:
-            await observer.require_room(size)
-
-    async def before_files(self, contents: Sequence[Content]) -> None:
-        for observer in self._all:
-            await observer.before_files(contents)
-
-    async def committed(self, change: Change, outcome: Outcome) -> int | None:
-        ids = [await observer.committed(change, outcome) for observer in self._all]
-        return next(filter(None, ids), None)
-
-    async def entry_of(self, version: int) -> int | None:
-        for observer in self._all:
-            if entry := await observer.entry_of(version):
-                return entry
-        return None
-
-    async def text_of(self, version: int) -> bytes | None:
-        for observer in self._all:
-            if (text := await observer.text_of(version)) is not None:
-                return text
-        return None
 
     async def loading(self, document: Document) -> None:
         for observer in self._all:

@@ -34,6 +34,7 @@ from haproxy_native.errors import (
     RuntimeAbsent,
     RuntimeFailure,
     Unconfirmed,
+    Unrecorded,
     Unusable,
     WriteFailed,
 )
@@ -41,7 +42,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returning
 from haproxy_native.planning.touches import CHANGE, changed
-from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -80,8 +81,6 @@ class Confirmations(Observer):
         self._changed = asyncio.Event()
         self._ledger = ConfirmationLedger(database, self._changed.set)
         self._works = Background("the confirmations")
-        if (waiting := self._ledger.waiting) and waiting.status == OPEN:
-            history.author_of_unseen = Author(OUTSIDE, confirmation=waiting.id)
         self._lock, self._was_open = asyncio.Lock(), ""
         # What was logged last, and when, by the monotonic clock.
         self._logged = ("", 0.0)
@@ -147,18 +146,20 @@ class Confirmations(Observer):
 
         Its time begins at the end. Raises Unconfirmed while there is another.
 
-        Without the history nothing could be rolled back: raises Unrecorded, with no confirmation stored, if it can take no entry.
+        Raises Unrecorded, with no confirmation stored, where the database takes none: without it nothing could be rolled back.
 
         A `guard` rolls it back as soon as it is violated. HAProxy must answer then: raises RuntimeFailure.
 
         Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
         """
         self.admit(Change(author=by))
-        await self._context.require_room(by)
         before = await self._guard_watch.read() if guard and self._guard_watch else None
         self.admit(Change(author=by))
         members = asdict(guard) if guard else None
-        made = await self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
+        try:
+            made = await self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members, identity=by.identity))
+        except Unusable as error:
+            raise Unrecorded(error.detail) from error
         try:
             yield replace(by, confirmation=made.id, is_urgent=True)
         except BaseException:

@@ -173,9 +173,12 @@ class Database:
         """
         return await self._wait(partial(self._work, work))
 
-    async def write(self, work: Work[Result], part: str = "") -> Result | None:
-        """Return what the work returns; None if it waits in memory, or has failed by a mistake. `part`: whose write it is."""
-        return await self._wait(partial(self._write, work, part))
+    async def write(self, work: Work[Result], part: str = "", *, waits: bool = True) -> Result | None:
+        """Return what the work returns; None if it waits in memory, or has failed by a mistake. `part`: whose write it is.
+
+        Without `waits` it is not kept where the disk does not take it: raises Unusable.
+        """
+        return await self._wait(partial(self._write, work, part, waits=waits))
 
     async def catch_up(self, part: str = "") -> None:
         """Writes what waits in memory. Raises Unusable if the disk does not take what is of this part; of any without one."""
@@ -194,10 +197,6 @@ class Database:
             raise self._closed() from None
         return await asyncio.shield(running)
 
-    async def require_room(self, size: int) -> None:
-        """Raises Unusable if it cannot be opened, or its disk has no room for so many bytes."""
-        await self.run(lambda _: room.check(self.directory, size))
-
     def read(self, work: Work[Result]) -> Result:
         """As `run`, but blocks. Raises Unusable for rows that are no values of their part as well."""
         try:
@@ -205,9 +204,9 @@ class Database:
         except (ValueError, TypeError, KeyError) as error:
             raise Unusable(f"the database {self.directory / STATE} cannot be used: {error!r}; {_REMEDY}") from error
 
-    def post(self, work: Work[object]) -> None:
+    def post(self, work: Work[object], part: str = "") -> None:
         """Has a write done, without waiting for it."""
-        self._submit_if_open(partial(self._write, work))
+        self._submit_if_open(partial(self._write, work, part))
 
     def close(self) -> None:
         """Blocks until all is done that was submitted. Again is harmless."""
@@ -239,12 +238,15 @@ class Database:
                 self._try_again_later()
         return self._carry_out(work)
 
-    def _write(self, work: Work[Result], part: str = "") -> Result | None:
+    def _write(self, work: Work[Result], part: str = "", *, waits: bool = True) -> Result | None:
         own = _Write(work, part)
         self._waiting.append(own)
         try:
             self._carry_out(self._catch_up)
         except Unusable as error:
+            if not waits:
+                self._waiting.remove(own)
+                raise
             self._reason = str(error)
             log.error("%s", self.trouble)
             self._try_again_later()

@@ -1,9 +1,10 @@
-"""`History`: enters every change into the journal before it is answered, and reads it back.
+"""`History`: enters every change into the journal, and reads it back.
 
-A client's change of the configuration or of a file is refused if the disk has no room for
-its entry, or if earlier entries could not be written. Nothing is reserved: if writing an entry fails nevertheless, the change stays, the
-failure is logged, and the entry waits in memory until the next one is written. Changes of the process alone, and those that the server
-makes by itself, are never refused.
+The entry of a change of files is begun, on disk, before the first of them is written, and ended when the change is made. So a change that a
+kill cuts off is found at the next start, with its author: by what the files hold its entry is ended, or removed (`_settle`).
+
+A client's change of files is refused if its entry, or an earlier one, cannot be written. The entry of a change that the server makes by
+itself, or of the process alone, waits in memory then.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import Change, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
-from haproxy_native.commit.ports import Observer
+from haproxy_native.commit.ports import Begun, Recorder
 from haproxy_native.disk.database import Database, State
 from haproxy_native.disk.ownership import owner_of
 from haproxy_native.editing import header, patches
@@ -40,8 +41,6 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LONGEST_REASON = 1_000
-# Room on the disk that an entry of a small change takes, generously.
-ENTRY_BYTES = 1 << 18
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
 # What the journal may raise, for the disk or for what is not kept any more.
@@ -50,7 +49,7 @@ Result = TypeVar("Result")
 Key = TypeVar("Key")
 
 
-class History(Observer):
+class History(Recorder):
     """Within `async with` every change of the context is entered."""
 
     def __init__(
@@ -71,51 +70,90 @@ class History(Observer):
         # What is done behind the answers, in this order.
         self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._works = Background("the history")
-        # Whose a change is that nobody has entered: of others, or one that was cut off before it was.
-        self.author_of_unseen = Author(OUTSIDE)
-        # The configuration as it was found, and as the journal had it then.
-        self._first = b""
+        # The configuration as it was found, and as the journal had it then; the entries that a former process has begun.
+        self._first, self._cut_off = b"", list[int]()
         self._known: Content | None = None
         context.events.listen(self._heard)
 
     async def __aenter__(self) -> Self:
         self._is_open = True
-        self.context.observers.add(self)
+        self.context.recorder = self
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.context.observers.remove(self)
+        self.context.recorder = Recorder()
         await self._works.stop()
         self._is_open = False
 
     # -- entering
 
-    async def before_files(self, contents: Sequence[Content]) -> None:
-        """So that a change which is cut off before it is entered is found by what the file held before."""
+    async def begin(self, change: Change, intended: Outcome) -> Begun:
+        """Return an entry that is on disk. Raises Unrecorded where the change of a client cannot be entered."""
+        begun, is_client = Begun(change, intended), bool(change.author.request_id)
+
+        def add(state: State) -> None:
+            made = self._record(change, intended)
+            begun.id = self._journal(state).add(replace(made, entry=replace(made.entry, outcome="")))
+
         try:
             await self._take_up()
-            for content in contents:
-                await self.ask(Journal.know, content)
+            for content in intended.contents:
+                await self._add_unseen(content.path, content.before)
+            await self._database.write(add, PART, waits=not is_client)
         except UNREADABLE as error:
-            log.error("the history does not take what files hold: %s", error)
+            if is_client:
+                raise Unrecorded(error.detail) from error
+            await self._database.write(add, PART)
+        return begun
 
-    async def require_room(self, size: int) -> None:
-        """Raises Unrecorded if the journal is damaged, earlier entries wait, or the disk has no room for this many bytes of content."""
-        try:
-            await self.catch_up()
-            await self._database.require_room(ENTRY_BYTES + size)
-        except Unusable as error:
-            raise Unrecorded(error.detail) from error
+    def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+        """End an entry; return the outcome with its id."""
+        self._close(begun, (outcome.kind, outcome.reload_id), outcome)
+        return replace(outcome, entry=begun.id)
 
-    async def committed(self, change: Change, outcome: Outcome) -> int | None:
-        """The id of the entry; None where it waits in memory."""
+    async def abandon(self, begun: Begun) -> None:
+        """End the entry of a change that has failed if files were written nevertheless; else remove it."""
+        intended, current = begun.intended, self.context.current
+        is_made = bool(intended.texts and intended.texts.after is current.document)
+        self._close(begun, self._became() if is_made or await self._are_made(intended.contents) else None, intended)
+
+    def _close(self, begun: Begun, became: tuple[str, str | None] | None, outcome: Outcome) -> None:
+        """`became`: the outcome of the entry, and the id of the reload that it waits for; None if nothing was changed."""
+        loop = asyncio.get_running_loop()
+
+        def close(state: State) -> None:
+            journal, id_ = self._journal(state), begun.id
+            if id_ is None:
+                return
+            if became is None:
+                return journal.remove(id_)
+            journal.end(id_, *became, outcome.members)
+            kind = CONFIGURATION if outcome.texts else FILE
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._entered, id_, kind, outcome))
+
+        self._database.post(close, PART)
+
+    async def _are_made(self, contents: Sequence[Content]) -> bool:
+        """Whether a stored file is what a change makes of it."""
+        return any([each.is_kept and each.before != each.after == await self.current(each.path) for each in contents])
+
+    def _became(self) -> tuple[str, str | None]:
+        """What has become of a change of files of which nothing but these is known."""
+        context = self.context
+        if context.pending:
+            return "scheduled", context.pending
+        return ("live" if context.running.is_current and not context.ledger.waits else "written"), None
+
+    async def add(self, change: Change, outcome: Outcome) -> int | None:
+        """Enter a change of the process alone; return the id of the entry, None where it waits in memory."""
+        return await self._add(partial(self._record, change, outcome), outcome)
+
+    def _record(self, change: Change, outcome: Outcome) -> Record:
         current = self.context.current
-        record = partial(entries.record, self._editor, change, outcome, str(current.path), current.version, time.time())
-        for content in outcome.contents:
-            await self._add_unseen(content.path, content.before)
-        return await self._add(record, outcome)
+        return entries.record(self._editor, change, outcome, str(current.path), current.version, time.time())
 
     async def entry_of(self, version: int) -> int | None:
         return await self._found(versions.newest, version)
@@ -191,9 +229,23 @@ class History(Observer):
                 await self.ask(lambda journal: journal.last)
                 with suppress(Missing):
                     await self._enter_unseen()
-                self._is_started, self.author_of_unseen = True, Author(OUTSIDE)
+                self._is_started = True
+
+    async def _settle(self, id_: int) -> None:
+        """End an entry whose change a kill has cut off if files are what it makes of them; else remove it."""
+        contents = await self.ask(Journal.contents, id_)
+        main = next((content for content in contents if not content.object), None)
+        if main and main.after == self._first:
+            self._known = main
+        if (main and self._known is main) or await self._are_made([content for content in contents if content is not main]):
+            await self.ask(Journal.end, id_, *self._became())
+        else:
+            await self.ask(Journal.remove, id_)
 
     async def _enter_unseen(self) -> None:
+        while self._cut_off:
+            await self._settle(self._cut_off[0])
+            del self._cut_off[0]
         await self._add_other(self._known, str(self.context.current.path), self._first)
         await self.ask(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
         for path in await self.ask(Journal.paths):
@@ -233,7 +285,7 @@ class History(Observer):
         """Enters a change from what is known of a file to what it held."""
         if known is None or not known.is_kept or known.after == now:
             return
-        entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, self.author_of_unseen, owner_of(Path(path)))
+        entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, Author(OUTSIDE), owner_of(Path(path)))
         content, objects = replace(known, before=known.after, after=now), [known.object]
         if path == str(self.context.current.path):
             before, after = await beside(Document.parse, known.after or b""), await beside(Document.parse, now or b"")
@@ -310,6 +362,7 @@ class History(Observer):
         with suppress(TimeoutError, *UNREADABLE):
             async with asyncio.timeout(SETTLE_SECONDS):
                 await self._take_up()
+                await self.catch_up()
                 self._behind.put_nowait(tell)
                 await are_known.wait()
 
@@ -322,5 +375,5 @@ class History(Observer):
         if not self._was_read:
             with suppress(Missing):
                 self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
-            self._was_read = True
+            self._cut_off, self._was_read = journal.open(), True
         return journal

@@ -1,7 +1,10 @@
 """The tables of the history. Every method blocks and raises sqlite3.Error.
 
-An entry is never rewritten: the outcome of its reload is a row of its own, by the reload's id, and its effects are added when they are
-computed. Private keys are in keys.db.
+An entry is begun before its change is made, with what the files held and will hold, and ended or removed after it; until then it is in
+`begun` and not in `entry`. One that a kill has left there is ended or removed by what the files hold (`History`).
+
+An entry that has ended is never rewritten: the outcome of its reload is a row of its own, by the reload's id, and its effects are added
+when they are computed. Private keys are in keys.db.
 """
 
 import json
@@ -23,12 +26,13 @@ from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
 
 _STATEMENTS = """\
-CREATE TABLE entry (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
+CREATE TABLE begun (
+    id INTEGER PRIMARY KEY, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
     outcome TEXT NOT NULL, owner TEXT NOT NULL, reload TEXT, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
     message TEXT NOT NULL,
     cause TEXT NOT NULL, confirmation TEXT NOT NULL, members BLOB NOT NULL
 );
+CREATE VIEW entry AS SELECT * FROM begun WHERE outcome != '';
 CREATE TABLE file (
     entry INTEGER NOT NULL, object TEXT NOT NULL, path TEXT NOT NULL, secret INTEGER NOT NULL, is_kept INTEGER NOT NULL,
     PRIMARY KEY (entry, path)
@@ -78,13 +82,13 @@ class Journal:
     # -- adding
 
     def add(self, record: Record) -> int:
-        """The id of the new entry, which is on disk when this returns."""
+        """Return the id of the new entry, which is on disk when this returns. Without an outcome it has only begun."""
         entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
         with self._state.transaction():
             members = _packed([asdict(member) for member in record.members])
             made = (self.last, entry.time, entry.version, entry.kind, entry.outcome, entry.owner, entry.reload_id)
             row = (*made, *_by(entry.author), members)
-            statement = f"INSERT INTO entry (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
+            statement = f"INSERT INTO begun (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
             added = int(self._state.execute(statement, row).lastrowid or 0)
             for content in record.contents:
                 secret = content.path in secrets
@@ -103,6 +107,25 @@ class Journal:
             self._state.keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
             for secret in secrets:
                 contents.hold(self._state.keys, entry, secret.path, secret.before, secret.after)
+
+    def end(self, entry: int, outcome: str, reload_id: str | None, members: Sequence[Member] = ()) -> None:
+        """End an entry; after a loss of power it may have begun only."""
+        with self._state.transaction(is_synced=False):
+            values = outcome, reload_id, self.last, _packed([asdict(member) for member in members]), entry
+            self._state.execute("UPDATE begun SET outcome = ?, reload = ?, parent = ?, members = ? WHERE id = ?", values)
+            self._touch(entry, [member.object for member in members])
+
+    def remove(self, entry: int) -> None:
+        """Remove an entry that has begun; its change was not made."""
+        with self._state.keys.transaction(is_synced=False):
+            self._state.keys.execute("DELETE FROM held WHERE entry = ?", (entry,))
+        with self._state.transaction(is_synced=False):
+            for table, column in (("begun", "id"), ("file", "entry"), ("touched", "entry"), ("held", "entry")):
+                self._state.execute(f"DELETE FROM {table} WHERE {column} = ?", (entry,))
+
+    def open(self) -> list[int]:
+        """Return the ids of the entries that have begun only, the oldest first."""
+        return [entry for (entry,) in self._state.execute("SELECT id FROM begun WHERE outcome = '' ORDER BY id")]
 
     def know(self, content: Content) -> None:
         """Keeps what a file holds before the first change that is entered; on disk when this returns."""
@@ -320,7 +343,7 @@ class Journal:
             return
         with self._state.transaction():
             self._state.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
-            for table, column in (("entry", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
+            for table, column in (("begun", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
                 self._state.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
             contents.forget(self._state, below)
         with self._state.keys.transaction():

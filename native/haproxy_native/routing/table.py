@@ -91,18 +91,18 @@ class TestTable:
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
         object_ = spelled(KIND, name)
         touched = [Touch(object_, verb, frozenset((ANY,)))]
-        change = ChangeBeside(object_, partial(self._attempt, name, wanted), touched)
+
+        def content() -> Content:
+            now = self.content(name)
+            return Content(object_, object_, now, wanted(now))
+
+        change = ChangeBeside(content, partial(self._store, name), self._lock, object_, touched)
         return await commit(self._context, Change([change], author=author))
 
-    async def _attempt(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
-        async with self._lock:
-            before = self.content(name)
-            after, object_ = wanted(before), spelled(KIND, name)
-            contents = await self._context.foreseen([Content(object_, object_, before, after)])
-            await self._database.run(partial(_store, name, after))
-            rows = {other: data for other, data in self._known().items() if other != name}
-            self._rows = rows if after is None else rows | {name: after}
-            return Outcome(self._context.current.version, live=True, contents=contents)
+    async def _store(self, name: str, data: bytes | None) -> None:
+        await self._database.run(partial(_store, name, data))
+        rows = {other: kept for other, kept in self._known().items() if other != name}
+        self._rows = rows if data is None else rows | {name: data}
 
 
 def _read(state: State) -> dict[str, bytes]:

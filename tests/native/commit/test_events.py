@@ -2,6 +2,7 @@
 
 import getpass
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.events import Committed, Edited, Event, Events, Validated
-from haproxy_native.commit.ports import Observer
+from haproxy_native.commit.ports import Begun, Recorder
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.request_context import NOBODY, OUTSIDE, Author
@@ -62,19 +63,25 @@ def test_a_commit_is_an_event_with_its_change_and_its_effects(tmp_path: Path) ->
     run(work())
 
 
-def test_the_journal_is_written_before_a_commit_is_answered(tmp_path: Path) -> None:
+def test_an_entry_is_begun_before_a_change_and_ended_before_it_is_answered(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             events, entries = heard(engine), list[tuple[str, int]]()
 
-            class Journal(Observer):
-                async def committed(self, change: Change, outcome: Outcome) -> None:
-                    assert not [event for event in events if isinstance(event, Committed)] and engine.context.lock.locked()
-                    entries.append((change.author.name, outcome.version))
+            class Recording(Recorder):
+                async def begin(self, change: Change, intended: Outcome) -> Begun:
+                    assert not entries and engine.context.lock.locked() and (tmp_path / "haproxy.cfg").read_text() == "global\n"
+                    entries.append((change.author.name, intended.version))
+                    return Begun(change, intended)
 
-            engine.context.observers.add(Journal())
-            await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
+                def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+                    assert entries and engine.context.lock.locked() and "backend b" in (tmp_path / "haproxy.cfg").read_text()
+                    assert not [event for event in events if isinstance(event, Committed)]
+                    return replace(outcome, entry=7)
+
+            engine.context.recorder = Recording()
+            assert (await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)).entry == 7
             assert entries == [("", 2)] and [event for event in events if isinstance(event, Committed)]
 
     run(work())

@@ -7,12 +7,12 @@ import pytest
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.change import Change, ChangeBeside, Outcome, Reload
+from haproxy_native.commit.change import Change, Content, Reload
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import changed
 from haproxy_native.request_context import Author
-from tests.native.engines import ByFunction, adding, push, run, running_engine
+from tests.native.engines import ByFunction, adding, beside, push, run, running_engine
 
 EVERY = frozenset(("create", "change", "delete"))
 OWN, QUIET = Rights(("own",), (Rule("backend/own_*", EVERY),)), Rights(("quiet",), (Rule("**", EVERY, reloads=False),))
@@ -69,10 +69,10 @@ def test_the_process_and_other_files(tmp_path: Path) -> None:
             async def apply() -> None:
                 done.append("process")
 
-            async def attempt() -> Outcome:
+            async def store(data: bytes | None) -> None:
                 done.append("file")
-                return Outcome(1)
 
+            content = Content("spoe/a", str(tmp_path / "a"), None, b"x")
             ann = Author("ann", rights=Rights(("weights",), (Rule("backend/*/server/*", EVERY, frozenset(("weight",))),)))
             await change_process(engine.context, "backend/b/server/s", apply, [changed("backend/b/server/s", ["weight"])], author=ann)
             of_server = partial(changed, "backend/b/server/s")
@@ -80,7 +80,7 @@ def test_the_process_and_other_files(tmp_path: Path) -> None:
                 with pytest.raises(Forbidden, match="may not change"):
                     await change_process(engine.context, "backend/b/server/s", apply, touched, author=ann)
             with pytest.raises(Forbidden, match="spoe/a"):
-                await commit(engine.context, Change([ChangeBeside("spoe/a", attempt, [changed("spoe/a", ["x"])])], author=ann))
+                await commit(engine.context, Change([beside(content, store, [changed("spoe/a", ["x"])])], author=ann))
             assert done == ["process"]
 
     run(work())

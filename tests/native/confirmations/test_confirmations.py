@@ -20,7 +20,7 @@ from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFaile
 from haproxy_native.history.entries import Record
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returned, Returning
-from haproxy_native.request_context import NOBODY, Author
+from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from tests.databases import damage, stored
 from tests.native.engines import ByFunction, adding, run, substituting
@@ -37,8 +37,8 @@ async def confirming(directory: Path, watch: Watch | None = None):
             yield engine, confirmations, reported
 
 
-async def cut_off(*given: object) -> None:
-    """As by a kill before the change is entered."""
+def cut_off(*given: object) -> None:
+    """As by a kill before the entry of a change that was made has ended."""
 
 
 async def over(confirmations: Confirmations, id_: str) -> Confirmation:
@@ -199,14 +199,12 @@ def test_over_a_restart(tmp_path: Path) -> None:
 
 
 def test_a_kill_before_the_outcome_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The change has no entry of its own then: what is found at the start is taken for it."""
-
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             await engine.amend([ByFunction(adding("a"))], author=ANN)
             await confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
-            monkeypatch.setattr(confirmations._history, "committed", cut_off)
-            await engine.amend([ByFunction(adding("b"))], author=NOBODY)
+            monkeypatch.setattr(confirmations._history, "_close", cut_off)
+            await engine.amend([ByFunction(adding("b"))], author=replace(ANN, confirmation="1"))
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert confirmations.get("1").status == PENDING != OPEN
             assert (await over(confirmations, "1")).status == RETURNED
@@ -326,11 +324,8 @@ def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     run(work())
 
 
-@pytest.mark.parametrize("is_killed", [False, True])
-def test_a_history_that_takes_nothing_for_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_killed: bool
-) -> None:
-    """The change waits for its confirmation all the same; after a kill it is one that was cut off."""
+def test_a_history_that_takes_nothing_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change that it takes no entry of is not made: there is nothing to confirm."""
     add, is_full = Journal.add, [True]
 
     def full(journal: Journal, record: Record) -> int:
@@ -340,25 +335,15 @@ def test_a_history_that_takes_nothing_for_a_while(
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            await engine.amend([ByFunction(adding("a"))], author=ANN)
             monkeypatch.setattr(Journal, "add", full)
-            async with confirmations.opened(ANN, 60) as made:
-                await engine.amend([ByFunction(adding("b"))], author=made)
-            assert confirmations.get(made.confirmation).status == PENDING
-            assert "1 writes wait in memory" in caplog.text
-            with pytest.raises(Unusable):
-                await confirmations.extend(made.confirmation, 60, ANN)
-            if not is_killed:
-                is_full.clear()
-                await confirmations.extend(made.confirmation, 0, ANN)
-                assert (await over(confirmations, made.confirmation)).status == RETURNED
-                assert "backend b" not in text(engine) and "backend a" in text(engine)
-        if is_killed:
+            with pytest.raises(Unrecorded, match="disk is full"):
+                async with confirmations.opened(ANN, 60) as made:
+                    await engine.amend([ByFunction(adding("b"))], author=made)
+            assert confirmations.get(made.confirmation).status == VOID and "backend b" not in text(engine)
             is_full.clear()
-            async with confirming(tmp_path) as (engine, confirmations, _):
-                await confirmations.extend(made.confirmation, 0, ANN)
-                assert (await over(confirmations, made.confirmation)).status == RETURNED
-                assert "backend b" not in text(engine) and "backend a" in text(engine)
+            async with confirmations.opened(ANN, 0) as made:
+                await engine.amend([ByFunction(adding("c"))], author=made)
+            assert (await over(confirmations, made.confirmation)).status == RETURNED and "backend c" not in text(engine)
 
     run(work())
 
@@ -375,8 +360,8 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, m
                 await put(engine, "a.http", b"older\n", ANN)
                 await put(engine, "a.http", b"old\n", ANN)
             await confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
-            monkeypatch.setattr(confirmations._history, "committed", cut_off)
-            await put(engine, "a.http", b"new\n", NOBODY)
+            monkeypatch.setattr(confirmations._history, "_close", cut_off)
+            await put(engine, "a.http", b"new\n", replace(ANN, confirmation="1"))
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert (await over(confirmations, "1")).status == RETURNED and file.read_bytes() == b"old\n"
 

@@ -202,7 +202,7 @@ def test_a_start_on_a_disk_that_takes_no_writes(tmp_path: Path, spoil: str, capl
             with pytest.raises(Unusable, match=remedy):
                 database.read(lambda state: add("b", state))
             with pytest.raises(Unusable, match=remedy):
-                asyncio.run(database.require_room(1 << 18))
+                asyncio.run(database.write(lambda state: add("b", state), waits=False))
             assert database.read(words) == ["a"]
         if ballast:
             ballast.unlink()

@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Change, ChangeBeside, Content, Member, Outcome
+from haproxy_native.commit.change import Change, Content, Member
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused, Unrecorded, Unusable
@@ -18,7 +18,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import NOBODY, OUTSIDE, Author
 from tests.databases import damage
-from tests.native.engines import ByFunction, adding, run, running_engine
+from tests.native.engines import ByFunction, adding, beside, run, running_engine
 
 TEXT = "global\n"
 
@@ -47,7 +47,7 @@ def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
             ann = Author("ann", "192.0.2.1", "r-1", "why")
             await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             database = sqlite3.connect(state(tmp_path) / "state.db")
-            assert database.execute("SELECT name, message, version FROM entry").fetchall() == [("ann", "why", 2)]
+            assert database.execute("SELECT name, message, version FROM begun").fetchall() == [("ann", "why", 2)]
             (entry,) = await entries(history)
             assert entry.kind == CONFIGURATION
             (content,) = await history.ask(Journal.contents, entry.id)
@@ -154,26 +154,15 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
             ann = Author("ann", "192.0.2.1", "r-1")
             with pytest.raises(Unrecorded, match="the database .* cannot be used"):
                 await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
+            other = Content("spoe/a.cfg", str(tmp_path / "a.cfg"), None, b"x")
             with pytest.raises(Unrecorded, match="the database .* cannot be used"):
-                await commit(engine.context, Change([ChangeBeside("spoe/a.cfg", lambda: pytest.fail("it is made"), ())], author=ann))
+                await commit(engine.context, Change([beside(other, lambda _: pytest.fail("it is made"))], author=ann))
             assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
             await change_process(engine.context, "backend/b/server/a", change, author=ann)
             assert made and "writes wait in memory: the database" in engine.database.trouble
             state(tmp_path).unlink()
             await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and engine.database.trouble == ""
-
-    run(work())
-
-
-def test_a_disk_without_room_is_known_before_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work() -> None:
-        async with recorded(tmp_path) as (engine, _):
-            monkeypatch.setattr("haproxy_native.history.history.ENTRY_BYTES", 1 << 62)
-            ann = Author("ann", "192.0.2.1", "r-1")
-            with pytest.raises(Unrecorded, match="the database .* cannot be used: No space left on device; make room on that disk"):
-                await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
-            assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
 
     run(work())
 
@@ -198,11 +187,11 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
     key = tmp_path / "a.pem"
 
     async def replaced(history: History, before: bytes | None, after: bytes) -> None:
-        async def attempt() -> Outcome:
-            key.write_bytes(after)
-            return Outcome(1, contents=(Content("certificate/a.pem", str(key), before, after),))
+        async def store(data: bytes | None) -> None:
+            key.write_bytes(data or b"")
 
-        await commit(history.context, Change([ChangeBeside("certificate/a.pem", attempt, ())], author=NOBODY))
+        content = Content("certificate/a.pem", str(key), before, after)
+        await commit(history.context, Change([beside(content, store)], author=NOBODY))
 
     async def work() -> None:
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]

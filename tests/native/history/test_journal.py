@@ -84,7 +84,7 @@ def test_a_damaged_database(tmp_path: Path) -> None:
     journal._state.close()
     with sqlite3.connect(tmp_path / "state.db") as database:
         database.execute("UPDATE content SET data = substr(data, 3)")
-        database.execute("UPDATE entry SET members = x'00'")
+        database.execute("UPDATE begun SET members = x'00'")
     again = opened(tmp_path)
     with pytest.raises(sqlite3.DatabaseError, match="is damaged"):
         again.contents(2)

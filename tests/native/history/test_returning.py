@@ -7,7 +7,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.file_operations import EditFiles, PutFile
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Change, ChangeBeside, Content, Member, Outcome, Validation
+from haproxy_native.commit.change import Change, Content, Member, Outcome, Validation
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
@@ -18,7 +18,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.reading import blamed
 from haproxy_native.history.returning import SPOE, Returning
 from haproxy_native.request_context import NOBODY, Author
-from tests.native.engines import ByFunction, adding, run, substituting
+from tests.native.engines import ByFunction, adding, beside, run, substituting
 from tests.native.history.test_history import entries, recorded
 
 
@@ -197,10 +197,10 @@ def test_spoe_files(tmp_path: Path) -> None:
         async with returning(tmp_path) as (engine, history, back, _):
             content = Content("spoe/agents.cfg", str(path), b"# _version=1\n[one]\n", b"# _version=2\n[one]\n[two]\n")
 
-            async def attempt() -> Outcome:
-                return Outcome(2, live=True, contents=[content])
+            async def stands_there(data: bytes | None) -> None:
+                assert data == content.after
 
-            await commit(engine.context, Change([ChangeBeside(content.object, attempt, ())], author=NOBODY))
+            await commit(engine.context, Change([beside(content, stands_there)], author=NOBODY))
             assert (await back.revert(1, author=NOBODY)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n"
             assert (await back.revert(1, author=NOBODY)).outcomes == []
             assert (await back.restore(1, author=NOBODY)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n[two]\n"

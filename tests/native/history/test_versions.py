@@ -26,6 +26,6 @@ def test_a_version_that_has_not_been_has_no_text(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, _):
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
-            assert [await engine.context.observers.text_of(version) is None for version in (1, 2, 7)] == [False, False, True]
+            assert [await engine.context.recorder.text_of(version) is None for version in (1, 2, 7)] == [False, False, True]
 
     run(work())

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.commit.change import Change, Member, Outcome, Reload
-from haproxy_native.commit.ports import Observer
+from haproxy_native.commit.ports import Recorder
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
 from haproxy_native.request_context import NOBODY
@@ -34,11 +34,11 @@ def test_changes_of_the_process_alone_name_what_they_change(maps: Beside) -> Non
     async def work(engine: Engine, live: LiveMap) -> None:
         members: list[Member] = []
 
-        class Entering(Observer):
-            async def committed(self, change: Change, outcome: Outcome) -> None:
+        class Entering(Recorder):
+            async def add(self, change: Change, outcome: Outcome) -> None:
                 members.extend(outcome.members)
 
-        engine.context.observers.add(Entering())
+        engine.context.recorder = Entering()
         await live.set("one", "eins")
         await live.add("/three", "3 x")
         await live.delete("two")
