@@ -15,6 +15,7 @@ An open one of those moves into the database with its first change; what it star
 
 import json
 import re
+import threading
 import time
 from asyncio import Lock
 from collections.abc import Iterator, Mapping, Sequence
@@ -109,6 +110,7 @@ class TransactionStore:
         self._database, self._name, self._directory, self._file, self._outline = database, name, directory, file, outline
         self._bases: dict[str, Document] = {}
         self._ended: dict[str, tuple[float, float]] = {}
+        self._reading = threading.Lock()
 
     def _post(self, work: Work[object]) -> None:
         if self._directory.make:
@@ -170,20 +172,24 @@ class TransactionStore:
 
         Raises Unusable, and OSError for a complete text.
         """
-        if transaction.document is not None:
-            return transaction.document
+        if (known := transaction.document) is not None:
+            return known
+        changes, operations = list[patches.Patch](), list[Edit]()
         if transaction.base is None:
-            document = Document.parse(self.data(transaction), outline=self._outline)
-            # Of several files it may have only some.
-            transaction.operations = [PutDocument(document)]
+            document = base = Document.parse(self.data(transaction), outline=self._outline)
         else:
             base = self.base(transaction.base)
             changes, operations = self._database.read(partial(_changes, transaction.id))
             document = patches.apply(base, changes, self._outline) if changes else base
-            transaction.operations = [*([PutDocument(base)] if transaction.adopted else []), *operations]
-            transaction.changes = len(changes)
-        if transaction.status == IN_PROGRESS:
-            transaction.document = document
+        with self._reading:
+            if transaction.document is not None:
+                # Another thread was first, and what it read may have been changed since.
+                return transaction.document
+            # Of several files a text of another server may have only some.
+            whole = [PutDocument(base)] if transaction.base is None or transaction.adopted else []
+            transaction.operations, transaction.changes = [*whole, *operations], len(changes)
+            if transaction.status == IN_PROGRESS:
+                transaction.document = document
         return document
 
     def base(self, key: str) -> Document:

@@ -7,18 +7,20 @@ import os
 import random
 import signal
 import stat
+import threading
 import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from haproxy_native.changes.operations import ChangeText, PutDocument
 from haproxy_native.disk.database import KEYS, Database
-from haproxy_native.editing import header
+from haproxy_native.editing import header, patches
 from haproxy_native.errors import BadValue, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
@@ -116,6 +118,31 @@ def test_five_hundred_changes(transactions: Transactions, document: Document, di
         changed(transactions, one.id, adding(f"b{number}"))
     assert len(transactions.read(one.id).of_kind("backend")) == 501
     assert opened(directory).read(one.id).text == transactions.read(one.id).text
+
+
+def test_a_change_while_another_thread_reads_the_transaction_of_a_former_process(
+    transactions: Transactions, document: Document, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = transactions.start(document, 7, author=NOBODY)
+    changed(transactions, one.id, adding("b"))
+    again, begun, goes_on = opened(directory), threading.Event(), threading.Event()
+
+    def late(*given: Any) -> Document:
+        monkeypatch.undo()
+        begun.set()
+        assert goes_on.wait(60)
+        return patches.apply(*given)
+
+    monkeypatch.setattr(store.patches, "apply", late)
+    reader = threading.Thread(target=again.sides, args=(one.id,))
+    reader.start()
+    assert begun.wait(60)
+    changed(again, one.id, adding("c"))
+    goes_on.set()
+    reader.join()
+    changed(again, one.id, adding("d"))
+    for found in (again, opened(directory)):
+        assert found.read(one.id).text == TEXT + "".join(f"\nbackend {name}\n" for name in "bcd")
 
 
 def test_a_change_that_fails_changes_nothing(transactions: Transactions, document: Document, directory: Path) -> None:
