@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk.database import STATE, Connection, Database
+from haproxy_native.disk.database import KEYS, STATE, Connection, Database
 
 
 async def damage(database: Database) -> None:
@@ -21,6 +21,12 @@ def stored(directory: Path, table: str) -> str:
     """All rows of a table of the state.db in a directory, as a text; a server may use it."""
     with closing(sqlite3.connect(directory / STATE)) as database:
         return repr(database.execute(f"SELECT * FROM {table}").fetchall())
+
+
+def former_contents(directory: Path) -> int:
+    """How many files' former contents the ledger has in the keys.db of a directory; a server may use it."""
+    with closing(sqlite3.connect(directory / KEYS)) as database:
+        return int(database.execute("SELECT count(*) FROM former").fetchone()[0])
 
 
 @pytest.fixture(autouse=True)

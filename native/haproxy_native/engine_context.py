@@ -49,7 +49,7 @@ def context_of(
         database=database,
         plan=plan or _planner(settings, stores),
         reloads=reloads,
-        ledger=Ledger(settings.storage),
+        ledger=Ledger(database, settings.storage),
         stores=stores,
         events=events,
         read_only=settings.read_only,

@@ -15,6 +15,7 @@ import pytest
 
 from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.quick import PLAIN, Quick
+from tests.databases import former_contents
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import made
@@ -179,7 +180,7 @@ class Changes:
 
     def nothing_is_left_over(self) -> None:
         state = self.sidecar.directory / "dataplane" / "engine"
-        assert [*(state / "former").glob("*"), *state.glob("journals/*/*"), *state.glob("*.manifest")] == []
+        assert former_contents(state / "state") == 0 and [*state.glob("journals/*/*"), *state.glob("*.manifest")] == []
         there = [path.name for each in (self.maps, self.certificates) for path in each.iterdir()]
         assert sorted(there) == ["one.map", "one.pem", "two.map", "two.pem"]
 

@@ -12,6 +12,7 @@ from cryptography import x509
 from haproxy_native.runtime import ssl_answers
 from tests.acceptance.killer import Killer
 from tests.acceptance.quick import SERVICES, Quick
+from tests.databases import former_contents
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site
@@ -101,5 +102,5 @@ def test_file_and_process_agree_after_a_kill(site: TlsSite, count: int, kills: i
             sidecar.start()
             check(changes, whole)
         check(changes, whole)
-        former = sidecar.directory / "dataplane" / "engine" / "former"
-        eventually(lambda: list(former.glob("*")) == [], lambda: list(former.glob("*")))
+        state = sidecar.directory / "dataplane" / "engine" / "state"
+        eventually(lambda: former_contents(state) == 0, lambda: former_contents(state))

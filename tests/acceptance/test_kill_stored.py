@@ -19,6 +19,7 @@ from haproxy_native.history.journal import Journal, Limits
 from haproxy_native.storage import map_file
 from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
+from tests.databases import former_contents
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import made
@@ -105,7 +106,8 @@ class Changes:
         """Whether the history has all that was answered, and of each file what it holds."""
         with closing(database.State(self.sidecar.directory / "dataplane/engine/state")) as state:
             journal = Journal(state, Limits())
-            last = journal.last or 0
+            # Whether it has ended by now or not.
+            last = max([journal.last or 0, *journal.open()])
             known = [(path, journal.at(last, str(path))) for path in self.files]
             return last >= self.answered and all(content is None or content.after == path.read_bytes() for path, content in known)
 
@@ -122,7 +124,7 @@ class Changes:
             self.found.add(found == self.asked)
         self.stands = found
         state = self.sidecar.directory / "dataplane" / "engine"
-        assert [*(state / "former").glob("*"), *state.glob("journals/*/*")] == []
+        assert former_contents(state / "state") == 0 and [*state.glob("journals/*/*")] == []
         assert [path.name for directory in (self.maps, self.certificates) for path in directory.iterdir()] == ["hosts.map", "site.pem"]
         server = self.sidecar.server("one")
         assert server

@@ -6,7 +6,6 @@ reload; else the file is put back to what still runs.
 Live changes may have been made while HAProxy loaded the text; they are made in the new worker as well. The caller holds the lock.
 """
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
@@ -212,5 +211,5 @@ async def _put_back(context: CommitContext) -> None:
     """Puts stored files back, except those that a worker started from outside has read meanwhile."""
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
-    for path in await asyncio.to_thread(context.ledger.put_back):
+    for path in await context.ledger.put_back():
         log.warning("the reload failed; %s holds again what HAProxy has loaded", path)

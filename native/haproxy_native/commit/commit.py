@@ -306,7 +306,7 @@ async def _publish_files(
             applied = await process.apply(context, change, text.stamped, *prepared.texts)
             publication.reasons += applied.reasons
         await publication.finish()
-    await publication.settle()
+    publication.settle()
     reasons = [*publication.to_reload]
     if publication.reasons or reasons:
         return replace(intended, reasons=tuple(reasons), members=applied.members)

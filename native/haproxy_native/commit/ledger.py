@@ -1,46 +1,69 @@
 """The ledger of stored files that the worker has not read as they are, with their former contents.
 
-A change is entered before its file is written, and removed when the worker has it, so that what is refused, interrupted or part of a
-failed reload can be put back. Former contents are in a directory of their own, readable by this process only.
+A change is entered, and synced, before its file is written, and removed when the worker has it, so that what is refused, interrupted or
+part of a failed reload can be put back. Entries and contents are rows of keys.db, since a content may be a private key.
 """
 
+import asyncio
 import json
 import logging
 import os
 import stat
 import time
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from haproxy_native.disk import ownership
-from haproxy_native.disk.atomic import remove_drafts, write_atomically
+from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.disk.file import ConfigFile
-from haproxy_native.errors import WriteFailed
+from haproxy_native.errors import Unusable, WriteFailed
 from haproxy_native.runtime.client import Worker
 
 log = logging.getLogger(__name__)
 WAITING, SKIPPED = "waiting", "skipped"
-# No file at all.
-ABSENT = ""
+TABLES = Tables(
+    "stored_files",
+    """\
+CREATE TABLE ledger (id INTEGER PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE former (id INTEGER PRIMARY KEY, mode INTEGER NOT NULL, user INTEGER NOT NULL, user_group INTEGER NOT NULL, data BLOB NOT NULL);
+""",
+    are_keys=True,
+)
 _PIECE = 1 << 20
+# Mode, user and group of a file, and what it held.
+Row = tuple[int, int, int, bytes]
+
+
+class Former(NamedTuple):
+    """What a file held: the id of its row, and a digest."""
+
+    id: int
+    digest: str
+
+
+# No file at all.
+ABSENT = Former(0, "")
 
 
 @dataclass(frozen=True)
 class PendingFile:
-    """`former` names the copy of what the worker has. `state`: WAITING where a reload is scheduled for the file, SKIPPED where the next
-    reload reads it. During a change `before` names the copy of what the file held when it began. Files that are one change have the same
-    `set`, and `text` is the fingerprint of the configuration that is replaced with them, empty where it stays; one that `goes` is deleted
-    when all else is done. `since`: nanoseconds.
+    """`former` is what the worker has. `state`: WAITING where a reload is scheduled for the file, SKIPPED where the next reload reads it.
+
+    During a change `before` is what the file held when it began. Files that are one change have the same `set`, and `text` is the
+    fingerprint of the configuration that is replaced with them, empty where it stays; one that `goes` is deleted when all else is done.
+    `since`: nanoseconds.
     """
 
     store: str
-    former: str
+    former: Former
     state: str = ""
-    before: str | None = None
+    before: Former | None = None
     since: int = 0
     set: str = ""
     text: str = ""
@@ -48,22 +71,24 @@ class PendingFile:
 
 
 class Ledger:
-    """Kept in `stored.json` of a directory; `entries` by path. `begin`, `owe` and `undo` raise WriteFailed."""
+    """`entries` by path. `begin`, `restore` and `undo` raise WriteFailed; all else is written as soon as the disk takes it.
 
-    def __init__(self, directory: Path) -> None:
-        self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
+    An entry too many on disk only makes the next process do again what is done.
+    """
+
+    def __init__(self, database: Database, journals: Path) -> None:
+        self._database, self._journals = database, journals
         self.entries: dict[str, PendingFile] = {}
         self._applied: dict[str, int] = {}
+        database.declare(TABLES)
 
     def open(self) -> None:
-        """Reads the ledger of an earlier process, and deletes copies that no entry names."""
-        remove_drafts(self.path.parent, self.path.name)
-        with suppress(OSError, ValueError, TypeError):
-            stored = json.loads(self.path.read_bytes())
-            self.entries, self._applied = {path: _pending(owed) for path, owed in stored["owed"].items()}, stored["told"]
-        with suppress(OSError):
-            for copy in self._former.iterdir():
-                self._drop(copy.name)
+        """Read, at the start, what an earlier process has left. Blocks."""
+        try:
+            if stored := self._database.read(_read):
+                self.entries, self._applied = {path: _pending(owed) for path, owed in stored["owed"].items()}, stored["told"]
+        except Unusable as error:
+            log.error("which stored files wait for a reload is not known: %s", error)
 
     @property
     def interrupted(self) -> list[list[str]]:
@@ -79,58 +104,59 @@ class Ledger:
         """True if a reload is scheduled for some file."""
         return any(owed.state == WAITING for owed in self.entries.values())
 
-    def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
-        """Enters a change of files that is about to begin; `text` and `going` as in PendingFile."""
-        set_, entered = str(uuid.uuid4()), dict[str, PendingFile]()
+    async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
+        """Enter a change of files that is about to begin; `text` and `going` as in PendingFile."""
+        set_, entries = str(uuid.uuid4()), dict(self.entries)
+
+        def enter(state: State) -> None:
+            with state.keys.transaction():
+                for path, store in stores.items():
+                    before = _copy(state, path)
+                    known = self.entries.get(str(path)) or PendingFile(store, before)
+                    entries[str(path)] = replace(known, before=before, set=set_, text=text, goes=path in going)
+                _write(self._data(entries), state)
+
         try:
-            for path, store in stores.items():
-                before = self._copy(path)
-                former = self.entries.get(str(path)) or PendingFile(store, before)
-                entered[str(path)] = replace(former, before=before, set=set_, text=text, goes=path in going)
-        except WriteFailed:
-            self._drop(*(file.before or ABSENT for file in entered.values()))
-            raise
-        self._enter(entered)
+            await self._database.run(enter)
+        except Unusable as error:
+            raise WriteFailed(error.detail) from error
+        self.entries = entries
 
     def in_step(self, *paths: Path) -> None:
-        """Removes the entries: the worker has the files as they are."""
-        removed = [owed for path in paths if (owed := self.entries.pop(str(path), None))]
-        if removed:
+        """Remove the entries: the worker has the files as they are."""
+        if [owed for path in paths if (owed := self.entries.pop(str(path), None))]:
             self._applied |= {str(path): _written(path) for path in paths}
-            self._settle()
-            self._drop(*(name for owed in removed for name in (owed.former, owed.before or ABSENT)))
+            self._save()
 
     def owe(self, paths: Iterable[Path], state: str) -> None:
-        """Records that files are changed and the worker needs a reload for them."""
+        """Enter that files are changed and the worker needs a reload for them."""
         self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
-    def restore(self, *paths: Path) -> None:
-        """Puts files back to what they held when their change began, which stays entered."""
+    async def restore(self, *paths: Path) -> None:
+        """Put files back to what they held when their change began, which stays entered."""
         for path in reversed(paths):
-            if not self.is_untouched(path):
-                self._put(path, self.entries[str(path)].before or ABSENT)
+            if not await asyncio.to_thread(self.is_untouched, path):
+                await self._put(path, self.entries[str(path)].before or ABSENT)
 
-    def undo(self, *paths: Path) -> None:
-        """Puts files back to what they held when their change began, and ends it."""
-        self.restore(*paths)
+    async def undo(self, *paths: Path) -> None:
+        """Put files back to what they held when their change began, and end it."""
+        await self.restore(*paths)
         waiting = {path: owed for path in paths if (owed := self.entries[str(path)]).state}
         self.in_step(*(path for path in paths if path not in waiting))
         self._end(waiting)
 
     def _end(self, entries: Mapping[Path, PendingFile]) -> None:
-        """Ends changes whose files wait for a reload."""
-        if not entries:
-            return
-        copies = [owed.before or ABSENT for owed in entries.values()]
-        self._enter({str(path): replace(owed, before=None, set="", text="", goes=False) for path, owed in entries.items()})
-        self._drop(*copies)
+        """End changes whose files wait for a reload."""
+        if entries:
+            self.entries |= {str(path): replace(owed, before=None, set="", text="", goes=False) for path, owed in entries.items()}
+            self._save()
 
-    def put_back(self) -> list[str]:
-        """Puts every file back to what the worker has; returns their paths. One that cannot be written stays in the ledger."""
+    async def put_back(self) -> list[str]:
+        """Put every file back to what the worker has; return their paths. One that cannot be written stays in the ledger."""
         back = []
         for path, owed in list(self.entries.items()):
             try:
-                self._put(Path(path), owed.former)
+                await self._put(Path(path), owed.former)
                 self.in_step(Path(path))
                 back.append(path)
             except WriteFailed as error:
@@ -138,15 +164,13 @@ class Ledger:
         return back
 
     def loaded(self) -> None:
-        """Removes every entry: a worker has read all files."""
+        """Remove every entry: a worker has read all files."""
         if self.entries:
-            copies = [name for owed in self.entries.values() for name in (owed.former, owed.before or ABSENT)]
             self.entries, self._applied = {}, {}
-            self._settle()
-            self._drop(*copies)
+            self._save()
 
     def loaded_by(self, worker: Worker) -> None:
-        """Removes the entries of files that were written before the worker started."""
+        """Remove the entries of files that were written before the worker started."""
         for path, owed in list(self.entries.items()):
             if owed.before is None and worker.started_after(owed.since / 1e9):
                 self.in_step(Path(path))
@@ -160,100 +184,92 @@ class Ledger:
         return self._applied.get(str(path)) == _written(path) or self.was_read(path, worker)
 
     def is_untouched(self, path: Path) -> bool:
-        """True if a change that has begun has not been written to the file yet."""
-        before = self.entries[str(path)].before
-        copy = self._former / before if before else None
-        if copy is None or not path.exists():
-            return copy is None and not path.exists()
-        return _same(path, copy)
+        """True if a change that has begun has not been written to the file yet. Blocks."""
+        return (self.entries[str(path)].before or ABSENT).digest == (_digest(path) if path.exists() else "")
 
-    def _enter(self, entered: Mapping[str, PendingFile]) -> None:
-        """Writes entries to disk and memory, or to neither. Raises WriteFailed."""
-        entries = self.entries
-        self.entries = {**entries, **entered}
-        try:
-            self._write()
-        except WriteFailed:
-            self.entries = entries
-            self._drop(*(owed.before or ABSENT for owed in entered.values()))
-            raise
+    def _data(self, entries: Mapping[str, PendingFile]) -> str:
+        return json.dumps({"owed": {path: asdict(owed) for path, owed in entries.items()}, "told": self._applied})
 
-    def _settle(self) -> None:
-        """An entry too many on disk only makes the next process do again what is done."""
-        try:
-            self._write()
-        except WriteFailed as error:
-            log.warning("%s", error)
+    def _save(self) -> None:
+        used = {former.id for owed in self.entries.values() for former in (owed.former, owed.before) if former}
+        self._database.post(partial(_save, self._data(self.entries), used))
 
-    def _write(self) -> None:
-        data = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._applied}
+    async def _put(self, path: Path, former: Former) -> None:
+        """Make a file what it was."""
         try:
-            self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self.path, json.dumps(data, indent=2).encode() + b"\n")
-        except OSError as error:
-            raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
-
-    def _copy(self, path: Path) -> str:
-        """A lasting copy with owner and mode; its name, ABSENT where there is nothing to copy."""
-        name = str(uuid.uuid4())
-        try:
-            self._former.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with path.open("rb") as source:
-                mode = stat.S_IMODE(os.fstat(source.fileno()).st_mode)
-                write_atomically(self._former / name, iter(lambda: source.read(_PIECE), b""), like=path, mode=mode)
-        except FileNotFoundError:
-            return ABSENT
-        except OSError as error:
-            self._drop(name, even_named=True)
-            raise WriteFailed(ownership.failed(f"cannot keep what {path} holds in {self._former}", error, self._former)) from error
-        return name
-
-    def _put(self, path: Path, name: str) -> None:
-        """Makes a file what a copy of it is."""
-        if name == ABSENT:
-            with suppress(FileNotFoundError):
-                path.unlink()
-            return
-        copy = self._former / name
-        draft = ConfigFile(path, self._journals, mode=0o600).draft(b"", str(uuid.uuid4()))
-        try:
-            with copy.open("rb") as source:
-                for piece in iter(lambda: source.read(_PIECE), b""):
-                    draft.append(piece)
-                if not path.exists():
-                    _give(draft.path, os.fstat(source.fileno()))
-            draft.install()
+            row = None if former == ABSENT else await self._database.run(partial(_row, former.id))
+            await asyncio.to_thread(self._install, path, row)
         except OSError as error:
             raise WriteFailed(ownership.failed(f"cannot put {path} back", error, path)) from error
+        except Unusable as error:
+            raise WriteFailed(error.detail) from error
+
+    def _install(self, path: Path, row: Row | None) -> None:
+        if row is None:
+            return path.unlink(missing_ok=True)
+        mode, user, group, data = row
+        draft = ConfigFile(path, self._journals, mode=0o600).draft(data, str(uuid.uuid4()))
+        try:
+            if not path.exists():
+                with suppress(OSError):
+                    os.chown(draft.path, user, group)
+                draft.path.chmod(mode)
+            draft.install()
         finally:
             draft.discard()
 
-    def _drop(self, *names: str, even_named: bool = False) -> None:
-        """Removes copies that no entry names."""
-        named = set() if even_named else {name for owed in self.entries.values() for name in (owed.former, owed.before)}
-        for name in names:
-            if name and name not in named:
-                with suppress(OSError):
-                    (self._former / name).unlink()
-
 
 def _pending(kept: Mapping[str, Any]) -> PendingFile:
-    return PendingFile(**{field.name: kept[field.name] for field in fields(PendingFile) if field.name in kept})
+    known = {field.name: kept[field.name] for field in fields(PendingFile) if field.name in kept}
+    formers = {name: Former(*known[name]) for name in ("former", "before") if known[name]}
+    return PendingFile(**{**known, **formers})
 
 
-def _give(file: int | Path, like: os.stat_result) -> None:
-    with suppress(OSError):
-        os.chown(file, like.st_uid, like.st_gid)
-    os.chmod(file, stat.S_IMODE(like.st_mode))
+def _read(state: State) -> dict[str, Any] | None:
+    row = state.keys.execute("SELECT data FROM ledger").fetchone()
+    return json.loads(row[0]) if row else None
+
+
+def _write(data: str, state: State) -> None:
+    state.keys.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?)", (data,))
+
+
+def _save(data: str, used: Collection[int], state: State) -> None:
+    """Write the entries, and remove the contents that none of them uses."""
+    with state.keys.transaction(is_synced=False):
+        _write(data, state)
+        unused = [(id_,) for (id_,) in state.keys.execute("SELECT id FROM former") if id_ not in used]
+        state.keys.executemany("DELETE FROM former WHERE id = ?", unused)
+
+
+def _copy(state: State, path: Path) -> Former:
+    """Raises WriteFailed for a file that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            status, data = os.fstat(file.fileno()), file.read()
+    except FileNotFoundError:
+        return ABSENT
+    except OSError as error:
+        raise WriteFailed(ownership.failed(f"cannot read what {path} holds", error, path)) from error
+    row = stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, data
+    added = state.keys.execute("INSERT INTO former (mode, user, user_group, data) VALUES (?, ?, ?, ?)", row)
+    return Former(int(added.lastrowid or 0), blake2b(data).hexdigest())
+
+
+def _row(id_: int, state: State) -> Row:
+    row: Row = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (id_,)).fetchone()
+    return row
+
+
+def _digest(path: Path) -> str:
+    digest = blake2b()
+    with path.open("rb") as file:
+        for piece in iter(lambda: file.read(_PIECE), b""):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def _written(path: Path) -> int:
     """Since when a file can be what it is."""
     seen = ConfigFile(path, path.parent).seen()
     return seen.written if seen else time.time_ns()
-
-
-def _same(one: Path, other: Path) -> bool:
-    with one.open("rb") as first, other.open("rb") as second:
-        pieces: Iterator[tuple[bytes, bytes]] = iter(lambda: (first.read(_PIECE), second.read(_PIECE)), (b"", b""))
-        return all(mine == theirs for mine, theirs in pieces)

@@ -69,7 +69,7 @@ class Publication:
         self.going = [path for path, draft in drafts.items() if draft is None and text]
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
             names = {path: store.name for path, store in self.stores.items() if path in drafts}
-            await asyncio.to_thread(self.context.ledger.begin, names, text, self.going)
+            await self.context.ledger.begin(names, text, self.going)
         now = {path: draft for path, draft in drafts.items() if path not in self.going}
         try:
             await asyncio.to_thread(_install, now)
@@ -103,12 +103,12 @@ class Publication:
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         try:
-            await asyncio.to_thread(ledger.restore, *paths)
+            await ledger.restore(*paths)
             if reasons := await self.bring(dict.fromkeys(self._applied)):
-                await asyncio.to_thread(ledger.owe, paths, WAITING)
+                ledger.owe(paths, WAITING)
                 self.context.reloads.schedule(reasons)
             else:
-                await asyncio.to_thread(ledger.undo, *paths)
+                await ledger.undo(*paths)
         except WriteFailed as error:
             log.error("%s; it is tried again at the next start", error)
 
@@ -118,24 +118,17 @@ class Publication:
         self.decided = True
         await self.apply(self.going)
 
-    async def settle(self) -> None:
-        """Enter into the ledger what waits for a reload, and remove the rest; from then on `reasons` are complete.
-
-        An entry that cannot be written says to the next start that the files have yet to be applied, which is harmless.
-        """
+    def settle(self) -> None:
+        """Enter into the ledger what waits for a reload, and remove the rest; from then on `reasons` are complete."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
-        try:
-            if self.reasons:
-                await asyncio.to_thread(ledger.owe, paths, WAITING if self.may_reload or self.context.pending else SKIPPED)
-                return
-            unread = {path: ledger.entries[str(path)].state for path in paths if path in self.partial}
-            for path, state in unread.items():
-                if state:
-                    await asyncio.to_thread(ledger.owe, [path], state)
-            await asyncio.to_thread(ledger.in_step, *(path for path in paths if not unread.get(path)))
-        except WriteFailed as error:
-            log.error("%s", error)
+        if self.reasons:
+            return ledger.owe(paths, WAITING if self.may_reload or self.context.pending else SKIPPED)
+        unread = {path: ledger.entries[str(path)].state for path in paths if path in self.partial}
+        for path, state in unread.items():
+            if state:
+                ledger.owe([path], state)
+        ledger.in_step(*(path for path in paths if not unread.get(path)))
 
     @property
     def to_reload(self) -> Sequence[Reason]:
@@ -224,9 +217,9 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
     going = [path for path in paths if entries[path].goes]
     is_undone = text == context.current.fingerprint or any(ledger.is_untouched(path) for path in paths if path not in going)
     if (is_undone and not text and len(paths) == 1) or any(owed.store not in stores for owed in entries.values()):
-        return ledger.undo(*paths)
+        return await ledger.undo(*paths)
     if is_undone:
-        await asyncio.to_thread(ledger.restore, *paths)
+        await ledger.restore(*paths)
     else:
         await asyncio.to_thread(_delete_all, going)
     worker = context.running.worker
@@ -242,5 +235,5 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
         publication.reasons = await publication.bring(paths)
     else:
         await publication.apply(paths)
-    await publication.settle()
+    publication.settle()
     log.warning("the change of %s that was cut off has been %s", " and ".join(map(str, paths)), "undone" if is_undone else "finished")

@@ -1,5 +1,6 @@
 """A stored file through the commit: file and process, or neither; also where the process ended half-way."""
 
+import asyncio
 import errno
 import os
 from collections.abc import Sequence
@@ -150,10 +151,10 @@ def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
 def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, left: bytes) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.refuses = refuses
-        engine.context.ledger.begin({path: "one"})
+        await engine.context.ledger.begin({path: "one"})
         if reached:
             write(path, b"new")
-        engine.context.ledger.open()
+        await asyncio.to_thread(engine.context.ledger.open)
         await resume(engine.context, {"one": OneFile(process)})
         assert process.has == content_of(path) == left
         assert not engine.context.ledger.entries
@@ -169,12 +170,12 @@ def test_files_that_are_read_together_are_changed_together(tmp_path: Path, reach
         key = tmp_path / "one.txt.key"
         key.write_bytes(b"old")
         drafts = {each: ConfigFile(each, tmp_path).draft(b"new", UNKNOWN) for each in (key, path)}
-        engine.context.ledger.begin(dict.fromkeys(drafts, "one"))
+        await engine.context.ledger.begin(dict.fromkeys(drafts, "one"))
         for draft in list(drafts.values())[:reached]:
             draft.install()
         for draft in drafts.values():
             draft.discard()
-        engine.context.ledger.open()
+        await asyncio.to_thread(engine.context.ledger.open)
         await resume(engine.context, {"one": OneFile(process)})
         assert (content_of(key), content_of(path), process.has) == (left, left, left)
         assert not engine.context.ledger.entries
@@ -203,7 +204,7 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
 def test_after_a_crash_without_a_worker_a_reload_is_owed(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.gone = True
-        engine.context.ledger.begin({path: "one"})
+        await engine.context.ledger.begin({path: "one"})
         write(path, b"new")
         await resume(engine.context, {"one": OneFile(process)})
         assert engine.context.ledger.waits

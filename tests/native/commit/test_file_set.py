@@ -24,6 +24,7 @@ from haproxy_native.errors import BadRequest, Conflict, Forbidden, InUse, NotTak
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
+from tests.databases import former_contents
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import ByFunction, reload, run, running_engine, substituting
@@ -275,7 +276,7 @@ def test_a_check_changes_nothing(haproxy: HAProxy, edit: Any, files: dict[str, b
     beside(haproxy, work)
 
 
-@pytest.mark.parametrize("at", ["hosts.map", "new.map", "haproxy.cfg", "stored.json"])
+@pytest.mark.parametrize("at", ["hosts.map", "new.map", "haproxy.cfg"])
 def test_a_full_disk_changes_nothing(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     async def work(engine: Engine) -> None:
         before, put = haproxy.file.read_bytes(), DraftFile.put_in_place
@@ -291,7 +292,8 @@ def test_a_full_disk_changes_nothing(haproxy: HAProxy, monkeypatch: pytest.Monke
         with pytest.raises(WriteFailed, match="make room"):
             await commit(engine.context, Change([ByFunction(swapped), edits(engine, SWAP)], author=NOBODY))
         assert failed and (held(haproxy), haproxy.file.read_bytes()) == (FILES, before)
-        assert not engine.context.ledger.entries and not [*(haproxy.directory / "storage" / "former").glob("*")]
+        await engine.database.catch_up()
+        assert not engine.context.ledger.entries and former_contents(engine.database.directory) == 0
 
     beside(haproxy, work)
 
@@ -324,7 +326,7 @@ def test_killed_at_every_step(haproxy: HAProxy, edit: Any, files: dict[str, byte
         assert weight(haproxy) == ("20" if "weight 20" in text else "10"), step
         assert serial(haproxy) == (18 if is_new and files is LIVE else 17), step
         left = haproxy.directory / "storage"
-        assert not [*(left / "former").glob("*"), *(left / "journals").glob("*/*")], step
+        assert former_contents(left / "state") == 0 and not [*(left / "journals").glob("*/*")], step
         if is_done:
             break
         if is_new:

@@ -1,18 +1,21 @@
 """The ledger: what it holds in each state of a change, also for the next process."""
 
 import time
+from asyncio import run
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.commit.ledger import SKIPPED, WAITING, Ledger
+from haproxy_native.disk.database import Database
 from haproxy_native.errors import WriteFailed
 from haproxy_native.runtime.client import Worker
+from tests.databases import former_contents
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "state")
+    return opened(tmp_path)
 
 
 @pytest.fixture
@@ -23,22 +26,26 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+def opened(directory: Path) -> Ledger:
+    ledger = Ledger(Database(directory / "state"), directory)
+    ledger.open()
+    return ledger
+
+
 def again(ledger: Ledger) -> Ledger:
     """What the next process finds."""
-    found = Ledger(ledger.path.parent)
-    found.open()
+    run(ledger._database.catch_up())
+    found = opened(ledger._database.directory.parent)
     assert found.entries == ledger.entries
     return found
 
 
 def copies(ledger: Ledger) -> int:
-    former = ledger.path.parent / "former"
-    assert former.stat().st_mode & 0o777 == 0o700
-    return len(list(former.iterdir()))
+    return former_contents(ledger._database.directory)
 
 
 def test_a_change_that_is_live_leaves_nothing(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     file.write_text("new")
     assert again(ledger).interrupted == [[str(file)]]
     ledger.in_step(file)
@@ -46,48 +53,49 @@ def test_a_change_that_is_live_leaves_nothing(ledger: Ledger, file: Path) -> Non
 
 
 def test_a_refused_change_is_undone(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     file.write_text("new")
-    again(ledger).undo(file)
+    next_ = again(ledger)
+    run(next_.undo(file))
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("old", 0o640)
-    assert again(Ledger(ledger.path.parent)).entries == {}
+    assert again(next_).entries == {}
 
 
 def test_what_waits_goes_back_to_what_the_worker_has(ledger: Ledger, file: Path) -> None:
     for content in ("new", "newer"):
-        ledger.begin({file: "maps"})
+        run(ledger.begin({file: "maps"}))
         file.write_text(content)
         ledger.owe([file], WAITING)
     assert (again(ledger).waits, copies(ledger)) == (True, 1)
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     file.write_text("refused")
-    ledger.undo(file)
+    run(ledger.undo(file))
     assert (file.read_text(), again(ledger).waits) == ("newer", True)
-    assert ledger.put_back() == [str(file)]
+    assert run(ledger.put_back()) == [str(file)]
     assert (file.read_text(), again(ledger).entries, copies(ledger)) == ("old", {}, 0)
 
 
 def test_a_deleted_file_comes_back_with_its_mode(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     file.unlink()
     ledger.owe([file], SKIPPED)
     assert not again(ledger).waits
-    ledger.put_back()
+    run(ledger.put_back())
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("old", 0o640)
 
 
 def test_a_new_file_goes_again(ledger: Ledger, file: Path) -> None:
     new = file.with_name("new.map")
-    ledger.begin({new: "maps"})
+    run(ledger.begin({new: "maps"}))
     assert ledger.is_untouched(new)
     new.touch()
     assert not ledger.is_untouched(new)
-    ledger.undo(new)
+    run(ledger.undo(new))
     assert not new.exists()
 
 
 def test_whether_a_change_has_reached_its_file(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     assert ledger.is_untouched(file)
     file.write_text("new")
     assert not ledger.is_untouched(file)
@@ -96,7 +104,7 @@ def test_whether_a_change_has_reached_its_file(ledger: Ledger, file: Path) -> No
 
 
 def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     file.write_text("new")
     ledger.owe([file], WAITING)
     ledger.loaded_by(Worker(1, time.time() - 60))
@@ -106,19 +114,18 @@ def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> 
 
 
 def test_a_reload_settles_everything(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
+    run(ledger.begin({file: "maps"}))
     ledger.owe([file], WAITING)
     ledger.loaded()
     assert (again(ledger).entries, copies(ledger)) == ({}, 0)
 
 
-def test_without_a_copy_there_is_no_change(ledger: Ledger, tmp_path: Path) -> None:
-    (tmp_path / "state").touch()
-    with pytest.raises(WriteFailed, match="cannot"):
-        ledger.begin({tmp_path / "state": "maps"})
-
-
-def test_what_no_entry_names_is_removed(ledger: Ledger, file: Path) -> None:
-    ledger.begin({file: "maps"})
-    (ledger.path.parent / "former" / "left").touch()
-    assert copies(again(ledger)) == 1
+def test_where_it_cannot_be_entered_there_is_no_change(tmp_path: Path, ledger: Ledger, file: Path) -> None:
+    with pytest.raises(WriteFailed, match="cannot read what"):
+        run(ledger.begin({tmp_path: "maps"}))
+    (tmp_path / "state").rename(tmp_path / "moved")
+    (tmp_path / "state").write_text("no directory")
+    ledger._database._close()
+    with pytest.raises(WriteFailed, match="cannot be used"):
+        run(ledger.begin({file: "maps"}))
+    assert ledger.entries == {}

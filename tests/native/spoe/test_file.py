@@ -194,7 +194,7 @@ def test_a_change_that_was_cut_off_leaves_what_the_worker_has(home: Path, tmp_pa
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, engine):
             assert files.file(READ).version() == 3
-            engine.context.ledger.begin({home / READ: "spoe"})
+            await engine.context.ledger.begin({home / READ: "spoe"})
             (home / READ).write_text("half of a change")
         async with spoe_files(tmp_path) as (files, _):
             assert files.text(READ) == TEXT

@@ -8,6 +8,7 @@ import pytest
 from haproxy_native.commit.change import Reload
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
+from tests.databases import former_contents
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine
 from tests.native.storage.test_store import store_file
@@ -56,7 +57,8 @@ def test_a_reload_makes_it_so(running: HAProxy) -> None:
         assert engine.context.ledger.waits
         assert (await reload(engine)).status == "succeeded"
         assert (content_of(path), engine.context.ledger.entries) == (BETTER, {})
-        assert list((running.directory / "storage" / "former").iterdir()) == []
+        await engine.database.catch_up()
+        assert former_contents(engine.database.directory) == 0
 
     beside(running, work)
 

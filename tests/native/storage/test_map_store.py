@@ -64,7 +64,7 @@ def test_what_haproxy_refuses_is_not_stored(maps: Beside) -> None:
 
 def test_a_crash_in_between_is_made_up_for(maps: Beside) -> None:
     async def crash(engine: Engine, live: LiveMap) -> None:
-        engine.context.ledger.begin({maps.file: "maps"})
+        await engine.context.ledger.begin({maps.file: "maps"})
         write(maps, "half way\n")
 
     async def after(engine: Engine, live: LiveMap) -> None:
