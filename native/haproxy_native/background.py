@@ -1,11 +1,18 @@
-"""Background tasks, which run until they are done or cancelled. An unexpected exception is logged."""
+"""Background tasks, which run until they are done or cancelled; an unexpected exception is logged. The second in which they poll."""
 
 import asyncio
 import logging
+import math
 from collections.abc import Coroutine
 from typing import Any
 
 log = logging.getLogger(__name__)
+
+
+async def next_second() -> None:
+    """Sleep until the clock of the event loop begins another second: the process wakes up once for all who poll."""
+    now = asyncio.get_running_loop().time()
+    await asyncio.sleep(math.floor(now) + 1 - now)
 
 
 class Background:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from haproxy_native.background import Background
+from haproxy_native.background import Background, next_second
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
@@ -47,7 +47,6 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.store import Transaction
 
 log = logging.getLogger(__name__)
-POLL_SECONDS = 1.0
 SETTLING_SECONDS = 0.1
 _ONLY_ONE = "both version and transaction specified, specify only one"
 _NEITHER = "version or transaction not specified: name the version that is to be changed, or a transaction"
@@ -339,7 +338,7 @@ class Engine:
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            await next_second()
             touched = self.context.current.touched()
             if touched is None and self.context.current.settled:
                 continue

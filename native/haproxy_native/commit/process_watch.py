@@ -7,6 +7,7 @@ import asyncio
 import logging
 import time
 
+from haproxy_native.background import next_second
 from haproxy_native.commit import aftermath
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import RuntimeFailure
@@ -15,7 +16,7 @@ from haproxy_native.process_state import ReloadRequired
 from haproxy_native.runtime.client import Worker
 
 log = logging.getLogger(__name__)
-SECONDS, SECONDS_WHILE_AWAITED = 1.0, 0.2
+SECONDS_WHILE_AWAITED = 0.2
 PATIENCE = 2.0
 # How long HAProxy may take from the opening of its sockets to an answer.
 START_SECONDS = 1.0
@@ -36,7 +37,7 @@ class ProcessWatch:
     async def run(self) -> None:
         while True:
             await self.look()
-            await asyncio.sleep(SECONDS_WHILE_AWAITED if self._context.reloads.awaiting else SECONDS)
+            await (asyncio.sleep(SECONDS_WHILE_AWAITED) if self._context.reloads.awaiting else next_second())
 
     async def look(self) -> None:
         try:

@@ -139,7 +139,7 @@ class TestOthersEdits:
         run(work())
 
     def test_the_watch(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
+        monkeypatch.setattr(module, "next_second", lambda: asyncio.sleep(0.01))
         monkeypatch.setattr(module, "SETTLING_SECONDS", 0.01)
 
         async def work() -> None:
