@@ -41,6 +41,8 @@ _TURN, _PAGES, _PAGE_BYTES = 50, 10_000, 4096
 # Writes that wait in memory, and how long until they are tried again at the latest.
 _MOST_WAITING, _RETRY_SECONDS = 10_000, 1.0
 _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# Errors of SQLite that come back however often a write is tried.
+_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.NotSupportedError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _REMEDY = "restore a backup of its directory, or move that aside to begin without what it holds"
 # Free bytes without which no database can be opened and written.
@@ -276,9 +278,9 @@ class Database:
             first = self._waiting[0]
             try:
                 first.result = first.work(state)
-            except (sqlite3.Error, OSError):
-                raise
-            except Exception:
+            except Exception as error:
+                if isinstance(error, sqlite3.Error | OSError) and not isinstance(error, _MISTAKES):
+                    raise
                 log.exception("a write to %s failed and is left out", self.directory / STATE)
             self._waiting.popleft()
 

@@ -17,7 +17,7 @@ from haproxy_native.errors import Unusable
 from tests.acceptance import mounts
 from tests.until import until
 
-TABLES = (Tables("test", "CREATE TABLE word (word TEXT)"), Tables("test", "CREATE TABLE secret (word TEXT)", are_keys=True))
+TABLES = (Tables("test", "CREATE TABLE word (word TEXT NOT NULL)"), Tables("test", "CREATE TABLE secret (word TEXT)", are_keys=True))
 
 
 @contextmanager
@@ -134,8 +134,11 @@ def test_what_waits_is_tried_again_by_itself(tmp_path: Path) -> None:
 def test_a_post_that_is_a_mistake_costs_itself_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with opened(tmp_path) as database:
         database.post(lambda state: 1 // 0)
+        database.post(lambda state: state.execute("INSERT INTO word VALUES (NULL)"))
+        database.post(lambda state: state.execute("INSERT INTO word VALUES (?)"))
         database.post(lambda state: add("a", state))
-        assert database.read(words) == ["a"] and "ZeroDivisionError" in caplog.text
+        assert database.read(words) == ["a"]
+        assert all(error in caplog.text for error in ("ZeroDivisionError", "IntegrityError", "ProgrammingError"))
 
 
 @pytest.mark.parametrize("name", [STATE, KEYS])
