@@ -41,4 +41,4 @@ def unusable(named: Iterable[Directory]) -> list[str]:
 
 def tell_unusable(named: Iterable[Directory]) -> None:
     for trouble in unusable(named):
-        logger.warning("what is kept there answers 503 until it can be used: %s", trouble)
+        logger.warning("what needs it does not work until it can be used: %s", trouble)
