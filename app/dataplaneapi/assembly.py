@@ -177,7 +177,9 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     )
     _listen(services)
     engine.context.observers.add(RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require"))
-    return Application(services, lambda scope: docs.page(scope) or ui.page(scope, is_on=not services.settings.disable_ui), lifespan)
+    return Application(
+        services, lambda exchange: docs.page(exchange) or ui.page(exchange, is_on=not services.settings.disable_ui), lifespan
+    )
 
 
 @cache

@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.assembly import create_app
 from dataplaneapi.open_engine import open_engine
-from dataplaneapi.server.connection import UNKNOWN, Connection
+from dataplaneapi.server.connection import EXCHANGE, UNKNOWN, Channel, Connection
 from dataplaneapi.settings.table import Settings
 
 CONFIGURATION = """\
@@ -132,7 +133,7 @@ async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes
         "client": ("127.0.0.1", 50000),
         "server": ("127.0.0.1", 5555),
         "root_path": "",
-        "connection": over,
+        EXCHANGE: Channel(over),
     }
     sent: list[Any] = []
     messages: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -153,6 +154,12 @@ async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes
         {bytes(name).decode(): value.decode() for name, value in start["headers"]},
         b"".join(part.get("body", b"") for part in rest),
     )
+
+
+def bare_exchange(*headers: tuple[bytes, bytes], over: Connection = UNKNOWN, **more: Any) -> Exchange:
+    """A request for / with these headers, on its own."""
+    scope = {"method": "GET", "path": "/", "raw_path": b"/", "query_string": b"", "headers": list(headers), EXCHANGE: Channel(over)}
+    return Exchange(scope | more, asyncio.Event().wait)  # type: ignore[arg-type]
 
 
 @contextmanager

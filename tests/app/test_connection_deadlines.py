@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.server import protocol
+from dataplaneapi.server.connection import EXCHANGE
 from tests.app.server.test_protocol import GET, given, served, talk
 
 
@@ -49,7 +50,7 @@ async def waiting(scope: Any, receive: Any, send: Any) -> None:
     """An answer in as many parts as the path says, each after half a second, of which it gives notice where the query says so."""
     await receive()
     if scope["query_string"]:
-        scope["answer_within"](float(scope["query_string"]))
+        scope[EXCHANGE].answer_within(float(scope["query_string"]))
     await asyncio.sleep(0.5)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     for _ in range(int(scope["path"][1:])):

@@ -16,15 +16,15 @@ from starlette.types import Lifespan, Receive, Scope, Send
 from dataplaneapi.api import probes
 from dataplaneapi.api.dispatch import Dispatch
 from dataplaneapi.api.errors import ApiError, error_response, response_to
+from dataplaneapi.api.exchange import Exchange, exchange_of
 from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
 from dataplaneapi.api.response_cache import ResponseCache
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.version import VERSION
 from haproxy_native.errors import NativeError
 
-Page = Callable[[Scope], Response | None]
+Page = Callable[[Exchange], Response | None]
 
 
 class Application(FastAPI):
@@ -60,11 +60,11 @@ class PublicRoute(BaseRoute):
         self._services = services
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        return (Match.FULL if scope["type"] == "http" and is_public(scope) else Match.NONE), {}
+        return (Match.FULL if scope["type"] == "http" and is_public(exchange_of(scope)) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"]
-        response = await probes.answer(self._services, path) if path in PROBE_PATHS else scope["page"]
+        exchange = exchange_of(scope)
+        response = exchange.page or await probes.answer(self._services, exchange.path)
         await response(scope, receive, send)
 
 
@@ -79,21 +79,22 @@ class OperationRoute(BaseRoute):
         return (Match.FULL if scope["type"] == "http" else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] != "GET":
+        exchange = exchange_of(scope)
+        if exchange.method != "GET":
             await self._dispatch.serve(scope, receive, send)
             return
-        document = scope["document"] = self._services.engine.read(None)
-        accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
-        key = (scope["raw_path"], scope["query_string"], accept)
-        is_limited = scope["author"].rights is not None
+        document = exchange.document = self._services.engine.read(None)
+        key = (exchange.raw_path, exchange.query, exchange.headers.get(b"accept"))
+        assert exchange.author is not None
+        is_limited = exchange.author.rights is not None
         if not is_limited and (reply := self._kept.get(document, key)) is not None:
-            scope["operation"] = reply.operation
+            exchange.operation = reply.operation
             await reply(scope, receive, send)
             return
         await self._dispatch.serve(scope, receive, send)
-        response: Response = scope["response"]
-        if response.cacheable and not scope["ignored"] and not is_limited:
-            response.operation = scope["operation"]
+        response = exchange.response
+        if response and response.cacheable and not exchange.ignored and not is_limited:
+            response.operation = exchange.operation
             self._kept.keep(document, key, response)
 
 

@@ -9,16 +9,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.types import Scope
-
 from dataplaneapi.api.call import Call
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.place import parent_in_query, place_of
 from dataplaneapi.api.read_only import is_read
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.auth.gate import parse_basic
-from dataplaneapi.server import connection
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.places import Place, name_of
@@ -28,12 +26,13 @@ _READS = ("GET", "HEAD")
 LONGEST_LOGIN = 64
 
 
-def note(by: Author, called: str, operation: Operation, values: Mapping[str, Any], services: Services, query: bytes) -> None:
-    """The author's request is for this operation, whose id is `called`, and for the object that its path and query name."""
-    if request := by.request:
-        request.operation = called
+def note(exchange: Exchange, values: Mapping[str, Any], services: Services) -> None:
+    """Note in the author's request the operation that it is for, and the object that its path and query name."""
+    operation = exchange.operation
+    if operation and exchange.author and (request := exchange.author.request):
+        request.operation = exchange.operation_id
         if operation.method not in _READS or services.audit.reads:
-            request.object = object_of(operation, {**values, **parent_in_query(operation, query, services.editor)}, services)
+            request.object = object_of(operation, {**values, **parent_in_query(operation, exchange.query, services.editor)}, services)
 
 
 def name(call: Call, object_: str) -> None:
@@ -80,33 +79,32 @@ def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:
     return spelled(*(part for kind, name in operation.collections if name in values for part in (kind, str(values[name]))))
 
 
-def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: bool) -> Asked | None:
+def event(exchange: Exchange, *, reads: bool) -> Asked | None:
     """Returns the event of an answered request; None if it already has one, for a read without `reads`, and for public paths."""
-    by: Author | None = scope.get("author")
-    operation = scope.get("operation")
+    by, operation = exchange.author, exchange.operation
     if by is None or by.request is None:
-        return _login(scope, headers, status)
+        return _login(exchange)
     if operation is None or by.request.is_recorded:
         return None
-    is_reading = is_read(operation, scope["query_string"]) or scope.get("replayed", False)
+    is_reading = is_read(operation, exchange.query) or exchange.is_replayed
     if is_reading and not reads:
         return None
-    return Asked(by, outcome_of(status), reason_of(scope, status), READ if is_reading else CHANGE)
+    return Asked(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
 
 
-def _login(scope: Scope, headers: Mapping[bytes, bytes], status: int) -> Asked | None:
+def _login(exchange: Exchange) -> Asked | None:
     """Returns the event of refused credentials. A request without any is the first of most browsers, and no login."""
-    if status not in (401, 429) or not (authorization := headers.get(b"authorization")):
+    if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
         return None
     credentials = parse_basic(authorization)
     name = credentials[0][:LONGEST_LOGIN] if credentials else ""
-    by = Author(address=connection.address(scope), request_id=scope["request_id"], request=Request(path_of(scope)))
-    return Asked(by, LIMITED if status == 429 else REFUSED, reason_of(scope, status), LOGIN, name)
+    by = Author(address=exchange.address, request_id=exchange.request_id, request=Request(path_of(exchange)))
+    return Asked(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
 
 
-def path_of(scope: Scope) -> str:
+def path_of(exchange: Exchange) -> str:
     """Returns the path without its query."""
-    return str(scope["raw_path"].decode("latin-1"))
+    return exchange.raw_path.decode("latin-1")
 
 
 def outcome_of(status: int) -> str:
@@ -114,12 +112,11 @@ def outcome_of(status: int) -> str:
     return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
 
 
-def reason_of(scope: Scope, status: int) -> str:
+def reason_of(exchange: Exchange) -> str:
     """The message of an answer that is an error."""
-    response: Response | None = scope.get("response")
-    if status < 400 or response is None:
+    if exchange.status < 400 or exchange.response is None:
         return ""
     try:
-        return str(json.loads(bytes(response.body))["message"])
+        return str(json.loads(bytes(exchange.response.body))["message"])
     except (ValueError, KeyError, TypeError):
-        return str(status)
+        return str(exchange.status)

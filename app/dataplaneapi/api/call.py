@@ -1,30 +1,27 @@
 """One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
-from starlette.types import Receive, Scope
 
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
+from dataplaneapi.api.exchange import Exchange, exchange_of
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
-from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import CallAuthor
-from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
-from haproxy_native.shares import Holding
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
@@ -36,68 +33,35 @@ JSON = "application/json"
 AnyStore = TypeVar("AnyStore", bound=Store)
 
 
-def _no_deadline(seconds: float) -> None:
-    """Sets no deadline: used where no connection waits for the response."""
-
-
 def _all_of(answer: bytes) -> bytes:
     return answer
 
 
 @dataclass(slots=True)
 class Incoming:
-    """A request for one operation: one that has arrived, or one that is described in the body of another (api/described.py)."""
+    """A request for one operation, and what it is made on."""
 
     services: "Services"
-    operation: Operation
-    # The values of the names in its path.
-    path: Mapping[str, str]
-    query: bytes
-    headers: Sequence[Header]
-    receive: Receive
-    author: CallAuthor
-    scheme: str = "http"
-    # Seconds until its body has to be complete; 0 for ever.
-    patience: float = 0.0
-    # Counts the bytes of its body.
-    held: Holding | None = None
-    answer_within: Callable[[float], None] = _no_deadline
+    exchange: Exchange
     # Whether what nothing reads is an error; None: as its query or the settings say.
     strict: bool | None = None
     # As in `Call`.
     base: Document | None = None
     staged: Staged | None = None
-    ignored: list[Header] = field(default_factory=list)
-    scope: Scope = field(default_factory=dict, repr=False)
 
     async def body(self, limit: int) -> bytes:
         """Return the whole body, of `limit` bytes at most, 0 for any number. Raises ApiError and ShareExceeded."""
-        return await body.read(self.receive, self.headers, limit, self.patience, self.held)
+        exchange = self.exchange
+        return await body.read(exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.held)
 
     def header(self, name: bytes) -> str:
         """Return all values of a header, joined by commas."""
-        return header(self.headers, name)
+        return self.exchange.values_of(name)
 
 
 async def arriving(request: Request) -> Incoming:
-    """Return the request of a connection; what is ignored of it is named in the headers of its answer."""
-    scope = request.scope
-    scope["ignored"] = list[Header]()
-    return Incoming(
-        request.app.services,
-        scope["operation"],
-        scope["path_params"],
-        scope["query_string"],
-        scope["headers"],
-        request.receive,
-        scope["author"],
-        scope["scheme"],
-        connection.of(scope).endpoint.read_timeout,
-        scope.get("bodies"),
-        scope.get("answer_within", _no_deadline),
-        ignored=scope["ignored"],
-        scope=scope,
-    )
+    """Return the request of a connection."""
+    return Incoming(request.app.services, exchange_of(request.scope))
 
 
 Arriving = Annotated[Incoming, Depends(arriving)]
@@ -111,10 +75,9 @@ class Call:
 
     `sent` is the JSON that the body was made of.
 
-    `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
-    of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
-    `ignored`: headers of the answer that name what nothing reads.
-    `scope` is that of the request. `view`: what the caller sees of an answer that shows everything.
+    `exchange` is that of the request: a handler that waits longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, or streams, declares
+    the time until its answer with `exchange.answer_within(seconds)`.
+    `view`: what the caller sees of an answer that shows everything.
     `base`: the configuration that it is made on, and `staged` the stored files, if it is one of several calls; else both are those of its
     transaction, or the current ones.
     """
@@ -124,13 +87,10 @@ class Call:
     values: Mapping[str, Any]
     query: Mapping[str, list[str]]
     author: CallAuthor
+    exchange: Exchange = field(repr=False)
     body: Any = None
-    scheme: str = "http"
     sent: Any = None
-    answer_within: Callable[[float], None] = _no_deadline
     strict: bool = False
-    ignored: list[Header] = field(default_factory=list)
-    scope: Scope = field(default_factory=dict, repr=False)
     view: Callable[[bytes], bytes] = _all_of
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
@@ -169,31 +129,31 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 
 async def read_call(incoming: Arriving) -> Call:
     """A call whose parameters and `Accept` are in order. Raises ApiError."""
-    services, operation = incoming.services, incoming.operation
-    parameters.check_number(incoming.query)
-    query = parameters.query_values(incoming.query)
+    services, exchange = incoming.services, incoming.exchange
+    operation, author = exchange.operation, exchange.author
+    assert operation is not None
+    assert author is not None
+    parameters.check_number(exchange.query)
+    query = parameters.query_values(exchange.query)
     strict = ignored.is_strict(query, services.settings.strict) if incoming.strict is None else incoming.strict
     if query:
-        incoming.ignored += ignored.parameters(operation, query, strict=strict)
-    values = parameters.convert(operation.parameters, incoming.path, query, incoming.headers)
-    values |= parent_in_query(operation, incoming.query, services.editor)
+        exchange.ignored += ignored.parameters(operation, query, strict=strict)
+    values = parameters.convert(operation.parameters, exchange.path_values or {}, query, exchange.raw_headers)
+    values |= parent_in_query(operation, exchange.query, services.editor)
     check_accept(incoming.header(b"accept"), operation.media_types)
     call = Call(
         services,
         operation,
         values,
         query,
-        incoming.author,
-        scheme=incoming.scheme,
-        answer_within=incoming.answer_within,
+        author,
+        exchange,
         strict=strict,
-        ignored=incoming.ignored,
-        scope=incoming.scope,
         base=incoming.base,
         staged=incoming.staged,
     )
     parameters.check(operation.parameters, values, partial(_names_parent, call))
-    _check_conditions(operation, values, incoming.headers)
+    _check_conditions(operation, values, exchange.raw_headers)
     return call
 
 
@@ -242,7 +202,7 @@ async def json_call(incoming: Arriving) -> Call:
     _check_force(call)
     _check_parent(call)
     unwritable = call.operation.unwritable
-    unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
+    unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
     make = part_of if call.operation.action == PATCH else partial(validated, present=partial(_present, call))
     call.body = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return call

@@ -1,13 +1,9 @@
 """Who asks for a change and why, from a request that was admitted: what history, events and rights go by."""
 
-from collections.abc import Mapping
-
-from starlette.types import Scope
-
 from dataplaneapi.api import asked
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.auth.caller import CallAuthor, Caller
 from dataplaneapi.auth.gate import Gate
-from dataplaneapi.server import connection
 from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, Roles
 from haproxy_native.request_context import Request
 
@@ -15,22 +11,22 @@ MESSAGE = b"x-change-message"
 LONGEST_MESSAGE = 500
 
 
-def of(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate, roles: Roles | None = None) -> CallAuthor:
+def of(exchange: Exchange, gate: Gate, roles: Roles | None = None) -> CallAuthor:
     """Return the author of what this request changes, with the rights of its roles.
 
     The caller is the user or the token, or the name in the client's certificate where the listener asks for no password.
     """
-    over = connection.of(scope)
-    known = gate.caller(headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
+    over = exchange.connection
+    known = gate.caller(exchange.headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
     caller = known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
     return CallAuthor(
         caller.name,
-        connection.address(scope),
-        scope["request_id"],
-        message(headers.get(MESSAGE, b"")),
+        exchange.address,
+        exchange.request_id,
+        message(exchange.headers.get(MESSAGE, b"")),
         rights=caller.rights(roles),
         group=caller.group,
-        request=Request(asked.path_of(scope)),
+        request=Request(asked.path_of(exchange)),
         caller=caller,
     )
 

@@ -5,9 +5,8 @@ Requests without `Origin` and `Sec-Fetch-Site` come from no browser, and nothing
 
 from collections.abc import Collection, Mapping
 
-from starlette.types import Scope
-
 from dataplaneapi.api.errors import error_response
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import Header, HeaderName, Response
 
 METHODS = frozenset((b"HEAD", b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"))
@@ -21,14 +20,15 @@ _PREFLIGHT_VARY = (VARY, b"Origin, Access-Control-Request-Method, Access-Control
 Headers = Mapping[bytes, bytes]
 
 
-def is_preflight(scope: Scope, sent: Headers) -> bool:
-    return bool(scope["method"] == "OPTIONS" and sent.get(b"access-control-request-method"))
+def is_preflight(exchange: Exchange) -> bool:
+    return bool(exchange.method == "OPTIONS" and exchange.headers.get(b"access-control-request-method"))
 
 
-def preflight(scope: Scope, sent: Headers, origins: Collection[str]) -> Response | None:
+def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
     """The answer to a browser's question before its request; None for anything else."""
-    if not is_preflight(scope, sent):
+    if not is_preflight(exchange):
         return None
+    sent = exchange.headers
     method, wanted = sent[b"access-control-request-method"], sent.get(b"access-control-request-headers")
     headers: list[Header] = [_PREFLIGHT_VARY]
     if _is_allowed(sent, origins) and method in METHODS:
@@ -38,17 +38,19 @@ def preflight(scope: Scope, sent: Headers, origins: Collection[str]) -> Response
     return Response(204, headers=headers)
 
 
-def headers(scope: Scope, sent: Headers, origins: Collection[str]) -> list[Header]:
+def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
     """What any other answer carries."""
-    if is_preflight(scope, sent):
+    if is_preflight(exchange):
         return []
+    sent = exchange.headers
     return [*_PLAIN, (_ORIGIN, sent[b"origin"]), _EXPOSED, _CREDENTIALS] if _is_allowed(sent, origins) else _PLAIN
 
 
-def refusal(scope: Scope, sent: Headers, origins: Collection[str]) -> Response | None:
+def refusal(exchange: Exchange, origins: Collection[str]) -> Response | None:
     """The answer to a change that a page of another site asks for; None when nothing speaks against it."""
+    sent = exchange.headers
     origin, site = sent.get(b"origin"), sent.get(b"sec-fetch-site", b"").lower()
-    if scope["method"] in _READING or (origin is None and not site) or _is_allowed(sent, origins):
+    if exchange.method in _READING or (origin is None and not site) or _is_allowed(sent, origins):
         return None
     if site in (b"same-origin", b"none") or (not site and origin is not None and _is_own(origin, sent.get(b"host", b""))):
         return None

@@ -13,6 +13,7 @@ from starlette.types import Message
 from dataplaneapi.api.access import answer_within_rights, require_role
 from dataplaneapi.api.call import JSON, Call, Incoming
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.place import with_known_names
 from dataplaneapi.api.read_only import is_dry
@@ -86,7 +87,10 @@ class Described:
             return {"type": "http.request", "body": self.data}
 
         sent = headers if self.body is not None else []
-        return Incoming(call.services, operation, values, self.query, sent, receive, author, call.scheme)
+        scope = {"method": self.method, "path": self.path, "raw_path": self._place[0], "query_string": self.query, "headers": sent}
+        exchange = Exchange({**scope, "scheme": call.exchange.scheme}, receive)
+        exchange.author, exchange.operation, exchange.path_values = author, operation, values
+        return Incoming(call.services, exchange)
 
 
 async def verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:

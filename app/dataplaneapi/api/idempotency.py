@@ -16,11 +16,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from dataplaneapi.api.call_store import CallStore, KeptCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.exchange import Exchange, exchange_of
 from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
-from dataplaneapi.server import connection
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.request_context import Author
@@ -44,20 +44,21 @@ class Idempotency:
 
     async def serve(self, operation: Operation, scope: Scope, receive: Receive, send: Send, serve: Serve) -> None:
         """Serves a request, or answers what was answered. Raises ApiError with 400, 409 and 422, and Unusable, with nothing done."""
-        key = key_of(operation, scope)
+        exchange = exchange_of(scope)
+        key = key_of(operation, exchange)
         if key is None:
             await serve(scope, receive, send)
             return
-        name = _name(scope, key)
+        name = _name(exchange, key)
         if name in self._running:
             raise ApiError(409, f"{_SAID} is of a call that is still running; ask again", headers=[(RETRY_AFTER, b"1")])
         self._running.add(name)
         try:
-            body = HashedBody(receive, scope, key, is_read=operation.body is not None)
+            body = HashedBody(exchange, key, is_read=operation.body is not None)
             if stored_call := await self._store.find(name):
                 if not stored_call.status:
                     raise ApiError(409, await self._cut_off(stored_call))
-                await _replay(stored_call, body, scope, receive, send)
+                await (await _replayed(stored_call, body, exchange))(scope, receive, send)
             else:
                 await self._first(name, operation, scope, body, send, serve)
         finally:
@@ -71,41 +72,42 @@ class Idempotency:
 
     async def _first(self, name: str, operation: Operation, scope: Scope, body: "HashedBody", send: Send, serve: Serve) -> None:
         """What it raises, beside refusals, leaves open whether anything was done."""
-        call = await self._store.begin(name, scope["request_id"])
-        answer = HeldAnswer()
+        exchange, answer = exchange_of(scope), HeldAnswer()
+        call = await self._store.begin(name, exchange.request_id)
+        exchange.receive = body
         await serve(scope, body, answer.take)
         if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
             self._store.forget(name)
         else:
-            ignored, rights = _plain(scope.get("ignored", ())), rights_digest(scope["author"])
+            ignored, rights = _plain(exchange.ignored), rights_digest(exchange.author)
             made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, ignored, answer.body, rights=rights)
             is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, operation, answer)
             await self._store.end(name, made, is_secret=is_secret)
-        for message in answer.messages:
-            await send(message)
+        await answer.response(scope, body, send)
 
 
-def key_of(operation: Operation, scope: Scope) -> bytes | None:
+def key_of(operation: Operation, exchange: Exchange) -> bytes | None:
     """Returns the key of a call; None if none is sent, or if nothing is done that could be done twice. Raises ApiError (400)."""
-    sent = next((value.strip() for name, value in scope["headers"] if name == HEADER), None)
-    if sent is None or operation.method != "POST" or not operation.writes or is_dry(operation, scope["query_string"]):
+    sent = exchange.headers.get(HEADER)
+    if sent is None or operation.method != "POST" or not operation.writes or is_dry(operation, exchange.query):
         return None
-    if not _KEY.fullmatch(sent):
+    if not _KEY.fullmatch(key := sent.strip()):
         raise ApiError(400, f"{_SAID} has 1 to {LONGEST} printable characters of ASCII; a UUID is a good one")
-    return bytes(sent)
+    return key
 
 
-def rights_digest(by: Author) -> str:
+def rights_digest(by: Author | None) -> str:
     """Identifies the author's rights; empty where nothing is limited."""
-    rights = by.rights
+    rights = by.rights if by else None
     return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
-def _name(scope: Scope, key: bytes) -> str:
+def _name(exchange: Exchange, key: bytes) -> str:
     """Returns the name of a stored call: caller, method, and path with query."""
-    by: Author = scope["author"]
-    path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
-    call = [by.group, by.name, scope["method"], path, query, key.decode("latin-1")]
+    by = exchange.author
+    assert by is not None
+    path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
+    call = [by.group, by.name, exchange.method, path, query, key.decode("latin-1")]
     return f"{Caller.of(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
@@ -116,10 +118,10 @@ class HashedBody:
     After its end it waits: a call with a key is made to its end, whether its client is still there or not.
     """
 
-    def __init__(self, receive: Receive, scope: Scope, key: bytes, *, is_read: bool) -> None:
-        self._receive, self._is_read, self._is_complete, self._rest = receive, is_read, False, b""
-        self._seconds = connection.of(scope).endpoint.read_timeout
-        kind, options = parse_options_header(next((value for name, value in scope["headers"] if name == b"content-type"), b""))
+    def __init__(self, exchange: Exchange, key: bytes, *, is_read: bool) -> None:
+        self._receive, self._is_read, self._is_complete, self._rest = exchange.receive, is_read, False, b""
+        self._seconds = exchange.connection.endpoint.read_timeout
+        kind, options = parse_options_header(exchange.headers.get(b"content-type", b""))
         self._boundary = options.get(b"boundary", b"")
         self._hash = hashlib.blake2b(kind + b"\0", digest_size=16, key=hashlib.sha256(key).digest())
 
@@ -163,44 +165,43 @@ class HashedBody:
 class HeldAnswer:
     """An answer that is not sent yet."""
 
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
+    response: Response
 
     async def take(self, message: Message) -> None:
-        self.messages.append(message)
+        self.response = await message["response"].complete()
 
     @property
     def status(self) -> int:
-        return int(self.messages[0]["status"])
+        return self.response.status_code
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        return _plain(self.messages[0]["headers"])
+        return _plain(self.response.raw_headers)
 
     @property
     def body(self) -> bytes:
-        return b"".join(message.get("body", b"") for message in self.messages[1:])
+        return bytes(self.response.body)
 
 
 def holds_secret(operation: Operation, answer: HeldAnswer) -> bool:
     """Whether some of it would be masked for callers that may not see secrets."""
-    kind = next((value.partition(b";")[0] for name, value in answer.messages[0]["headers"] if name == CONTENT_TYPE), b"")
+    kind = next((value.partition(b";")[0] for name, value in answer.response.raw_headers if name == CONTENT_TYPE), b"")
     return kind in (JSON, TEXT) and masked_body(operation, answer.status, answer.body, kind) != answer.body
 
 
-async def _replay(kept: KeptCall, body: HashedBody, scope: Scope, receive: Receive, send: Send) -> None:
+async def _replayed(kept: KeptCall, body: HashedBody, exchange: Exchange) -> Response:
     if await body.digest() != kept.request:
         raise ApiError(422, f"{_SAID} was sent with another body already; nothing was done. Send another key")
-    if kept.rights != rights_digest(scope["author"]):
+    if kept.rights != rights_digest(exchange.author):
         text = f"is of a call that was carried out, and answered with {kept.status}; your rights are other ones now, so it is not shown"
         raise ApiError(409, f"{_SAID} {text}")
     if kept.body is None:
         text = f"is of a call that was carried out, and answered with {kept.status}; the answer itself was secret or too large to keep"
         raise ApiError(409, f"{_SAID} {text}")
-    scope["ignored"], scope["replayed"] = _encoded(kept.ignored), True
+    exchange.ignored, exchange.is_replayed = _encoded(kept.ignored), True
     response = Response(kept.status)
     response.body, response.raw_headers = kept.body, [*_encoded(kept.headers), (REPLAYED, b"true")]
-    await response(scope, receive, send)
+    return response
 
 
 def _plain(headers: Any) -> tuple[tuple[str, str], ...]:

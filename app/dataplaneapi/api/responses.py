@@ -16,6 +16,7 @@ from starlette.responses import Response as StarletteResponse
 from starlette.types import Receive, Scope, Send
 
 from dataplaneapi.api.etags import FileTags, holds, tag_of
+from dataplaneapi.server.connection import Channel, WritePart
 from haproxy_native.abandonment import check
 from haproxy_native.beside import LARGE, beside
 
@@ -36,6 +37,8 @@ RETRY_AFTER = HeaderName(b"Retry-After")
 RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
+# The type of the message by which a response is handed to the layers around FastAPI, which send it.
+RESPONSE = "dataplaneapi.response"
 PIECE = 1 << 18
 # A piece of JSON is complete when it has more characters, and a long text is encoded in parts of so many: both make LARGE.
 HALF = LARGE // 2
@@ -84,18 +87,18 @@ class Response(StarletteResponse):
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends itself, or that it is what the client has; `scope["response"]` is it from then on."""
-        await self.complete()
-        scope["response"] = self
-        # A request whose client leaves while it is answered has been served.
-        scope.pop("when_gone", None)
-        if "operation" in scope and scope["method"] == "GET" and self.status_code == 200:
+        """Hand itself on: FastAPI calls this, and `send_to` sends it."""
+        await send({"type": RESPONSE, "response": self})
+
+    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
+        """Send itself; with an ETag unless `known` is None, and only that the client has it if that `If-None-Match` says so."""
+        if known is not None:
             if self.etag is None:
                 self.tag(await self._hash())
-            if self.is_known(scope):
-                await self.unmodified()._send_body(scope, receive, send)
+            if self.is_known(known):
+                await self.unmodified().send_to(channel, send)
                 return
-        await self._send_body(scope, receive, send)
+        await self._send_body(send)
 
     async def complete(self) -> Self:
         """Encode the rest of a large body in a thread. Return the response itself."""
@@ -118,10 +121,9 @@ class Response(StarletteResponse):
             self.etag = etag
             self.raw_headers.append((ETAG, etag.encode()))
 
-    def is_known(self, scope: Scope) -> bool:
-        """Whether the client has this answer, by its `If-None-Match`."""
-        known = [value.decode("latin-1") for name, value in scope["headers"] if name == b"if-none-match"]
-        return bool(known) and holds(",".join(known), self.etag or "", weakly=True)
+    def is_known(self, known: str) -> bool:
+        """Return whether the client has this answer, by its `If-None-Match`; empty for none."""
+        return bool(known) and holds(known, self.etag or "", weakly=True)
 
     def unmodified(self) -> "Response":
         """What a client gets that has this answer."""
@@ -130,8 +132,9 @@ class Response(StarletteResponse):
     def close(self) -> None:
         """Frees what an answer holds that is not sent."""
 
-    async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await super().__call__(scope, receive, send)
+    async def _send_body(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body})
 
 
 _file_tags = FileTags()
@@ -149,15 +152,15 @@ class FileResponse(Response):
     def close(self) -> None:
         self._file.close()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
         """Raises OSError when the file becomes shorter while it is sent."""
         with self._file:
-            await super().__call__(scope, receive, send)
+            await super().send_to(channel, send, known)
 
     async def _hash(self) -> str:
         return await asyncio.to_thread(_file_tags.of, self._file)
 
-    async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _send_body(self, send: Send) -> None:
         left, file = self._size, wrap(self._file)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         while left:
@@ -170,7 +173,6 @@ class FileResponse(Response):
             await send({"type": "http.response.body", "body": b""})
 
 
-WritePart = Callable[[bytes], bool]
 Parts = Callable[[WritePart | None], AsyncGenerator[bytes]]
 
 
@@ -186,18 +188,15 @@ class StreamResponse(Response):
         self.raw_headers.pop()
         self._parts, self._close, self._patience = parts, close, patience
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["response"], scope["at_end"] = self, self._close
-        # A stream ends when its client leaves: that is no failure of the request.
-        scope.pop("when_gone", None)
-        if answer_within := scope.get("answer_within"):
-            answer_within(self._patience)
-        if recording := scope.pop("recording", None):
-            recording.forget()
-        # A configuration that is replaced meanwhile is not kept for the sake of one answer.
-        scope.pop("document", None)
+    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
+        """Send the parts. A stream has no ETag."""
+        channel.at_end = self._close
+        channel.answer_within(self._patience)
+        if channel.recording:
+            channel.recording.forget()
+            channel.recording = None
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async with aclosing(self._parts(self._counting(scope.get("write_part")))) as parts:
+        async with aclosing(self._parts(self._counting(channel.write_part))) as parts:
             async for part in parts:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b""})

@@ -175,10 +175,10 @@ class Form(Parts):
 
 async def upload_call(incoming: Arriving) -> Call:
     """A call whose body is a File. Raises ApiError."""
-    call, receive = await read_call(incoming), incoming.receive
+    call, receive = await read_call(incoming), incoming.exchange.receive
     declared = call.operation.body
     assert declared is not None
-    limit, kind = _limit(call, incoming.headers), incoming.header(b"content-type")
+    limit, kind = _limit(call, incoming.exchange.raw_headers), incoming.header(b"content-type")
     seconds = call.services.settings.read_timeout
     call.body = file = File(receive, limit, seconds)
     if declared.required:
@@ -198,7 +198,8 @@ async def text_or_form_call(incoming: Arriving) -> Call:
         return await json_call(incoming)
     call = await read_call(incoming)
     check_content_encoding(incoming.header(b"content-encoding"))
-    call.body = Parts(incoming.receive, _limit(call, incoming.headers), call.services.settings.read_timeout, boundary(kind))
+    limit = _limit(call, incoming.exchange.raw_headers)
+    call.body = Parts(incoming.exchange.receive, limit, call.services.settings.read_timeout, boundary(kind))
     return call
 
 

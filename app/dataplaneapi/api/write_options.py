@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote
 
-from dataplaneapi.api.abandon import HOOK
 from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
@@ -100,7 +99,7 @@ def _guard(call: Call) -> Guard | None:
 async def _confirmation(call: Call, guard: Guard | None) -> AsyncIterator[CallAuthor]:
     """Enter the author of what the call changes: of a confirmation, if the call asks for one."""
     if "confirm" in call.values:
-        call.answer_within(ANSWER_SECONDS)
+        call.exchange.answer_within(ANSWER_SECONDS)
         async with call.services.confirmations.opened(call.author, call.get("confirm"), guard) as author:
             yield author
     else:
@@ -115,13 +114,13 @@ async def _waited(call: Call, response: Response, seconds: float | None) -> Resp
     reload_id = next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
     if seconds is None or reload_id is None or response.status_code != 202:
         return response
-    call.answer_within(seconds + ANSWER_SECONDS)
+    call.exchange.answer_within(seconds + ANSWER_SECONDS)
     gone = asyncio.Event()
-    call.scope[HOOK] = gone.set
+    call.exchange.when_gone = gone.set
     try:
         record = await _ended(call, reload_id, time.monotonic() + seconds, gone)
     finally:
-        call.scope.pop(HOOK, None)
+        call.exchange.when_gone = None
     if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
         raise ReloadFailed(record.failure)
     if record.status == IN_PROGRESS:

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from starlette.types import Scope
-
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.handlers.information import swagger_document
 
@@ -21,11 +20,11 @@ _POLICY = (
 )
 
 
-def page(scope: Scope) -> Response | None:
+def page(exchange: Exchange) -> Response | None:
     """The page at a public path; None for every other path."""
-    path = scope["path"]
+    path = exchange.path
     if path == "/swagger.json":
-        return Response(200, swagger_document(scope["scheme"]))
+        return Response(200, swagger_document(exchange.scheme))
     if path in ("/v3/docs", "/v3/docs/"):
         return _file("index.html")
     return _file(path[len("/v3/docs/") :]) if path.startswith("/v3/docs/") else None

@@ -38,7 +38,7 @@ async def health(call: ReadCall) -> Response:
 
 
 async def swagger(call: ReadCall) -> Response:
-    return Response(200, await asyncio.to_thread(swagger_document, call.scheme))
+    return Response(200, await asyncio.to_thread(swagger_document, call.exchange.scheme))
 
 
 def swagger_document(scheme: str) -> bytes:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from starlette.types import Scope
-
 from dataplaneapi.api.errors import error_response
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import CACHE_CONTROL, LOCATION, Header, HeaderName, Response, empty
 from dataplaneapi.api.router import ALLOW
 
@@ -47,9 +46,9 @@ class File:
         return Response(200, body, self.media_type, [*HEADERS, *_CACHING, *([_ENCODING] if compressed else [])]).tagged()
 
 
-def page(scope: Scope, *, is_on: bool) -> Response | None:
+def page(exchange: Exchange, *, is_on: bool) -> Response | None:
     """What answers a path of the page; None for every other path."""
-    path: str = scope["path"]
+    path = exchange.path
     if path == "/ui":
         return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
     if not path.startswith(PAGE):
@@ -57,10 +56,10 @@ def page(scope: Scope, *, is_on: bool) -> Response | None:
     file = _file(path.removeprefix(PAGE) or "index.html") if is_on else None
     if file is None:
         return _missing(path)
-    if scope["method"] not in ("GET", "HEAD"):
-        return error_response(405, f"method {scope['method']} is not allowed for path {path}", [*HEADERS, (ALLOW, b"GET, HEAD")])
-    response = file.response(compressed=_takes_gzip(scope))
-    return response.unmodified() if response.is_known(scope) else response
+    if exchange.method not in ("GET", "HEAD"):
+        return error_response(405, f"method {exchange.method} is not allowed for path {path}", [*HEADERS, (ALLOW, b"GET, HEAD")])
+    response = file.response(compressed=_takes_gzip(exchange))
+    return response.unmodified() if response.is_known(exchange.values_of(b"if-none-match")) else response
 
 
 def _missing(path: str) -> Response:
@@ -82,6 +81,6 @@ def _names() -> frozenset[str]:
     return frozenset(file.relative_to(DIRECTORY).as_posix() for file in DIRECTORY.rglob("*") if file.suffix in TYPES)
 
 
-def _takes_gzip(scope: Scope) -> bool:
-    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding").replace(b" ", b"").lower().split(b",")
-    return b"gzip" in accepted
+def _takes_gzip(exchange: Exchange) -> bool:
+    accepted = exchange.values_of(b"accept-encoding").replace(" ", "").lower().split(",")
+    return "gzip" in accepted

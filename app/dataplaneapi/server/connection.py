@@ -1,13 +1,14 @@
-"""The peer of a connection, by its client certificate: computed once, used by every request."""
+"""What a request's connection is to the application: its peer, by the client certificate, and what can be done with the response.
 
-from collections.abc import Mapping
+The peer is computed once for each connection, and used by every request.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.types import Scope
-
 from dataplaneapi.server.endpoint import URI, Endpoint, spiffe_id
-from dataplaneapi.settings.proxies import UNIX
+from dataplaneapi.server.outlet import RecordingOutlet
 
 # In a certificate without a common name, what an allow list and the log go by; a SPIFFE id is a URI.
 _ORDER = (URI, "DNS", "email", "IP Address")
@@ -27,6 +28,38 @@ class Connection:
 
 
 UNKNOWN = Connection(Endpoint())
+# The key of a scope of ASGI with the Channel of its request, and the only one that ASGI does not define.
+EXCHANGE = "exchange"
+WritePart = Callable[[bytes], bool]
+
+
+def no_deadline(seconds: float) -> None:
+    """Set no deadline: no connection waits for the response."""
+
+
+class Channel:
+    """The connection of one request, as the application uses it. The protocol makes it; the application extends it (api/exchange.py)."""
+
+    __slots__ = ("answer_within", "at_end", "connection", "recording", "when_gone", "write_part")
+
+    def __init__(
+        self,
+        connection: Connection = UNKNOWN,
+        answer_within: Callable[[float], None] = no_deadline,
+        write_part: WritePart | None = None,
+        recording: RecordingOutlet | None = None,
+    ) -> None:
+        self.connection = connection
+        # Gives a handler so many seconds until its answer begins, and again from each part of it.
+        self.answer_within = answer_within
+        # Writes a chunk between two parts of a response without a wait. Returns False if the client has yet to take those before.
+        self.write_part = write_part
+        # What is written in reply to a request that arrived as one packet.
+        self.recording = recording
+        # Called when the client leaves, for a response that need not be made without it.
+        self.when_gone: Callable[[], None] | None = None
+        # Called when the client leaves or the server stops, for a response that does not end by itself.
+        self.at_end: Callable[[], None] | None = None
 
 
 def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Connection:
@@ -48,20 +81,3 @@ def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     known = [(kind, value) for wanted in _ORDER for kind, value in others if kind == wanted]
     known += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
     return tuple(dict.fromkeys(known))
-
-
-def of(scope: Scope) -> Connection:
-    """The one a request came over."""
-    connection: Connection = scope.get("connection", UNKNOWN)
-    return connection
-
-
-def peer(scope: Scope) -> str:
-    """The address at the other end of the connection; a word for one of a unix socket, which has none."""
-    client = scope.get("client")
-    return str(client[0]) if client else UNIX
-
-
-def address(scope: Scope) -> str:
-    """Returns the client's address, as the middleware has determined it (settings/proxies.py)."""
-    return str(scope.get("address") or peer(scope))

@@ -10,10 +10,8 @@ connection, and the peer's identity.
 | an answer waits to be taken | `write_timeout` | a reset |
 | the last answer is sent, the client still sends | LINGER_SECONDS | a close |
 
-A handler that needs more time says so with `scope["answer_within"](seconds)`, which holds from then on and anew from each part. One whose
-response does not end by itself sets `scope["at_end"]`, which is called when the client leaves or the server stops; one that need not be
-made without its client sets `scope["when_gone"]`, which is called when the client leaves;
-`scope["write_part"](chunk)` writes to many such connections at once.
+The application gets a `Channel` in its scope, by which a handler asks for more time, writes parts without a wait, and learns that its
+client has left (dataplaneapi.server.connection).
 """
 
 import asyncio
@@ -28,7 +26,7 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
 from dataplaneapi.server.acceptor import PROBE_PATHS, Place
-from dataplaneapi.server.connection import connection
+from dataplaneapi.server.connection import EXCHANGE, Channel, connection
 from dataplaneapi.server.ending import Ending
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
@@ -132,8 +130,8 @@ class Protocol(Ending):
 
     def _end_response(self) -> None:
         """One that does not end by itself."""
-        if self._active is not None and (at_end := self._active.scope.get("at_end")):
-            at_end()  # type: ignore[operator]
+        if self._active is not None and (at_end := _channel(self._active).at_end):
+            at_end()
 
     def _end_call(self) -> None:
         if self._active is None and not self._in_head:
@@ -165,7 +163,7 @@ class Protocol(Ending):
         if self._active or self._stopping or not self._place.taken or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
-        reply = self._kept(request, self._connection, {"client": self.client, "server": self.server}, date)
+        reply = self._kept(request, self._connection, self.client, self.server, date)
         if reply is None:
             return False
         self.server_state.total_requests += 1
@@ -214,9 +212,8 @@ class Protocol(Ending):
             raise Enough
         super().on_message_begin()
         self._unset_keepalive_if_required()
-        self.scope["connection"] = self._connection  # type: ignore[typeddict-unknown-key]
-        self.scope["answer_within"] = self._answer_within  # type: ignore[typeddict-unknown-key]
-        self.scope["write_part"] = self._write_part  # type: ignore[typeddict-unknown-key]
+        channel = Channel(self._connection, self._answer_within, self._write_part)
+        self.scope[EXCHANGE] = channel  # type: ignore[literal-required]
         self._in_head, self._is_new = True, False
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -237,7 +234,7 @@ class Protocol(Ending):
         super().on_headers_complete()
         self.cycle.transport = self._outlet  # type: ignore[assignment]
         if self._whole and self.cycle.keep_alive:
-            recording = self.cycle.scope["recording"] = RecordingOutlet(self._outlet, self._whole)  # type: ignore[typeddict-unknown-key]
+            recording = _channel(self.cycle).recording = RecordingOutlet(self._outlet, self._whole)
             self.cycle.transport = recording  # type: ignore[assignment]
         if self._stopping:
             self.cycle.keep_alive = False
@@ -372,13 +369,18 @@ class Protocol(Ending):
 
     def _abandon(self, cycle: RequestResponseCycle) -> None:
         """Ends the work on a response that nobody reads."""
-        if when_gone := cycle.scope.get("when_gone"):
-            when_gone()  # type: ignore[operator]
+        if when_gone := _channel(cycle).when_gone:
+            when_gone()
 
     def _hang_up(self) -> None:
         if not self.transport.is_closing():
             self._count_head(0)
         super()._hang_up()
+
+
+def _channel(cycle: RequestResponseCycle) -> Channel:
+    channel: Channel = cycle.scope[EXCHANGE]  # type: ignore[literal-required]
+    return channel
 
 
 def _nothing_kept(*asked: object) -> None:

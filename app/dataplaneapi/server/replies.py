@@ -6,10 +6,8 @@ are put in their places.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-from starlette.types import Scope
-
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.outlet import RecordingOutlet
 
@@ -24,14 +22,13 @@ def is_whole(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`scope` and `exchange` are those of the request that was recorded; the access log reads them."""
+    """`exchange` is that of the request that was recorded; the access log reads it."""
 
     connection: Connection
     document: object
     version: int
     generation: int
-    scope: Scope
-    exchange: Any
+    exchange: Exchange
     parts: tuple[bytes, bytes, bytes]
 
     def holds(self, connection: Connection, document: object, version: int, generation: int) -> bool:
@@ -59,17 +56,17 @@ class Replies:
     def get(self, packet: bytes) -> Reply | None:
         return self._replies.get(packet)
 
-    def keep(self, recording: RecordingOutlet, document: object, version: int, generation: int, scope: Scope, exchange: Any) -> None:
+    def keep(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
         """Keeps a reply that has been written, unless it closes the connection, is too large, or has no place for date and id."""
         reply = recording.written
-        parts = _parts(reply, scope["request_id"].encode())
+        parts = _parts(reply, exchange.request_id.encode())
         known = self._replies.get(recording.packet)
         if parts is None or (known and known.document is document and known.generation == generation):
             return
         size = len(recording.packet) + 2 * len(reply) + 1000
         if self._size + size > MOST_BYTES:
             self._replies, self._size = {}, 0
-        self._replies[recording.packet] = Reply(scope["connection"], document, version, generation, scope, exchange, parts)
+        self._replies[recording.packet] = Reply(exchange.connection, document, version, generation, exchange, parts)
         self._size += size
 
 

@@ -4,36 +4,30 @@ import re
 import urllib.parse
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from starlette.types import Scope
-
-from dataplaneapi.server import connection
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.settings.proxies import UNIX
-
-if TYPE_CHECKING:
-    from dataplaneapi.api.exchange import Exchange
 
 DEFAULT = '%h %l %u %t "%m %U%q %H" %>s %b "%{Referer}i" "%{User-agent}i"'
 # Letters of a path, a query or a header in a line.
 LONGEST = 1000
 _PART = re.compile(r"%(?:\{([^}]*)\})?(>s|[%bDhHlmpqrstTuUvVioe])")
-Writer = Callable[[Scope, "Exchange", float], str]
+Writer = Callable[[Exchange, float], str]
 
 
-def line(parts: Sequence["str | Writer"], scope: Scope, exchange: "Exchange", seconds: float) -> str:
-    return "".join(part if isinstance(part, str) else part(scope, exchange, seconds) for part in parts)
+def line(parts: Sequence["str | Writer"], exchange: Exchange, seconds: float) -> str:
+    return "".join(part if isinstance(part, str) else part(exchange, seconds) for part in parts)
 
 
-def fields(scope: Scope, exchange: "Exchange", seconds: float) -> dict[str, str | int | float]:
+def fields(exchange: Exchange, seconds: float) -> dict[str, str | int | float]:
     """What an access line tells, by name, for layouts of fields; `duration` in seconds. What is not known is left out."""
     values = {
-        "client": _client(scope, exchange, seconds),
-        "user": _user(scope, exchange, seconds),
-        "method": scope["method"],
-        "path": _path(scope),
-        "query": _query(scope).removeprefix("?"),
-        "protocol": f"HTTP/{scope['http_version']}",
+        "client": _client(exchange, seconds),
+        "user": _user(exchange, seconds),
+        "method": exchange.method,
+        "path": _path(exchange),
+        "query": _query(exchange).removeprefix("?"),
+        "protocol": f"HTTP/{exchange.http_version}",
         "user_agent": _sent(exchange, "user-agent"),
         "referer": _sent(exchange, "referer"),
     }
@@ -58,20 +52,20 @@ def _writer(name: str | None, directive: str) -> Writer:
     if name is None:
         return _PLAIN[directive]
     if directive == "t":
-        return lambda scope, exchange, seconds: datetime.now().astimezone().strftime(name)
+        return lambda exchange, seconds: datetime.now().astimezone().strftime(name)
     if directive == "T":
         scale = {"s": 1, "ms": 1e3, "us": 1e6}.get(name, 1)
-        return lambda scope, exchange, seconds: str(int(seconds * scale))
+        return lambda exchange, seconds: str(int(seconds * scale))
     if directive == "i":
-        return lambda scope, exchange, seconds: _sent(exchange, name)
+        return lambda exchange, seconds: _sent(exchange, name)
     if directive == "o":
-        return lambda scope, exchange, seconds: _quoted(
+        return lambda exchange, seconds: _quoted(
             next((value for key, value in exchange.sent_headers if bytes(key).lower() == name.lower().encode()), b"-")
         )
-    return lambda scope, exchange, seconds: "-"
+    return lambda exchange, seconds: "-"
 
 
-def _sent(exchange: "Exchange", name: str) -> str:
+def _sent(exchange: Exchange, name: str) -> str:
     """A request header; never the credentials."""
     secret = name.lower() in ("authorization", "proxy-authorization", "cookie")
     return "-" if secret else _quoted(exchange.headers.get(name.lower().encode(), b"-"))
@@ -86,55 +80,54 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def _client(scope: Scope, exchange: "Exchange", seconds: float) -> str:
-    address = connection.address(scope)
-    return address if address != UNIX else "-"
+def _client(exchange: Exchange, seconds: float) -> str:
+    return exchange.address if exchange.address != UNIX else "-"
 
 
-def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
+def _user(exchange: Exchange, seconds: float) -> str:
     """Who was let in: the name of the client certificate, else of the user whose password was right, or of the token."""
     if exchange.status == 401:
         return "-"
-    by = scope.get("author") if exchange.authenticated else None
-    return (connection.of(scope).name or (by.name if by else "") or "-").replace('"', '\\"')
+    by = exchange.author if exchange.authenticated else None
+    return (exchange.connection.name or (by.name if by else "") or "-").replace('"', '\\"')
 
 
-def _query(scope: Scope) -> str:
-    return "?" + short(scope["query_string"].decode("latin-1")) if scope["query_string"] else ""
+def _query(exchange: Exchange) -> str:
+    return "?" + short(exchange.query.decode("latin-1")) if exchange.query else ""
 
 
-def _request_line(scope: Scope) -> str:
-    return f"{scope['method']} {short(scope['raw_path'].decode('latin-1'))}{_query(scope)} HTTP/{scope['http_version']}"
+def _request_line(exchange: Exchange) -> str:
+    return f"{exchange.method} {short(exchange.raw_path.decode('latin-1'))}{_query(exchange)} HTTP/{exchange.http_version}"
 
 
 def _server(place: int) -> Writer:
-    return lambda scope, exchange, seconds: str(scope["server"][place]) if scope.get("server") else "-"
+    return lambda exchange, seconds: str(exchange.server[place]) if exchange.server else "-"
 
 
-def _path(scope: Scope) -> str:
-    return urllib.parse.quote(short(scope["path"]), safe="/:@!$&'()+*,;=~")
+def _path(exchange: Exchange) -> str:
+    return urllib.parse.quote(short(exchange.path), safe="/:@!$&'()+*,;=~")
 
 
 _PLAIN: dict[str, Writer] = {
-    "%": lambda scope, exchange, seconds: "%",
-    "b": lambda scope, exchange, seconds: str(exchange.size or "-"),
-    "D": lambda scope, exchange, seconds: str(int(seconds * 1e6)),
+    "%": lambda exchange, seconds: "%",
+    "b": lambda exchange, seconds: str(exchange.size or "-"),
+    "D": lambda exchange, seconds: str(int(seconds * 1e6)),
     "h": _client,
-    "H": lambda scope, exchange, seconds: f"HTTP/{scope['http_version']}",
-    "l": lambda scope, exchange, seconds: "-",
-    "m": lambda scope, exchange, seconds: scope["method"],
+    "H": lambda exchange, seconds: f"HTTP/{exchange.http_version}",
+    "l": lambda exchange, seconds: "-",
+    "m": lambda exchange, seconds: exchange.method,
     "p": _server(1),
-    "q": lambda scope, exchange, seconds: _query(scope),
-    "r": lambda scope, exchange, seconds: _request_line(scope),
-    "s": lambda scope, exchange, seconds: str(exchange.status),
-    ">s": lambda scope, exchange, seconds: str(exchange.status),
-    "t": lambda scope, exchange, seconds: datetime.now().astimezone().strftime("[%d/%b/%Y:%H:%M:%S %z]"),
-    "T": lambda scope, exchange, seconds: str(int(seconds)),
+    "q": lambda exchange, seconds: _query(exchange),
+    "r": lambda exchange, seconds: _request_line(exchange),
+    "s": lambda exchange, seconds: str(exchange.status),
+    ">s": lambda exchange, seconds: str(exchange.status),
+    "t": lambda exchange, seconds: datetime.now().astimezone().strftime("[%d/%b/%Y:%H:%M:%S %z]"),
+    "T": lambda exchange, seconds: str(int(seconds)),
     "u": _user,
-    "U": lambda scope, exchange, seconds: _path(scope),
+    "U": lambda exchange, seconds: _path(exchange),
     "v": _server(0),
     "V": _server(0),
-    "i": lambda scope, exchange, seconds: "-",
-    "o": lambda scope, exchange, seconds: "-",
-    "e": lambda scope, exchange, seconds: "-",
+    "i": lambda exchange, seconds: "-",
+    "o": lambda exchange, seconds: "-",
+    "e": lambda exchange, seconds: "-",
 }

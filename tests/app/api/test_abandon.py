@@ -2,16 +2,30 @@
 
 import asyncio
 import threading
-from typing import Any
 
 import pytest
 
-from dataplaneapi.api.abandon import HOOK, while_there
+from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.exchange import Exchange
+from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native import abandonment
 from haproxy_native.abandonment import check
 from haproxy_native.beside import THREADS, beside, computations
-from haproxy_native.request_context import Author, Request
+from haproxy_native.request_context import Request
+from tests.app.client import bare_exchange
+
+
+def exchange(author: CallAuthor | None = None) -> Exchange:
+    made = bare_exchange()
+    made.author = author
+    return made
+
+
+def leave(exchange: Exchange) -> None:
+    """The client of an exchange leaves; it has a hook for that."""
+    assert exchange.when_gone
+    exchange.when_gone()
 
 
 async def work(result: int) -> int:
@@ -20,9 +34,9 @@ async def work(result: int) -> int:
 
 
 def test_the_result_of_the_work() -> None:
-    scope: dict[str, Any] = {}
-    assert asyncio.run(while_there(scope, work(7))) == 7
-    assert HOOK not in scope
+    given = exchange()
+    assert asyncio.run(while_there(given, work(7))) == 7
+    assert given.when_gone is None
 
 
 def test_errors_of_the_work() -> None:
@@ -30,12 +44,12 @@ def test_errors_of_the_work() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(while_there({}, fails()))
+        asyncio.run(while_there(exchange(), fails()))
 
 
 def test_a_task_that_is_cancelled_otherwise() -> None:
     async def run() -> None:
-        task = asyncio.create_task(while_there({}, asyncio.Event().wait()))
+        task = asyncio.create_task(while_there(exchange(), asyncio.Event().wait()))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -57,14 +71,14 @@ def test_a_client_that_leaves() -> None:
             ended.release()
 
     async def run() -> None:
-        root = Author("root", group="users", request=Request())
-        scopes: list[dict[str, Any]] = [{"author": root} for _ in range(THREADS + 3)]
-        tasks = [asyncio.create_task(while_there(scope, beside(compute))) for scope in scopes]
+        root = CallAuthor("root", group="users", request=Request())
+        each = [exchange(root) for _ in range(THREADS + 3)]
+        tasks = [asyncio.create_task(while_there(given, beside(compute))) for given in each]
         for _ in range(THREADS):
             await asyncio.to_thread(begun.acquire)
         is_full = len(computations().held) == THREADS
-        for scope in scopes:
-            scope[HOOK]()
+        for given in each:
+            leave(given)
         await asyncio.wait(tasks)
         assert is_full and all(isinstance(task.exception(), ApiError) for task in tasks)
         for _ in range(THREADS):
@@ -72,7 +86,7 @@ def test_a_client_that_leaves() -> None:
         assert not begun.acquire(blocking=False)
         while computations().held:
             await asyncio.sleep(0)
-        assert await while_there({}, beside(int, "7")) == 7
+        assert await while_there(exchange(), beside(int, "7")) == 7
 
     try:
         asyncio.run(run())
@@ -84,7 +98,7 @@ def test_what_others_wait_for_goes_on() -> None:
     """A task of its own that a request has begun does not end with it."""
 
     async def run() -> None:
-        scope: dict[str, Any] = {}
+        given = exchange()
         shared: list[asyncio.Task[int]] = []
         go_on = threading.Event()
 
@@ -97,10 +111,10 @@ def test_what_others_wait_for_goes_on() -> None:
             shared.append(asyncio.create_task(beside(compute)))
             await asyncio.shield(shared[0])
 
-        task = asyncio.create_task(while_there(scope, begin()))
+        task = asyncio.create_task(while_there(given, begin()))
         while not shared:
             await asyncio.sleep(0)
-        scope[HOOK]()
+        leave(given)
         with pytest.raises(ApiError):
             await task
         go_on.set()
@@ -113,7 +127,7 @@ def test_a_cleanup_is_not_interrupted() -> None:
     """The client is reported gone twice: when its answer is given up, and when the connection then closes."""
 
     async def run() -> None:
-        scope: dict[str, Any] = {}
+        given = exchange()
         begun, cleans, go_on, cleaned = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
 
         async def work() -> None:
@@ -127,16 +141,16 @@ def test_a_cleanup_is_not_interrupted() -> None:
 
         async def serve() -> int:
             with pytest.raises(ApiError):
-                await while_there(scope, work())
+                await while_there(given, work())
             task = asyncio.current_task()
             assert task
             return task.cancelling()
 
         task = asyncio.create_task(serve())
         await begun.wait()
-        scope[HOOK]()
+        leave(given)
         await cleans.wait()
-        scope[HOOK]()
+        leave(given)
         await asyncio.sleep(0)
         go_on.set()
         assert await task == 0
@@ -158,14 +172,14 @@ def test_a_part_of_a_request_ends_with_it() -> None:
             ended.set()
 
     async def run() -> None:
-        scope: dict[str, Any] = {}
+        given = exchange()
 
         async def begin() -> None:
             await abandonment.create_task(beside(compute))
 
-        task = asyncio.create_task(while_there(scope, begin()))
+        task = asyncio.create_task(while_there(given, begin()))
         await asyncio.to_thread(begun.wait)
-        scope[HOOK]()
+        leave(given)
         with pytest.raises(ApiError):
             await task
         assert await asyncio.to_thread(ended.wait, 30)

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.exchange import exchange_of
 from dataplaneapi.api.responses import Response, empty
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Missing
@@ -44,7 +45,10 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     seen = []
 
     async def source(request: Request) -> Call:
-        return Call(request.app.services, request.scope["operation"], {"made": await request.body()}, {}, CallAuthor())
+        exchange = exchange_of(request.scope)
+        operation = exchange.operation
+        assert operation is not None
+        return Call(request.app.services, operation, {"made": await request.body()}, {}, CallAuthor(), exchange)
 
     async def handler(call: Annotated[Call, Depends(source)]) -> Response:
         seen.append((call.services, call.get("made")))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api import cors
-from tests.app.client import CONFIG, Client, Got, settings
+from tests.app.client import CONFIG, Client, Got, bare_exchange, settings
 
 PANEL, OTHER = "https://panel.example.com", "https://evil.example"
 ORIGIN = {b"origin": PANEL.encode()}
@@ -21,7 +21,7 @@ def asked(**headers: str) -> dict[bytes, bytes]:
 
 
 def preflight(headers: dict[bytes, bytes], origins: list[str]) -> dict[bytes, bytes]:
-    answer = cors.preflight({"type": "http", "method": "OPTIONS"}, headers, origins)
+    answer = cors.preflight(bare_exchange(*headers.items(), method="OPTIONS"), origins)
     assert answer is not None
     assert answer.status_code == 204
     return {bytes(name): value for name, value in answer.raw_headers}
@@ -47,16 +47,15 @@ def test_preflight_without_permission(sent: dict[bytes, bytes]) -> None:
 
 @pytest.mark.parametrize(("method", "sent"), [("OPTIONS", ORIGIN), ("GET", asked(access_control_request_method="GET"))])
 def test_no_preflight(method: str, sent: dict[bytes, bytes]) -> None:
-    assert cors.preflight({"type": "http", "method": method}, sent, ALLOWED) is None
+    assert cors.preflight(bare_exchange(*sent.items(), method=method), ALLOWED) is None
 
 
 def test_other_answers() -> None:
-    get = {"type": "http", "method": "GET"}
     plain = {b"Vary": b"Origin"}
-    assert {bytes(name): value for name, value in cors.headers(get, {}, ALLOWED)} == plain
-    assert {bytes(name): value for name, value in cors.headers(get, ORIGIN, [])} == plain
-    assert {bytes(name): value for name, value in cors.headers(get, asked(origin=OTHER), ALLOWED)} == plain
-    assert {bytes(name): value for name, value in cors.headers(get, ORIGIN, ALLOWED)} == {
+    assert {bytes(name): value for name, value in cors.headers(bare_exchange(), ALLOWED)} == plain
+    assert {bytes(name): value for name, value in cors.headers(bare_exchange(*ORIGIN.items()), [])} == plain
+    assert {bytes(name): value for name, value in cors.headers(bare_exchange(*asked(origin=OTHER).items()), ALLOWED)} == plain
+    assert {bytes(name): value for name, value in cors.headers(bare_exchange(*ORIGIN.items()), ALLOWED)} == {
         b"Vary": b"Origin",
         b"Access-Control-Allow-Origin": PANEL.encode(),
         b"Access-Control-Expose-Headers": b"Reload-Id, Configuration-Version, ETag, Idempotent-Replayed",

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.abandon import HOOK
 from dataplaneapi.api.call_store import CallStore
+from dataplaneapi.api.exchange import exchange_of
 from dataplaneapi.api.idempotency import HashedBody
+from dataplaneapi.server.connection import EXCHANGE, Channel
 from dataplaneapi.settings.roles import read_roles
-from tests.app.client import CONFIG, Client, Got, exchange, settings
+from tests.app.client import CONFIG, Client, Got, bare_exchange, exchange, settings
 from tests.app.handlers.sidecar.test_history import entered
 
 BACKENDS = f"{CONFIG}/backends"
@@ -152,14 +153,14 @@ def test_a_call_goes_on_when_its_client_leaves(client: Client) -> None:
     where, _, query = path.partition("?")
     scope = {"type": "http", "method": "POST", "path": where, "raw_path": where.encode(), "query_string": query.encode(), "headers": sent}
     scope |= {"http_version": "1.1", "scheme": "http", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "root_path": ""}
-    scope["connection"] = client.connection
+    scope[EXCHANGE] = Channel(client.connection)
 
     async def leave() -> None:
         serving = asyncio.create_task(client.app(scope, receive, send))
         async with asyncio.timeout(60):
-            while HOOK not in scope:
+            while exchange_of(scope).when_gone is None:
                 await asyncio.sleep(0.001)
-            scope[HOOK]()
+            exchange_of(scope).when_gone()  # type: ignore[misc]
             await serving
 
     client.runner.run(leave())
@@ -256,8 +257,9 @@ def test_a_body_has_one_digest_in_whatever_pieces_it_arrives(size: int) -> None:
         async def receive() -> Any:
             return next(messages)
 
-        headers = [(b"content-type", b"multipart/form-data; boundary=" + boundary)]
-        return asyncio.run(HashedBody(receive, {"headers": headers}, key, is_read=True).digest())
+        exchange = bare_exchange((b"content-type", b"multipart/form-data; boundary=" + boundary))
+        exchange.receive = receive
+        return asyncio.run(HashedBody(exchange, key, is_read=True).digest())
 
     assert digest(b"abab", size) == digest(b"abab", 7) == digest(b"other", size)
     assert digest(b"abab", size) != digest(b"abab", size, b"l")

@@ -23,6 +23,7 @@ from dataplaneapi.api.responses import (
     json_response,
     to_json,
 )
+from dataplaneapi.server.connection import Channel
 from haproxy_native.abandonment import Abandoned, checked
 from haproxy_native.beside import LARGE
 
@@ -131,5 +132,5 @@ async def sent(response: Response) -> list[Any]:
     async def send(message: Any) -> None:
         messages.append(message)
 
-    await response({"type": "http"}, asyncio.Event().wait, send)
+    await response.send_to(Channel(), send)
     return messages

@@ -19,7 +19,7 @@ from tests.app.client import Client
 @pytest.fixture
 def form(client: Client, tmp_path: Path) -> SetForm:
     operation = next(each for each in client.app.services.index.operations if each.id == "planConfiguration")
-    return SetForm(Call(client.app.services, operation, {}, {}, CallAuthor()))
+    return SetForm(Call(client.app.services, operation, {}, {}, CallAuthor(), None))
 
 
 def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.server.connection import UNKNOWN, connection, names, of
+from dataplaneapi.server.connection import connection, names
 from dataplaneapi.server.endpoint import Endpoint
 
 SUBJECT = ((("organizationName", "o"),), (("commonName", "cn"),))
@@ -65,5 +65,3 @@ def test_a_name_that_cannot_be_printed_is_no_caller(name: str) -> None:
 
 def test_without_a_certificate() -> None:
     assert connection(Endpoint(), None).name == ""
-    assert of({"type": "http"}) is UNKNOWN
-    assert of({"connection": connection(Endpoint(port=5), None)}).endpoint.port == 5

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import StreamResponse
 from dataplaneapi.server import listeners, protocol
+from dataplaneapi.server.connection import EXCHANGE
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.log_rate import RateLimit
@@ -331,7 +333,7 @@ def test_what_need_not_be_made_without_its_client(caplog: pytest.LogCaptureFixtu
 
         async def slow(scope: Any, receive: Any, send: Any) -> None:
             gone = asyncio.Event()
-            scope["when_gone"] = gone.set
+            scope[EXCHANGE].when_gone = gone.set
             begun.set()
             if scope["path"] == "/slow":
                 await gone.wait()
@@ -369,8 +371,9 @@ def test_a_stream_whose_client_leaves_ends_without_an_error() -> None:
             await ended.wait()
 
         async def stream(scope: Any, receive: Any, send: Any) -> None:
+            exchange = scope[EXCHANGE] = Exchange(scope, receive, send)
             response = StreamResponse(parts, ended.set, b"text/plain", [], 60.0)  # type: ignore[arg-type]
-            tasks.append(asyncio.create_task(while_there(scope, response(scope, receive, send))))
+            tasks.append(asyncio.create_task(while_there(exchange, exchange.respond(response))))
             await asyncio.wait(tasks)
 
         async with served(given(), stream) as (_, address), asyncio.timeout(60):

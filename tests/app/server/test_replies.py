@@ -27,7 +27,7 @@ from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import USERS, read_roles
 from dataplaneapi.telemetry.log import ACCESS
 from haproxy_native.request_context import origin
-from tests.app.client import CONFIG, Client, settings
+from tests.app.client import CONFIG, Client, bare_exchange, settings
 from tests.app.server.test_outlet import Sink
 
 CHANGING = re.compile(rb"(?<=\r\ndate: )[^\r]+|(?<=X-Request-Id: )[^\r]+")
@@ -51,13 +51,13 @@ class Lines(logging.Handler):
         self.lines: list[Any] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        scope, exchange, _ = record.request  # type: ignore[attr-defined]
-        id_ = scope["request_id"].encode()
+        exchange, _ = record.request  # type: ignore[attr-defined]
+        id_ = exchange.request_id.encode()
         assert origin.get()["request_id"].encode() == id_
         sent = [(bytes(name), b"" if value == id_ else value) for name, value in exchange.sent_headers]
-        request = [scope[name] for name in ("method", "path", "raw_path", "query_string", "http_version")]
-        reply = (operation_of(scope), exchange.status, exchange.size, exchange.authenticated, sent)
-        self.lines.append((request, scope["client"][0], reply, dict(origin.get(), request_id="")))
+        request = [exchange.method, exchange.path, exchange.raw_path, exchange.query, exchange.http_version]
+        reply = (operation_of(exchange), exchange.status, exchange.size, exchange.authenticated, sent)
+        self.lines.append((request, exchange.client[0], reply, dict(origin.get(), request_id="")))
 
 
 @contextmanager
@@ -324,7 +324,9 @@ def test_replies_with_a_place_for_what_differs(reply: bytes, kept: bool) -> None
     recording = RecordingOutlet(Outlet(Sink(), bool), b"GET")  # type: ignore[arg-type]
     recording.write(reply[:20])
     recording.write(reply[20:])
-    replies.keep(recording, document, 1, 1, {"request_id": "id-1", "connection": over}, None)
+    exchange = bare_exchange(over=over)
+    exchange.request_id = "id-1"
+    replies.keep(recording, document, 1, 1, exchange)
     found = replies.get(b"GET")
     assert (found is not None) is kept
     if found:

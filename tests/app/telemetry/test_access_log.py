@@ -1,11 +1,12 @@
 """Access lines."""
 
+import asyncio
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import RELOAD_ID
 from dataplaneapi.auth.caller import TOKENS
 from dataplaneapi.server.connection import Connection
@@ -24,14 +25,18 @@ SCOPE = {
     "client": ("192.0.2.1", 4711),
     "server": ("198.51.100.1", 5555),
 }
-HEADERS = {b"user-agent": b'curl "8"', b"authorization": b"Basic secret", b"cookie": b"secret"}
+HEADERS = [(b"user-agent", b'curl "8"'), (b"authorization", b"Basic secret"), (b"cookie", b"secret")]
+
+
+def exchange(scope: dict[str, Any] = SCOPE, **known: Any) -> Exchange:
+    made = Exchange(scope | {"headers": HEADERS}, asyncio.Event().wait)  # type: ignore[arg-type]
+    for name, value in known.items():
+        setattr(made, name, value)
+    return made
 
 
 def written(layout: str, status: int = 200, size: int = 12) -> str:
-    exchange: Any = SimpleNamespace(
-        status=status, size=size, authenticated=False, headers=HEADERS, sent_headers=[(RELOAD_ID, b"2026-01-01-1")]
-    )
-    return line(compiled(layout), SCOPE, exchange, 1.5)
+    return line(compiled(layout), exchange(status=status, size=size, sent_headers=[(RELOAD_ID, b"2026-01-01-1")]), 1.5)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +67,8 @@ def test_directives(layout: str, text: str) -> None:
     ],
 )
 def test_who_asked(by: Author | None, name: str, authenticated: bool, user: str) -> None:
-    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=authenticated, headers={}, sent_headers=[])
-    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name), "author": by}, exchange, 0) == user
+    made = exchange(status=200, authenticated=authenticated, connection=Connection(Endpoint(), name), author=by)
+    assert line(compiled("%u"), made, 0) == user
 
 
 def test_no_body_is_a_dash() -> None:
@@ -88,5 +93,4 @@ def test_unknown_directives(layout: str) -> None:
 
 
 def test_a_client_without_an_address() -> None:
-    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=False, headers={}, sent_headers=[])
-    assert line(compiled("%h %p"), SCOPE | {"client": None, "server": None}, exchange, 0) == "- -"
+    assert line(compiled("%h %p"), exchange(SCOPE | {"client": None, "server": None}), 0) == "- -"

@@ -7,12 +7,12 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dataplaneapi.telemetry import log
+from tests.app.client import bare_exchange
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +31,9 @@ def say() -> None:
     logging.getLogger("app.anything").debug("details")
     logging.getLogger("native.anything").info("all is %s", "well", extra={"fields": {"reload_id": "x-1", "count": 3}})
     logging.getLogger("app.anything").warning('a "quoted" word')
-    exchange: Any = SimpleNamespace(authenticated=False, status=200, size=1, headers={}, sent_headers=[])
-    scope = {"method": "GET", "path": "/x", "query_string": b"", "http_version": "1.1"}
-    logging.getLogger(log.ACCESS).info("request", extra={"request": (scope, exchange, 0.0), "fields": {"request_id": "r1"}})
+    exchange = bare_exchange(path="/x", raw_path=b"/x")
+    exchange.status, exchange.size = 200, 1
+    logging.getLogger(log.ACCESS).info("request", extra={"request": (exchange, 0.0), "fields": {"request_id": "r1"}})
 
 
 def logged(tmp_path: Path, **target: Any) -> list[str]:

@@ -37,7 +37,7 @@ OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 
 async def replace(call: DeclaredCall) -> Response:
-    call.answer_within(ANSWER_SECONDS)
+    call.exchange.answer_within(ANSWER_SECONDS)
     limits = await _asked_for(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.get("plan") or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)

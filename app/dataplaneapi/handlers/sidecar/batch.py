@@ -101,7 +101,7 @@ def _applied(by: Author, edits: Iterable[Edit], before: Document) -> Document:
 
 
 async def create(call: JsonCall) -> Response:
-    call.answer_within(ANSWER_SECONDS)
+    call.exchange.answer_within(ANSWER_SECONDS)
     steps = _steps(call)
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -181,7 +181,7 @@ async def _answered(call: Call, step: Step, made: Made) -> Answer:
     except (ApiError, NativeError) as error:
         response = response_to(error)
     if response.status_code < 400:
-        return Answer(bytes(response.body), incoming.ignored)
+        return Answer(bytes(response.body), incoming.exchange.ignored)
     members = json.loads(bytes(response.body))
     message = members.pop("message", "")
     members.pop("code", None)

@@ -37,7 +37,7 @@ async def extend(call: JsonCall) -> Response:
 
 
 async def take_back(call: JsonCall) -> Response:
-    call.answer_within(ANSWER_SECONDS)
+    call.exchange.answer_within(ANSWER_SECONDS)
     return json_response(200, await _shown(call, await call.services.confirmations.take_back(call.get("id"), call.author)))
 
 

@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, WritePart, chunk
+from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, chunk
+from dataplaneapi.server.connection import WritePart
 from haproxy_native.event_stream.past import StreamEvent
 from haproxy_native.event_stream.stream import COUNTED, STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
 

@@ -16,7 +16,7 @@ ANSWER_SECONDS = 60.0
 
 
 async def explain(call: JsonCall) -> Response:
-    call.answer_within(ANSWER_SECONDS)
+    call.exchange.answer_within(ANSWER_SECONDS)
     answers = await call.services.explain.answers(await _candidate(call), [question_of(question) for question in call.body])
     shown = [_shown(answer) for answer in answers]
     return json_response(200, shown[0] if isinstance(call.sent, dict) else shown)

@@ -22,7 +22,7 @@ async def list_all(call: ReadCall) -> Response:
 
 async def read(call: ReadCall) -> Response:
     seconds = call.get("wait", 0.0)
-    call.answer_within(seconds + ANSWER_SECONDS)
+    call.exchange.answer_within(seconds + ANSWER_SECONDS)
     operation = await call.services.operations.ended(call.get("id"), seconds)
     shown = as_dict(operation)
     if not _is_open_to(call.author, operation):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from dataplaneapi.api.call import Call, JsonCall, ReadCall, header
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.strict_bodies import StrictCall
@@ -46,10 +46,10 @@ async def delete(call: JsonCall) -> Response:
 
 
 async def run(call: StrictCall) -> Response:
-    call.answer_within(ANSWER_SECONDS)
+    call.exchange.answer_within(ANSWER_SECONDS)
     cases, candidate = await _cases(call), await _candidate(call)
     test_run = await call.services.tests.run(candidate, cases, is_asked=True)
-    accepted = header(call.scope.get("headers", ()), b"accept").strip()
+    accepted = call.exchange.values_of(b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = call.author.rights
         with_secrets = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
