@@ -4,7 +4,6 @@ Who has no role, where roles are configured, is answered who it is, and nothing 
 (app/dataplaneapi/api/reading.py), and without the right to secrets these are masked.
 """
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -25,21 +24,11 @@ from haproxy_native.request_context import Author
 _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHANGE, "DELETE": DELETE}
 
 
-def limited(operation: Operation, handler: Handler) -> Handler:
-    """The handler of an operation, for callers with and without roles."""
-
-    @functools.wraps(handler)
-    async def serve(call: Call) -> Response:
-        return await answer_within_rights(call, handler)
-
-    return serve
-
-
-async def answer_within_rights(call: Call, handler: Handler) -> Response:
-    """Answer a call by a handler, if the author may make it, with what the author may see of the answer. Raises Forbidden."""
+async def answer_within_rights(call: Call, next: Handler) -> Response:
+    """Answer a call by the next layer, if the author may make it, with what the author may see of the answer. Raises Forbidden."""
     operation, rights = call.operation, call.author.rights
     if not isinstance(rights, Rights):
-        return await (await handler(call)).complete()
+        return await (await next(call)).complete()
     _require(operation, call, rights)
     if (parent := listed_in(operation, call)) and not rights.reaches(parent):
         # Nothing of it may be read; whether it is there or not.
@@ -47,7 +36,7 @@ async def answer_within_rights(call: Call, handler: Handler) -> Response:
     if IF_MATCH in call.values:
         call.view = await _view(call, rights)
     try:
-        response = await (await handler(call)).complete()
+        response = await (await next(call)).complete()
     except (ApiError, NativeError) as error:
         response = _refusal(call, rights, error)
     if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):

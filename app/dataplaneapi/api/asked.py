@@ -4,16 +4,14 @@ A change that is committed has an event of its own (native/haproxy_native/commit
 before it, edits of transactions, confirmations, tokens, logins, and reads where the audit log has them.
 """
 
-import functools
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.exchange import Exchange
-from dataplaneapi.api.operations import Handler, Operation
+from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import parent_in_query, place_of
-from dataplaneapi.api.read_only import is_read
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.auth.gate import parse_basic
@@ -22,7 +20,6 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.places import Place, name_of
 from haproxy_native.request_context import Author, Request
 
-_READS = ("GET", "HEAD")
 LONGEST_LOGIN = 64
 
 
@@ -31,7 +28,7 @@ def note(exchange: Exchange, values: Mapping[str, Any], services: Services) -> N
     operation = exchange.operation
     if operation and exchange.author and (request := exchange.author.request):
         request.operation = exchange.operation_id
-        if operation.method not in _READS or services.audit.reads:
+        if operation.method not in READS or services.audit.reads:
             request.object = object_of(operation, {**values, **parent_in_query(operation, exchange.query, services.editor)}, services)
 
 
@@ -41,18 +38,11 @@ def name(call: Call, object_: str) -> None:
         request.object = object_
 
 
-def naming(operation: Operation, handler: Handler) -> Handler:
-    """The handler of what creates an object, whose name is in the body."""
-    if operation.method != "POST" or not operation.resource:
-        return handler
-
-    @functools.wraps(handler)
-    async def serve(call: Call) -> Response:
-        if object_ := object_in(call):
-            name(call, object_)
-        return await handler(call)
-
-    return serve
+async def name_created(call: Call, next: Handler) -> Response:
+    """Note the object that a call creates, whose name is in the body."""
+    if object_ := object_in(call):
+        name(call, object_)
+    return await next(call)
 
 
 def object_in(call: Call) -> str:
@@ -86,7 +76,7 @@ def event(exchange: Exchange, *, reads: bool) -> Asked | None:
         return _login(exchange)
     if operation is None or by.request.is_recorded:
         return None
-    is_reading = is_read(operation, exchange.query) or exchange.is_replayed
+    is_reading = operation.is_read(exchange.query) or exchange.is_replayed
     if is_reading and not reads:
         return None
     return Asked(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)

@@ -6,8 +6,9 @@ Requests without `Origin` and `Sec-Fetch-Site` come from no browser, and nothing
 from collections.abc import Collection, Mapping
 
 from dataplaneapi.api.errors import error_response
-from dataplaneapi.api.exchange import Exchange
+from dataplaneapi.api.exchange import Exchange, Next
 from dataplaneapi.api.responses import Header, HeaderName, Response
+from dataplaneapi.api.services import Services
 
 METHODS = frozenset((b"HEAD", b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"))
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -18,6 +19,12 @@ _EXPOSED = (HeaderName(b"Access-Control-Expose-Headers"), b"Reload-Id, Configura
 _PLAIN: list[Header] = [(VARY, b"Origin")]
 _PREFLIGHT_VARY = (VARY, b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
 Headers = Mapping[bytes, bytes]
+
+
+async def other_sites(services: Services, exchange: Exchange, next: Next) -> Response:
+    """Answer what a browser asks before a request of another site, and refuse the changes that such a page may not make."""
+    origins = services.settings.cors_origins
+    return preflight(exchange, origins) or refusal(exchange, origins) or await next(exchange)
 
 
 def is_preflight(exchange: Exchange) -> bool:

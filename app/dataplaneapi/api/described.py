@@ -16,7 +16,6 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.place import with_known_names
-from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import Response, empty, to_json
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.upload import MULTIPART, PART
@@ -100,7 +99,7 @@ async def verdict(call: Call, described: Described, author: CallAuthor) -> bool 
     """
     operation, values = described.found(call.services)
     require_role(author, operation)
-    if call.services.settings.read_only and operation.writes and not is_dry(operation, described.query):
+    if call.services.settings.read_only and operation.writes and not operation.is_dry(described.query):
         raise Forbidden(READ_ONLY)
     async with drafts_aside():
         made = await operation.reader(described.incoming(call, operation, values, author))

@@ -5,10 +5,10 @@ The outermost layer makes it, and every other finds it in the scope of ASGI unde
 
 import copy
 import time
-from collections.abc import Callable, Mapping
-from typing import Self
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, Self
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import RESPONSE, Header, HeaderName, Response
@@ -41,8 +41,8 @@ class Exchange(Channel):
 
     __slots__ = (
         *("_common", "_send", "address", "authenticated", "author", "began", "client", "document", "headers", "held", "http_version"),
-        *("ignored", "is_replayed", "method", "operation", "page", "path", "path_values", "query", "raw_headers", "raw_path", "receive"),
-        *("request_id", "response", "scheme", "sent_headers", "server", "size", "status"),
+        *("ignored", "is_replayed", "method", "operation", "path", "path_values", "query", "raw_headers", "raw_path", "receive"),
+        *("request_id", "response", "route", "scheme", "scope", "sent_headers", "server", "size", "status"),
     )
 
     def __init__(
@@ -56,7 +56,7 @@ class Exchange(Channel):
         channel = scope.get(EXCHANGE) or Channel()
         super().__init__(channel.connection, channel.answer_within, channel.write_part, channel.recording)
         self.began = time.perf_counter()
-        self.receive, self._send, self._common = receive, send, common
+        self.scope, self.receive, self._send, self._common = scope, receive, send, common
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.raw_path: bytes = scope["raw_path"]
@@ -75,11 +75,11 @@ class Exchange(Channel):
         self.author: CallAuthor | None = None
         # Whether the user that the request names gave the right password.
         self.authenticated = False
-        # The answer of a public page.
-        self.page: Response | None = None
         # None for what no operation is for, and until one was looked for; the values of a kept answer were not looked for.
         self.operation: Operation | None = None
         self.path_values: Mapping[str, str] | None = None
+        # What FastAPI serves the operation with.
+        self.route: ASGIApp | None = None
         # The configuration that a GET is answered from.
         self.document: Document | None = None
         # Counts the bytes of its body.
@@ -97,6 +97,12 @@ class Exchange(Channel):
     def operation_id(self) -> str:
         """The id of its operation; empty without one."""
         return self.operation.id if self.operation else ""
+
+    @property
+    def matched(self) -> Operation:
+        """The operation that the request is for, in the layers below `Route`."""
+        assert self.operation is not None
+        return self.operation
 
     def values_of(self, name: bytes) -> str:
         """Return all values of a header, joined by commas."""
@@ -134,7 +140,7 @@ class Exchange(Channel):
         """Release the connection and what the response was made from; what logs tell of the exchange stays."""
         self.receive, self._send, self._common = _from_nobody, _to_nobody, _no_headers
         self.answer_within, self.write_part, self.recording, self.when_gone, self.at_end = no_deadline, None, None, None, None
-        self.document, self.response, self.held, self.page = None, None, None, None
+        self.scope, self.route, self.document, self.response, self.held = {}, None, None, None, None
 
     def again(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
         """Return a copy of a finished exchange that is answered the same again, under another request id."""
@@ -144,6 +150,15 @@ class Exchange(Channel):
         other.path_values = None
         other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
         return other
+
+
+Next = Callable[[Exchange], Awaitable[Response]]
+
+
+class Layer(Protocol):
+    """Something that a request passes (api/stack.py): it returns the response of the next layer, or its own."""
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response: ...
 
 
 def peer(client: Peer) -> str:

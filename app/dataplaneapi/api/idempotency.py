@@ -12,14 +12,13 @@ from dataclasses import asdict
 from typing import Any
 
 from python_multipart.multipart import parse_options_header
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message
 
 from dataplaneapi.api.call_store import CallStore, KeptCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.exchange import Exchange, exchange_of
+from dataplaneapi.api.exchange import Exchange, Next
 from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
@@ -32,7 +31,6 @@ LONGEST = 255
 _KEY = re.compile(rb"[\x20-\x7e]{1,%d}" % LONGEST)
 _SAID = "Idempotency-Key in header"
 _UNAVAILABLE = 503
-Serve = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Idempotency:
@@ -42,25 +40,22 @@ class Idempotency:
         self._store, self._entry_of = store, entry_of
         self._running: set[str] = set()
 
-    async def serve(self, operation: Operation, scope: Scope, receive: Receive, send: Send, serve: Serve) -> None:
-        """Serves a request, or answers what was answered. Raises ApiError with 400, 409 and 422, and Unusable, with nothing done."""
-        exchange = exchange_of(scope)
-        key = key_of(operation, exchange)
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        """Answer a request, or as it was answered. Raises ApiError with 400, 409 and 422, and Unusable, with nothing done."""
+        key = key_of(exchange)
         if key is None:
-            await serve(scope, receive, send)
-            return
+            return await next(exchange)
         name = _name(exchange, key)
         if name in self._running:
             raise ApiError(409, f"{_SAID} is of a call that is still running; ask again", headers=[(RETRY_AFTER, b"1")])
         self._running.add(name)
         try:
-            body = HashedBody(exchange, key, is_read=operation.body is not None)
+            body = HashedBody(exchange, key, is_read=exchange.matched.body is not None)
             if stored_call := await self._store.find(name):
                 if not stored_call.status:
                     raise ApiError(409, await self._cut_off(stored_call))
-                await (await _replayed(stored_call, body, exchange))(scope, receive, send)
-            else:
-                await self._first(name, operation, scope, body, send, serve)
+                return await _replayed(stored_call, body, exchange)
+            return await self._first(name, exchange, body, next)
         finally:
             self._running.discard(name)
 
@@ -70,26 +65,27 @@ class Idempotency:
             return f"{_SAID} is of a call that was cut off after entry {entry} of /v3/sidecar/history, which its request {kept.id} has made"
         return f"{_SAID} is of a call that was cut off, and may have been carried out or not; look what stands there, then send another key"
 
-    async def _first(self, name: str, operation: Operation, scope: Scope, body: "HashedBody", send: Send, serve: Serve) -> None:
+    async def _first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
         """What it raises, beside refusals, leaves open whether anything was done."""
-        exchange, answer = exchange_of(scope), HeldAnswer()
         call = await self._store.begin(name, exchange.request_id)
         exchange.receive = body
-        await serve(scope, body, answer.take)
-        if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
+        response = await (await next(exchange)).complete()
+        status, answer = response.status_code, bytes(response.body)
+        if 400 <= status < 500 or status == _UNAVAILABLE:
             self._store.forget(name)
         else:
-            ignored, rights = _plain(exchange.ignored), rights_digest(exchange.author)
-            made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, ignored, answer.body, rights=rights)
-            is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, operation, answer)
+            digest, headers, ignored = await body.digest(), _plain(response.raw_headers), _plain(exchange.ignored)
+            made = KeptCall(call.began, digest, status, headers, ignored, answer, rights=rights_digest(exchange.author))
+            operation = exchange.matched
+            is_secret = operation.secret or await beside_if(len(answer) > LARGE, holds_secret, operation, response)
             await self._store.end(name, made, is_secret=is_secret)
-        await answer.response(scope, body, send)
+        return response
 
 
-def key_of(operation: Operation, exchange: Exchange) -> bytes | None:
+def key_of(exchange: Exchange) -> bytes | None:
     """Returns the key of a call; None if none is sent, or if nothing is done that could be done twice. Raises ApiError (400)."""
-    sent = exchange.headers.get(HEADER)
-    if sent is None or operation.method != "POST" or not operation.writes or is_dry(operation, exchange.query):
+    sent, operation = exchange.headers.get(HEADER), exchange.matched
+    if sent is None or operation.method != "POST" or not operation.writes or operation.is_dry(exchange.query):
         return None
     if not _KEY.fullmatch(key := sent.strip()):
         raise ApiError(400, f"{_SAID} has 1 to {LONGEST} printable characters of ASCII; a UUID is a good one")
@@ -162,31 +158,10 @@ class HashedBody:
         return whole.hexdigest()
 
 
-class HeldAnswer:
-    """An answer that is not sent yet."""
-
-    response: Response
-
-    async def take(self, message: Message) -> None:
-        self.response = await message["response"].complete()
-
-    @property
-    def status(self) -> int:
-        return self.response.status_code
-
-    @property
-    def headers(self) -> tuple[tuple[str, str], ...]:
-        return _plain(self.response.raw_headers)
-
-    @property
-    def body(self) -> bytes:
-        return bytes(self.response.body)
-
-
-def holds_secret(operation: Operation, answer: HeldAnswer) -> bool:
+def holds_secret(operation: Operation, response: Response) -> bool:
     """Whether some of it would be masked for callers that may not see secrets."""
-    kind = next((value.partition(b";")[0] for name, value in answer.response.raw_headers if name == CONTENT_TYPE), b"")
-    return kind in (JSON, TEXT) and masked_body(operation, answer.status, answer.body, kind) != answer.body
+    kind = next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
+    return kind in (JSON, TEXT) and masked_body(operation, response.status_code, bytes(response.body), kind) != response.body
 
 
 async def _replayed(kept: KeptCall, body: HashedBody, exchange: Exchange) -> Response:

@@ -1,6 +1,5 @@
 """What becomes of a write on an old version: it is refused, or merged into what came between (`on_conflict`)."""
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,17 +27,12 @@ def merges(call: Call) -> bool:
     return (asked or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
 
 
-def explained(handler: Handler) -> Handler:
-    """The handler, with a refusal that shows what collides, and with whom."""
-
-    @functools.wraps(handler)
-    async def serve(call: Call) -> Response:
-        try:
-            return await handler(call)
-        except Collided as error:
-            raise await _shown(call, error) from None
-
-    return serve
+async def explain_collisions(call: Call, next: Handler) -> Response:
+    """Show in a refusal what collides, and with whom."""
+    try:
+        return await next(call)
+    except Collided as error:
+        raise await _shown(call, error) from None
 
 
 async def _shown(call: Call, error: Collided) -> ApiError:

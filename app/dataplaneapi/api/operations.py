@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, get_type_hints
 from urllib.parse import quote
 
-from dataplaneapi.api.parameters import Parameter
+from dataplaneapi.api.parameters import Parameter, query_values
 from dataplaneapi.api.responses import Response
 from haproxy_native.grammar.reference import followed
 
@@ -21,6 +21,7 @@ Handler = Callable[[Any], Awaitable[Response]]
 Check = Callable[[Any], Awaitable[bool | None]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 # What `access` may be beside the name of an object.
+READS, _TRUE = ("GET", "HEAD"), ("true", "1")
 EFFECTS, READING, SECTION, ANY, ANYONE = "effects", "read", "section", "any", "anyone"
 # What `rows` may be beside the name of the object that a row is.
 OBJECTS, COUNTERS = "objects", "counters"
@@ -131,6 +132,15 @@ class Operation:
         (depends,) = (each.__metadata__[0] for name, each in annotations.items() if name != "return")
         reader: Callable[[Any], Awaitable[Any]] = depends.dependency
         return reader
+
+    def is_read(self, query: bytes) -> bool:
+        """Return whether a request with this query changes nothing."""
+        return self.method in READS or self.access == READING or self.asks or self.is_dry(query)
+
+    def is_dry(self, query: bytes) -> bool:
+        """Return whether a write with this query is only tried."""
+        values = query_values(query) if query and self.dry_runs else {}
+        return any(values.get(name, [""])[-1].lower() in _TRUE for name in self.dry_runs)
 
     def load(self) -> None:
         """Imports the module of the handler. Raises MissingHandler."""

@@ -1,6 +1,21 @@
-"""Responses to reads of the configuration as it is, kept while it stays so."""
+"""Responses to reads of the configuration, kept while it stays as it is: those of operations, and replies to whole requests."""
 
+import contextvars
+import itertools
+import logging
+import os
+import time
+
+from dataplaneapi.api import request_log
+from dataplaneapi.api.authenticate import author_of
+from dataplaneapi.api.exchange import Exchange, Next, Peer, peer
+from dataplaneapi.api.request_log import access_logger, operation_of
 from dataplaneapi.api.responses import Response
+from dataplaneapi.api.services import Services
+from dataplaneapi.server.connection import Connection
+from dataplaneapi.server.replies import Replies
+from dataplaneapi.telemetry import trace_context
+from haproxy_native.request_context import origin
 
 Key = tuple[bytes, bytes, bytes | None]
 
@@ -23,3 +38,67 @@ class ResponseCache:
         if size <= self._most:
             self._responses[key] = response
             self._size += size
+
+
+async def cached(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
+    """Answer a GET as before while its response is the same, which it is for all callers without limited rights."""
+    if exchange.method != "GET":
+        return await next(exchange)
+    document = exchange.document = services.engine.read(None)
+    assert exchange.author is not None
+    if exchange.author.rights is not None:
+        return await next(exchange)
+    key = (exchange.raw_path, exchange.query, exchange.headers.get(b"accept"))
+    if (known := cache.get(document, key)) is not None:
+        exchange.operation = known.operation
+        return known
+    response = await next(exchange)
+    if response.cacheable and not exchange.ignored:
+        response.operation = exchange.operation
+        cache.keep(document, key, response)
+    return response
+
+
+class KeptReplies:
+    """Replies to whole requests, and the ids of all requests. As a layer it keeps the replies that may be sent again."""
+
+    def __init__(self, services: Services) -> None:
+        self.services, self.replies = services, Replies()
+        self._prefix, self._numbers = os.urandom(4).hex(), itertools.count(1)
+
+    def next_id(self) -> str:
+        return f"{self._prefix}-{next(self._numbers):x}"
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        """Keep the reply to a request whose response is cacheable, if it arrived as one packet."""
+        response = await next(exchange)
+        if exchange.response and exchange.response.cacheable and not self.services.traces and exchange.recording:
+            version, generation = request_log.version_of(self.services, exchange), self.services.users.generation
+            self.replies.keep(exchange.recording, exchange.document, version, generation, exchange)
+        return response
+
+    def reply(self, packet: bytes, over: Connection, client: Peer, server: Peer, date: bytes) -> bytes | None:
+        """Return what is sent for a whole request that was answered before; None if the application has to answer it."""
+        began = time.perf_counter()
+        stored, engine = self.replies.get(packet), self.services.engine
+        if stored is None or not stored.holds(over, engine.read(None), engine.version(), self.services.users.generation):
+            return None
+        authorization = stored.exchange.headers.get(b"authorization", b"")
+        address = self.services.proxies.client(peer(client), stored.exchange.raw_headers)
+        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, address):
+            return None
+        request_id = self.next_id()
+        seconds = time.perf_counter() - began
+        self.services.tally.answered(operation_of(stored.exchange), stored.exchange.status, seconds)
+        if access_logger.isEnabledFor(logging.INFO) or self.services.audit.reads:
+            again = stored.exchange.again(request_id, client, server, address)
+            contextvars.copy_context().run(self._record, again, seconds)
+        return stored.at(date, request_id.encode())
+
+    def _record(self, exchange: Exchange, seconds: float) -> None:
+        origin.set({"request_id": exchange.request_id, **trace_context.fields(exchange.headers.get(b"traceparent"))})
+        if access_logger.isEnabledFor(logging.INFO):
+            request_log.log(exchange, seconds)
+        if self.services.audit.reads:
+            exchange.author = author_of(exchange, self.services)
+            request_log.tell(exchange, self.services)

@@ -1,7 +1,6 @@
 """What every write may ask for beside its own: to be taken back unless it is confirmed, to wait for its reload."""
 
 import asyncio
-import functools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -11,8 +10,7 @@ from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import explained
-from dataplaneapi.api.operations import Handler, Operation
+from dataplaneapi.api.operations import Handler
 from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.confirmations.guard import Guard, read_guard
@@ -32,26 +30,13 @@ ANSWER_SECONDS = 30.0
 OPTIONS = ("confirm", "wait", "guard", "tests")
 
 
-def with_options(operation: Operation) -> Handler:
-    """The handler of an operation, with these options where it is a write."""
-    if operation.method == "GET":
-        return operation.handler
-    handler = explained(operation.handler)
-
-    @functools.wraps(handler)
-    async def serve(call: Call) -> Response:
-        try:
-            return _with_failing(call, await _asked(handler, call))
-        except BreaksTests as error:
-            raise _readable(call.author, error) from None
-
-    return serve
-
-
-async def _asked(handler: Handler, call: Call) -> Response:
-    if not any(name in call.values for name in OPTIONS):
-        return await handler(call)
-    return await _serve(handler, call)
+async def write_options(call: Call, next: Handler) -> Response:
+    """Serve a write with the options that it asks for."""
+    try:
+        response = await (_serve(next, call) if any(name in call.values for name in OPTIONS) else next(call))
+    except BreaksTests as error:
+        raise _readable(call.author, error) from None
+    return _with_failing(call, response)
 
 
 def _readable(by: Author, error: BreaksTests) -> BreaksTests:

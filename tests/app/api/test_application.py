@@ -6,7 +6,9 @@ from typing import Annotated, Any
 import pytest
 from fastapi import Depends, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 
+from dataplaneapi.api import stack
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import exchange_of
@@ -59,10 +61,23 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     assert (got.status, got.body, got.headers["X-Mine"], seen) == (204, b"", "1", [(client.app.services, b"body")])
 
 
-def test_an_operation_has_one_route(client: Client) -> None:
+def test_an_operation_has_one_route(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(path: str, *arguments: Any, **named: Any) -> APIRoute:
+        made.append(path)
+        return APIRoute(path, *arguments, **named)
+
+    monkeypatch.setattr(stack, "APIRoute", counted)
     for version in (1, 2):
         assert client.post(f"{CONFIG}/backends?version={version}", {"name": f"b{version}"}).status == 202
-    assert [operation.id for operation in client.app.dispatch._routes] == ["createBackend"]
+        assert client.get(f"{CONFIG}/backends/b{version}").status == 200
+    assert made == ["/services/haproxy/configuration/backends", "/services/haproxy/configuration/backends/{name}"]
+
+
+def test_what_no_operation_is_for(client: Client) -> None:
+    assert client.get("/v3/nowhere").status == 404
+    assert client.post(f"{CONFIG}/version").status == 405
 
 
 def serve(client: Client, handler: Any) -> None:
@@ -84,4 +99,4 @@ def test_a_get_that_fails_is_not_kept(client: Client) -> None:
     for _ in range(2):
         assert client.get(f"{CONFIG}/backends/none").status == 404
         assert client.get(f"{CONFIG}/backends/app").status == 200
-    assert list(client.app.router.routes[1]._kept._responses) == [(f"{CONFIG}/backends/app".encode(), b"", None)]
+    assert list(client.app.responses._responses) == [(f"{CONFIG}/backends/app".encode(), b"", None)]

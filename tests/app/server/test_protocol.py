@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import StreamResponse
+from dataplaneapi.api.stack import while_there
 from dataplaneapi.server import listeners, protocol
 from dataplaneapi.server.connection import EXCHANGE
 from dataplaneapi.server.endpoint import Endpoint

@@ -13,7 +13,7 @@ from typing import Any, Self
 import pytest
 
 from dataplaneapi.api.etags import tag_of
-from dataplaneapi.api.middleware import operation_of
+from dataplaneapi.api.request_log import operation_of
 from dataplaneapi.api.responses import to_json
 from dataplaneapi.auth.guessing import PER_NAME
 from dataplaneapi.server import listeners

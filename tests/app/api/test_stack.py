@@ -1,13 +1,13 @@
-"""Work without a client ends, in its task and in its thread."""
+"""The layers of a request: work without a client ends, in its task and in its thread."""
 
 import asyncio
 import threading
 
 import pytest
 
-from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange
+from dataplaneapi.api.stack import while_there
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native import abandonment
 from haproxy_native.abandonment import check

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api import change_author
+from dataplaneapi.api import authenticate
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
 from haproxy_native.commit.events import Committed, Event
@@ -59,9 +59,9 @@ def test_a_name_that_looks_like_a_spiffe_id_has_the_roles_of_none(client: Client
         (b"  two\r\nlines\x00 ", "two lines"),
         ("gr\u00fcn".encode(), "gr\u00fcn"),
         (b"\xff", "\ufffd"),
-        (b"a" * 600, "a" * change_author.LONGEST_MESSAGE),
+        (b"a" * 600, "a" * authenticate.LONGEST_MESSAGE),
         (b"right\xe2\x80\xaeleft", "right left"),
     ],
 )
 def test_a_message_is_one_clean_line(sent: bytes, kept: str) -> None:
-    assert change_author.message(sent) == kept
+    assert authenticate.message(sent) == kept

@@ -1,0 +1,77 @@
+"""Who asks, with which rights, and how much of the server it may hold: the author that history, events and rights go by."""
+
+from collections import defaultdict
+from typing import Any
+
+from dataplaneapi.api import asked
+from dataplaneapi.api.exchange import Exchange, Next
+from dataplaneapi.api.responses import Response
+from dataplaneapi.api.services import Services
+from dataplaneapi.auth.caller import CallAuthor, Caller
+from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE
+from haproxy_native import shares
+from haproxy_native.request_context import Request
+
+MESSAGE = b"x-change-message"
+LONGEST_MESSAGE = 500
+
+
+class Authenticate:
+    """The layer that refuses wrong credentials, and sets the author of a request."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        authorization, gate, address = exchange.headers.get(b"authorization", b""), self._services.gate, exchange.address
+        if exchange.connection.endpoint.basic_auth:
+            known = gate.admits_at_once(authorization, address)
+            if not known and (refusal := await gate.refusal(authorization, address)) is not None:
+                return refusal
+            exchange.authenticated = True
+        exchange.author = author_of(exchange, self._services)
+        return await next(exchange)
+
+
+def author_of(exchange: Exchange, services: Services) -> CallAuthor:
+    """Return the author of what this request changes, with the rights of its roles.
+
+    The caller is the user or the token, or the name in the client's certificate if the listener asks for no password.
+    """
+    over = exchange.connection
+    known = services.gate.caller(exchange.headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
+    caller = known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
+    return CallAuthor(
+        caller.name,
+        exchange.address,
+        exchange.request_id,
+        message(exchange.headers.get(MESSAGE, b"")),
+        rights=caller.rights(services.roles),
+        group=caller.group,
+        request=Request(asked.path_of(exchange)),
+        caller=caller,
+    )
+
+
+def message(sent: bytes) -> str:
+    """Return a change message on one line, without control characters, and of a limited length in characters."""
+    text = "".join(sign if sign.isprintable() else " " for sign in sent.decode("utf-8", "replace"))
+    return " ".join(text.split())[:LONGEST_MESSAGE].rstrip()
+
+
+class Shares:
+    """The layer that limits what one caller holds of the server, until its response is sent."""
+
+    def __init__(self) -> None:
+        # One pool for each listener, since each has a limit of its own.
+        self._requests = defaultdict[Any, shares.Pool](lambda: shares.Pool("requests under way (listen_limit)"))
+        self._bodies = shares.Pool("bytes in bodies of requests under way")
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        """Raises ShareExceeded."""
+        endpoint, caller = exchange.connection.endpoint, shares.Caller.of(exchange.author)
+        with self._requests[endpoint.place].hold(caller) as requests, self._bodies.hold(caller) as exchange.held:
+            requests.add(1, endpoint.limit)
+            response = await next(exchange)
+            await exchange.respond(response)
+        return response

@@ -1,0 +1,81 @@
+"""What is recorded of every request: its counter, access line, span and event; and the headers that every response has."""
+
+import logging
+import time
+
+from dataplaneapi.api import asked, cors
+from dataplaneapi.api.exchange import REQUEST_ID, Exchange, Next
+from dataplaneapi.api.parameters import query_values
+from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response, protection
+from dataplaneapi.api.services import Services
+from dataplaneapi.telemetry import counters as tally
+from dataplaneapi.telemetry import trace_context
+from dataplaneapi.telemetry.log import ACCESS
+from haproxy_native.request_context import origin
+
+CLOSE = (b"connection", b"close")
+access_logger = logging.getLogger(ACCESS)
+
+
+class RequestLog:
+    """The layer that sends the response, unless one below has sent it, and then records the request."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self._services.traces
+        if traces:
+            fields |= traces.begin(exchange.method, fields)
+        origin.set({"request_id": exchange.request_id, **fields})
+        response = await next(exchange)
+        if not exchange.status:
+            await exchange.respond(response)
+        seconds = time.perf_counter() - exchange.began
+        self._services.tally.answered(operation_of(exchange), exchange.status, seconds)
+        if traces:
+            traces.end(operation_of(exchange), exchange.status)
+        if access_logger.isEnabledFor(logging.INFO):
+            log(exchange, seconds)
+        tell(exchange, self._services)
+        return response
+
+
+def log(exchange: Exchange, seconds: float) -> None:
+    """Write the access line of an answered request."""
+    client = {"client": name} if (name := exchange.connection.name) else {}
+    access_logger.info("request", extra={"request": (exchange, seconds), "fields": client})
+
+
+def tell(exchange: Exchange, services: Services) -> None:
+    """Send the event of an answered request, if it has one."""
+    if services.audit.reads and exchange.operation and exchange.path_values is None:
+        # The answer was kept, and no operation was looked for.
+        _, values = services.index.find(exchange.method, exchange.raw_path)
+        asked.note(exchange, values, services)
+    if event := asked.event(exchange, reads=services.audit.reads):
+        services.engine.context.events.tell(event)
+
+
+def common_headers(services: Services, exchange: Exchange) -> list[Header]:
+    """Return the headers that every response has beside its own."""
+    common = [
+        (REQUEST_ID, exchange.request_id.encode()),
+        (CONFIGURATION_VERSION, b"%d" % version_of(services, exchange)),
+        *cors.headers(exchange, services.settings.cors_origins),
+        *exchange.ignored,
+        *protection(exchange.sent_headers),
+    ]
+    return common if exchange.connection.endpoint.keep_alive else [*common, CLOSE]
+
+
+def version_of(services: Services, exchange: Exchange) -> int:
+    """Return the version of the transaction that the request names, 0 if that is not in progress; else the current version."""
+    query = exchange.query
+    named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
+    return services.engine.version(named or None)
+
+
+def operation_of(exchange: Exchange) -> str:
+    """Return the name by which the request is counted: the id of its operation."""
+    return exchange.operation_id or tally.NO_OPERATION

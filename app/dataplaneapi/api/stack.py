@@ -1,0 +1,241 @@
+"""The road of a request: the layers that it passes, in order, each around those below it.
+
+`around_fastapi` lists the layers of a request, outermost first. A layer gets the exchange and the next layer, and returns a response: that
+of the next layer, or its own. `RequestLog` sends what is returned to it; `Shares` sends earlier, since a caller holds its shares until the
+end of a stream.
+
+Below these layers FastAPI makes the call that the handler of the operation declares (api/call.py). `AROUND_HANDLERS` lists the layers of
+that call, outermost first. FastAPI's exception handlers answer what they and the handler raise; `errors` answers what the layers of a
+request raise. Both use the table of api/errors.py.
+"""
+
+import asyncio
+import functools
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
+
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dataplaneapi.api import asked, cors, probes
+from dataplaneapi.api.access import answer_within_rights, require_role
+from dataplaneapi.api.authenticate import Authenticate, Shares
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError, error_response, response_to
+from dataplaneapi.api.exchange import Exchange, Layer, Next, exchange_of, peer
+from dataplaneapi.api.on_conflict import explain_collisions
+from dataplaneapi.api.operations import READS, Handler, Operation
+from dataplaneapi.api.place import with_known_names
+from dataplaneapi.api.request_log import RequestLog, common_headers
+from dataplaneapi.api.response_cache import KeptReplies, ResponseCache, cached
+from dataplaneapi.api.responses import RESPONSE, Response
+from dataplaneapi.api.services import Services
+from dataplaneapi.api.write_options import write_options
+from dataplaneapi.server.acceptor import PROBE_PATHS
+from dataplaneapi.server.connection import EXCHANGE
+from haproxy_native.abandonment import abandonable
+from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.errors import READ_ONLY, Forbidden, NativeError
+from haproxy_native.shares import Caller
+
+logger = logging.getLogger(__name__)
+# Returns the public page at a path, or None.
+Page = Callable[[Exchange], Response | None]
+Result = TypeVar("Result")
+
+
+class CallLayer(Protocol):
+    """A layer of a call."""
+
+    async def __call__(self, call: Call, next: Handler) -> Response: ...
+
+
+def around_fastapi(services: Services, page: Page, kept: KeptReplies, cache: ResponseCache) -> Sequence[Layer]:
+    """Return the layers of a request, outermost first."""
+    return (
+        kept,
+        RequestLog(services),
+        errors,
+        certificate,
+        partial(cors.other_sites, services),
+        partial(public, services, page),
+        Authenticate(services),
+        Shares(),
+        partial(cached, services, cache),
+        Route(services),
+        role,
+        abandonable_reads,
+        partial(read_only, services),
+        services.idempotency,
+    )
+
+
+# The layers of a call, outermost first, each with the operations that it is for.
+AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
+    (asked.name_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
+    (answer_within_rights, lambda operation: True),
+    (write_options, lambda operation: operation.method != "GET"),
+    (explain_collisions, lambda operation: operation.method != "GET"),
+)
+
+
+class Stack:
+    """The layers of a request, as the one middleware of FastAPI."""
+
+    def __init__(self, app: ASGIApp, services: Services, page: Page, kept: KeptReplies, cache: ResponseCache) -> None:
+        self._app, self._services, self._kept = app, services, kept
+        self._serve: Next = self._in_fastapi
+        for layer in reversed(around_fastapi(services, page, kept, cache)):
+            self._serve = partial(layer, next=self._serve)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = scope[EXCHANGE] = Exchange(scope, receive, send, partial(common_headers, self._services))
+        exchange.request_id = self._kept.next_id()
+        exchange.address = self._services.proxies.client(peer(exchange.client), exchange.raw_headers)
+        try:
+            await self._serve(exchange)
+        finally:
+            # The scope holds it, and the connection the scope.
+            exchange.finish()
+
+    async def _in_fastapi(self, exchange: Exchange) -> Response:
+        returned = Returned()
+        await self._app(exchange.scope, exchange.receive, returned.take)
+        return returned.response
+
+
+class Returned:
+    """The response that FastAPI would send."""
+
+    response: Response
+
+    async def take(self, message: Message) -> None:
+        assert message["type"] == RESPONSE
+        self.response = message["response"]
+
+
+async def errors(exchange: Exchange, next: Next) -> Response:
+    """Answer what fails: by the table of errors, and anything else as a fault of ours, which is logged."""
+    try:
+        return await next(exchange)
+    except (ApiError, NativeError) as error:
+        return response_to(error)
+    except Exception as error:
+        logger.exception("request %s %s failed", exchange.method, exchange.path)
+        return response_to(error)
+
+
+async def certificate(exchange: Exchange, next: Next) -> Response:
+    """Refuse a client whose certificate has a name that may not ask for anything."""
+    refused = exchange.connection.refused
+    return error_response(403, refused) if refused else await next(exchange)
+
+
+async def public(services: Services, page: Page, exchange: Exchange, next: Next) -> Response:
+    """Answer what needs no credentials: probes and public pages."""
+    if exchange.path in PROBE_PATHS:
+        return await probes.answer(services, exchange.path)
+    return page(exchange) or await next(exchange)
+
+
+class Route:
+    """Finds the operation of a request, and the route of FastAPI that serves it, which is made when the operation is first called."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._routes: dict[Operation, APIRoute] = {}
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        """Raises ApiError with 404 and 405 for what no operation is for."""
+        operation, values = self._services.index.find(exchange.method, exchange.raw_path, exchange.query)
+        values = with_known_names(operation, values, self._services)
+        exchange.operation, exchange.path_values = operation, values
+        asked.note(exchange, values, self._services)
+        route = self._routes.get(operation)
+        if route is None:
+            handler = with_layers(operation)
+            route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
+        exchange.route = route.app
+        return await next(exchange)
+
+
+class RouteOfExchange(BaseRoute):
+    """The only route of FastAPI's router: that of the operation which `Route` has found."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return (Match.FULL if scope["type"] == "http" else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = exchange_of(scope).route
+        assert route is not None
+        await route(scope, receive, send)
+
+
+def with_layers(operation: Operation) -> Handler:
+    """Return the handler of an operation within the layers that are for it."""
+    serve = handler = operation.handler
+    for layer, is_for in reversed(AROUND_HANDLERS):
+        if is_for(operation):
+            serve = partial(layer, next=serve)
+
+    @functools.wraps(handler)
+    async def within_layers(call: Call) -> Response:
+        return await serve(call)
+
+    return within_layers
+
+
+async def role(exchange: Exchange, next: Next) -> Response:
+    """Refuse a caller without a role. Raises Forbidden."""
+    assert exchange.author is not None
+    require_role(exchange.author, exchange.matched)
+    return await next(exchange)
+
+
+async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
+    """End work without side effects when its client disconnects."""
+    work = next(exchange)
+    return await (while_there(exchange, work) if exchange.matched.is_read(exchange.query) else work)
+
+
+async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
+    """Return the result of the work, whose task is cancelled, and its computations in threads ended, when the client disconnects first.
+
+    Raises what the work does.
+    """
+    task = asyncio.current_task()
+    assert task
+    with abandonable(Caller.of(exchange.author)) as flag:
+
+        def leave() -> None:
+            # A second cancellation would interrupt the cleanup that the first one has started.
+            if not flag.is_set():
+                flag.set()
+                task.cancel()
+
+        exchange.when_gone = leave
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not flag.is_set() or task.uncancel():
+                raise
+        finally:
+            exchange.when_gone = None
+    raise ApiError(400, "the client went away before its answer was ready")
+
+
+async def read_only(services: Services, exchange: Exchange, next: Next) -> Response:
+    """Refuse all writes but dry runs on a server that changes nothing, before anything else of a request is examined. Raises Forbidden."""
+    if not services.settings.read_only:
+        return await next(exchange)
+    operation = exchange.matched
+    if operation.writes and not operation.is_dry(exchange.query):
+        raise Forbidden(READ_ONLY)
+    async with drafts_aside(wanted=operation.method not in READS):
+        return await next(exchange)
