@@ -1,7 +1,8 @@
 """Readers of `/v3/sidecar/events` beside a HAProxy 3.4 with 5,000 servers that logs their states to a ring: how soon one has an event, how
-soon a thousand have it, and what they cost.
+soon a thousand have it, and what they cost; and how much longer a change of a weight takes beside a hundred readers of all events.
 """
 
+import multiprocessing
 import select
 import socket
 import tempfile
@@ -9,20 +10,27 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import cycle
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import quantiles
 
 from bench.connection import AUTHORIZATION
 from bench.farm import PER_BACKEND, Farm, text
 from bench.plan import Effort
-from bench.subject import running
+from bench.subject import CONFIGURATION, Subject, running
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, ask, free_port
 
 VERSION, SERVERS = "3.4", 5000
-ROWS = SOONEST, SOON, MEMORY = ("an event at one reader, p99", "an event at all readers, p99", "memory of readers of events")
+ROWS = SOONEST, SOON, MEMORY, BESIDE = (
+    "an event at one reader, p99",
+    "an event at all readers, p99",
+    "memory of readers of events",
+    "change beside 100 who read events / change, p99",
+)
+BESIDES = 100
 RING = "\nring state-events\n    format raw\n    maxlen 1024\n    size 1048576\n"
-REQUEST = f"GET /v3/sidecar/events?types=server HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic {AUTHORIZATION}\r\n\r\n".encode()
+REQUEST = "GET /v3/sidecar/events{} HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic " + AUTHORIZATION + "\r\n\r\n"
 EVENT = b"event: server\n"
 # Between two changes, so that each event is one of its own.
 PAUSE, PATIENCE = 0.05, 20.0
@@ -40,7 +48,46 @@ def subscribers(command: str, work: Effort) -> dict[str, float]:
         alone, before = _changes(site, one, work.events), subject.memory()
         every = open_.enter_context(readers(site.port, work.subscribers))
         among = _changes(site, every, work.events, one)
-        return {SOONEST: percentile(alone), SOON: percentile(among), MEMORY: subject.memory() - before}
+        memory = subject.memory() - before
+        every.close()
+        one.close()
+        return {SOONEST: percentile(alone), SOON: percentile(among), MEMORY: memory, BESIDE: _beside(subject, site, work.events)}
+
+
+def _beside(subject: Subject, site: Farm, number: int) -> float:
+    """The ratio of the 99th percentiles of changes; the readers are in a process of their own."""
+    context = multiprocessing.get_context("spawn")
+    _weights(subject, site, number)
+    alone = _weights(subject, site, number)
+    are_there = context.Event()
+    process = context.Process(target=_read_all, args=(site.port, are_there), daemon=True)
+    process.start()
+    try:
+        assert are_there.wait(PATIENCE)
+        return percentile(_weights(subject, site, number)) / percentile(alone)
+    finally:
+        process.kill()
+        process.join()
+
+
+def _read_all(port: int, are_there: Event) -> None:
+    with readers(port, BESIDES, "") as all_:
+        are_there.set()
+        while True:
+            all_.read(PATIENCE)
+
+
+def _weights(subject: Subject, site: Farm, number: int) -> list[float]:
+    """Seconds of each PUT of a weight."""
+    taken, version = [], subject.version()
+    for place in range(number):
+        backend, name = site.server(place % SERVERS)
+        for weight in (7, 11):
+            body = site.server_body(place % SERVERS, weight)
+            path = f"{CONFIGURATION}/backends/{backend}/servers/{name}?version={version}"
+            taken.append(subject.connection.ask("PUT", path, body).seconds)
+            version += 1
+    return taken
 
 
 def percentile(seconds: list[float]) -> float:
@@ -58,12 +105,12 @@ def _farm(directory: Path) -> Iterator[Farm]:
 class Readers:
     """`counts`: the events that each has read."""
 
-    def __init__(self, port: int, number: int) -> None:
+    def __init__(self, port: int, number: int, query: str) -> None:
         self._poll = select.epoll()
         self._sockets: dict[int, socket.socket] = {}
         for _ in range(number):
             connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-            connection.sendall(REQUEST)
+            connection.sendall(REQUEST.format(query).encode())
             self._sockets[connection.fileno()] = connection
         for descriptor, connection in self._sockets.items():
             head = b""
@@ -89,8 +136,8 @@ class Readers:
 
 
 @contextmanager
-def readers(port: int, number: int) -> Iterator[Readers]:
-    made = Readers(port, number)
+def readers(port: int, number: int, query: str = "?types=server") -> Iterator[Readers]:
+    made = Readers(port, number, query)
     try:
         yield made
     finally:
