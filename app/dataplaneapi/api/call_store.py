@@ -72,7 +72,7 @@ class CallStore:
         """Keeps the answer; one that is secret, or that the disk does not take, in memory alone."""
         is_large = len(call.body or b"") > LARGEST
         try:
-            await self._database.run(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
+            await self._database.store(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
         except Unusable as error:
             log.warning("the answer to a call with an Idempotency-Key is lost at the next start: %s", error)
             self._remember(name, replace(call, body=None) if is_large else call)

@@ -117,7 +117,7 @@ class Tokens:
         token = Token(self._new_id(), _hash(secret.encode()), tuple(roles), group, creator, now, now + seconds, tuple(networks), note)
         self._by_hash[token.hash] = token
         try:
-            await self._database.run(partial(_store, [token]))
+            await self._database.store(partial(_store, [token]))
         except Unusable as error:
             self._by_hash.pop(token.hash, None)
             raise Unusable(f"the token is not created: {error}") from error
@@ -130,7 +130,7 @@ class Tokens:
         log.info("token %s of %s is revoked by %s", token.id, token.creator, by)
         delete = partial(_delete, [token.hash])
         try:
-            await self._database.run(delete)
+            await self._database.store(delete)
         except Unusable as error:
             self._database.post(delete)
             raise Unusable(f"the token is revoked, but not if this server starts again before the disk takes that: {error}") from error

@@ -200,7 +200,7 @@ class OwnerTable:
 
     async def write(self, owners: Owners) -> None:
         """On disk when this returns. Raises Unusable."""
-        await self._database.run(partial(_store, self._stored or Owners(), owners))
+        await self._database.store(partial(_store, self._stored or Owners(), owners))
         self._owners = self._stored = owners
 
     def _read(self) -> None:

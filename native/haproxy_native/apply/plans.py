@@ -48,12 +48,12 @@ class Plans:
     async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Returns its token. Where there are too many, the oldest of the caller goes that has the most. Raises Unusable."""
         token = Caller.of(author).holder + secrets.token_urlsafe(18)
-        await self._database.run(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
+        await self._database.store(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 
     async def take(self, token: str) -> KeptPlan:
         """Return a stored plan and delete it, since it is carried out once. Raises NoPlan and Unusable."""
-        return await self._database.run(partial(_take, token))
+        return await self._database.store(partial(_take, token))
 
     async def stored(self, token: str) -> KeptPlan:
         """Return a stored plan. Raises NoPlan and Unusable."""

@@ -31,7 +31,9 @@ TABLES = Tables(
     "stored_files",
     """\
 CREATE TABLE ledger (id INTEGER PRIMARY KEY, data TEXT NOT NULL);
-CREATE TABLE former (id INTEGER PRIMARY KEY, mode INTEGER NOT NULL, user INTEGER NOT NULL, user_group INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE former (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, mode INTEGER NOT NULL, user INTEGER NOT NULL, user_group INTEGER NOT NULL, data BLOB NOT NULL
+);
 """,
     are_keys=True,
 )
@@ -80,15 +82,21 @@ class Ledger:
         self._database, self._journals = database, journals
         self.entries: dict[str, PendingFile] = {}
         self._applied: dict[str, int] = {}
+        self._is_read = False
         database.declare(TABLES)
 
     def open(self) -> None:
         """Read, at the start, what an earlier process has left. Blocks."""
         try:
-            if stored := self._database.read(_read):
-                self.entries, self._applied = {path: _pending(owed) for path, owed in stored["owed"].items()}, stored["told"]
+            self._database.read(self._read)
         except Unusable as error:
             log.error("which stored files wait for a reload is not known: %s", error)
+
+    def _read(self, state: State) -> None:
+        if row := state.keys.execute("SELECT data FROM ledger").fetchone():
+            stored = json.loads(row[0])
+            self.entries, self._applied = {path: _pending(owed) for path, owed in stored["owed"].items()}, stored["told"]
+        self._is_read = True
 
     @property
     def interrupted(self) -> list[list[str]]:
@@ -106,9 +114,12 @@ class Ledger:
 
     async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
         """Enter a change of files that is about to begin; `text` and `going` as in PendingFile."""
-        set_, entries = str(uuid.uuid4()), dict(self.entries)
+        set_, entries = str(uuid.uuid4()), dict[str, PendingFile]()
 
         def enter(state: State) -> None:
+            if not self._is_read:
+                self._read(state)
+            entries.update(self.entries)
             with state.keys.transaction():
                 for path, store in stores.items():
                     before = _copy(state, path)
@@ -117,7 +128,7 @@ class Ledger:
                 _write(self._data(entries), state)
 
         try:
-            await self._database.run(enter)
+            await self._database.store(enter)
         except Unusable as error:
             raise WriteFailed(error.detail) from error
         self.entries = entries
@@ -197,7 +208,7 @@ class Ledger:
     async def _put(self, path: Path, former: Former) -> None:
         """Make a file what it was."""
         try:
-            row = None if former == ABSENT else await self._database.run(partial(_row, former.id))
+            row = None if former == ABSENT else await self._database.run(partial(_row, former))
             await asyncio.to_thread(self._install, path, row)
         except OSError as error:
             raise WriteFailed(ownership.failed(f"cannot put {path} back", error, path)) from error
@@ -225,11 +236,6 @@ def _pending(kept: Mapping[str, Any]) -> PendingFile:
     return PendingFile(**{**known, **formers})
 
 
-def _read(state: State) -> dict[str, Any] | None:
-    row = state.keys.execute("SELECT data FROM ledger").fetchone()
-    return json.loads(row[0]) if row else None
-
-
 def _write(data: str, state: State) -> None:
     state.keys.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?)", (data,))
 
@@ -240,6 +246,8 @@ def _save(data: str, used: Collection[int], state: State) -> None:
         _write(data, state)
         unused = [(id_,) for (id_,) in state.keys.execute("SELECT id FROM former") if id_ not in used]
         state.keys.executemany("DELETE FROM former WHERE id = ?", unused)
+    if unused:
+        state.keys.release_room()
 
 
 def _copy(state: State, path: Path) -> Former:
@@ -256,8 +264,11 @@ def _copy(state: State, path: Path) -> Former:
     return Former(int(added.lastrowid or 0), blake2b(data).hexdigest())
 
 
-def _row(id_: int, state: State) -> Row:
-    row: Row = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (id_,)).fetchone()
+def _row(former: Former, state: State) -> Row:
+    """Raises WriteFailed for a content that is gone, or is another one."""
+    row: Row | None = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (former.id,)).fetchone()
+    if row is None or blake2b(row[3]).hexdigest() != former.digest:
+        raise WriteFailed("what the file held is not kept any more")
     return row
 
 

@@ -95,7 +95,7 @@ class ConfirmationLedger:
         self._known[made.id] = made
         self._changed()
         try:
-            await self._database.run(partial(_store, made, self._forget()))
+            await self._database.store(partial(_store, made, self._forget()))
         except BaseException:
             del self._known[made.id]
             raise
@@ -104,7 +104,7 @@ class ConfirmationLedger:
     async def change(self, id_: str, **members: Any) -> Confirmation:
         """Raises Unusable, with nothing changed."""
         changed = replace(self.get(id_), **members)
-        await self._database.run(partial(_store, changed, ()))
+        await self._database.store(partial(_store, changed, ()))
         self._known[id_] = changed
         self._changed()
         return changed

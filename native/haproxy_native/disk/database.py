@@ -6,8 +6,8 @@ full, read-only or damaged (docs/operations.md, "The database").
 * One thread owns the connections. It does the work in the order in which that was submitted, so that what was posted before a change is
   written when the entry of the change is.
 * A part declares its `Tables`. They are created when the database is opened; a database with another version of them is refused.
-* `run` returns what the work returns. What is written by `write` and `post` is never refused: if the disk does not take it, it waits in
-  memory, and is written before anything else is as soon as the disk takes it.
+* `run` reads and `store` writes, and both may be refused. What is written by `write` and `post` is never refused: if the disk does not take
+  it, it waits in memory, and is written before anything else is written.
 * A transaction that is synced is on disk when it ends, with all before it. One that is not survives a kill of this process, and no loss
   of power.
 * After an error of the disk the connections are closed, and opened again for the next work: no restart is needed.
@@ -169,11 +169,15 @@ class Database:
         self._tables += tables
 
     async def run(self, work: Work[Result]) -> Result:
-        """Return what the work returns. Raises Unusable, and what the work raises but errors of SQLite and the disk.
+        """Return what the work reads. Raises Unusable, and what the work raises but errors of SQLite and the disk.
 
         Cancelling the caller does not cancel the work.
         """
         return await self._wait(partial(self._work, work))
+
+    async def store(self, work: Work[Result]) -> Result:
+        """The same for work that writes: raises Unusable also where what waits in memory cannot be written, which would overwrite it."""
+        return await self._wait(partial(self._work, work, writes=True))
 
     async def write(self, work: Work[Result], part: str = "", *, waits: bool = True) -> Result | None:
         """Return what the work returns; None if it waits in memory, or has failed by a mistake. `part`: whose write it is.
@@ -231,11 +235,13 @@ class Database:
 
     # -- in the thread
 
-    def _work(self, work: Work[Result]) -> Result:
+    def _work(self, work: Work[Result], *, writes: bool = False) -> Result:
         if self._waiting:
             try:
                 self._carry_out(self._catch_up)
             except Unusable as error:
+                if writes:
+                    raise
                 self._reason = str(error)
                 self._try_again_later()
         return self._carry_out(work)

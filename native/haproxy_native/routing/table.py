@@ -100,7 +100,7 @@ class TestTable:
         return await commit(self._context, Change([change], author=author))
 
     async def _store(self, name: str, data: bytes | None) -> None:
-        await self._database.run(partial(_store, name, data))
+        await self._database.store(partial(_store, name, data))
         rows = {other: kept for other, kept in self._known().items() if other != name}
         self._rows = rows if data is None else rows | {name: data}
 

@@ -129,3 +129,22 @@ def test_where_it_cannot_be_entered_there_is_no_change(tmp_path: Path, ledger: L
     with pytest.raises(WriteFailed, match="cannot be used"):
         run(ledger.begin({file: "maps"}))
     assert ledger.entries == {}
+
+
+def test_a_content_that_is_gone_is_no_missing_file(ledger: Ledger, file: Path) -> None:
+    """Nor is another content put into the file."""
+    run(ledger.begin({file: "maps"}))
+    file.write_text("new")
+    ledger.owe([file], WAITING)
+    for statement in ("UPDATE former SET data = x'00'", "DELETE FROM former"):
+        run(ledger._database.store(lambda state, statement=statement: state.keys.execute(statement)))
+        assert run(ledger.put_back()) == [] and file.read_text() == "new" and ledger.entries
+
+
+def test_what_could_not_be_read_at_the_start_is_kept(tmp_path: Path, ledger: Ledger, file: Path) -> None:
+    run(ledger.begin({file: "maps"}))
+    ledger.owe([file], WAITING)
+    run(ledger._database.catch_up())
+    later = Ledger(Database(tmp_path / "state"), tmp_path)
+    run(later.begin({file.with_name("other.map"): "maps"}))
+    assert set(again(later).entries) == {str(file), str(file.with_name("other.map"))}

@@ -118,6 +118,25 @@ def test_a_post_that_fails_is_written_before_all_that_comes_later(tmp_path: Path
         assert database.read(words) == ["a", "b"]
 
 
+def test_what_is_stored_does_not_overtake_what_waits(tmp_path: Path) -> None:
+    """Which would overwrite it; what is read does."""
+    with opened(tmp_path) as database:
+        is_full = True
+
+        def post(state: State) -> None:
+            if is_full:
+                raise sqlite3.OperationalError("database or disk is full")
+            add("posted", state)
+
+        database.post(post)
+        with pytest.raises(Unusable, match="is full"):
+            asyncio.run(database.store(lambda state: add("stored", state)))
+        assert asyncio.run(database.run(words)) == []
+        is_full = False
+        asyncio.run(database.store(lambda state: add("stored", state)))
+        assert database.read(words) == ["posted", "stored"]
+
+
 def test_what_waits_is_tried_again_by_itself(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no directory")
     with opened(tmp_path / "state") as database:
