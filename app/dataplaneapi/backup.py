@@ -1,7 +1,6 @@
 """The commands `dataplaneapi backup` and `dataplaneapi restore`: what the server remembers, in one file.
 
-It is the directory `dataplane_storage_dir`, with the databases as SQLite copies them, so that the server may run meanwhile. state.db is
-copied before keys.db: a key is on disk before the entry that it belongs to.
+It is the directory `dataplane_storage_dir`, with the databases as SQLite copies them at one moment, so that the server may run meanwhile.
 """
 
 import argparse
@@ -13,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -64,9 +63,9 @@ def backup(directory: Path, file: Path) -> None:
             for path in _stored(directory):
                 with suppress(FileNotFoundError):
                     archive.add(path, str(path.relative_to(directory)), recursive=False)
-            for name in (STATE, KEYS):
-                if (database := directory / _PLACE / name).exists():
-                    _copy(database, Path(scratch, name))
+            with _of_one_moment(directory / _PLACE) as databases:
+                for name, database in databases.items():
+                    _copy(database, directory / _PLACE / name, Path(scratch, name))
                     archive.add(Path(scratch, name), str(_PLACE / name))
         with made.open("rb") as archived:
             write_atomically(file, _pieces(archived), mode=0o600)
@@ -84,10 +83,29 @@ def _stored(directory: Path) -> Iterator[Path]:
             yield path
 
 
-def _copy(database: Path, copy: Path) -> None:
-    """Copies a database that may be in use."""
+@contextmanager
+def _of_one_moment(place: Path) -> Iterator[dict[str, sqlite3.Connection]]:
+    """Connections to the databases, by name, which read what these hold now."""
+    with ExitStack() as open_:
+        found = [name for name in (STATE, KEYS) if (place / name).exists()]
+        if not found:
+            yield {}
+            return
+        writer, *readers = (open_.enter_context(closing(sqlite3.connect(place / name, isolation_level=None))) for name in (STATE, *found))
+        # What is written to both is written while state.db is locked. On a disk that takes no writes nothing is.
+        with suppress(sqlite3.OperationalError):
+            writer.execute("BEGIN IMMEDIATE")
+        for reader in readers:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if writer.in_transaction:
+            writer.execute("ROLLBACK")
+        yield dict(zip(found, readers, strict=True))
+
+
+def _copy(source: sqlite3.Connection, database: Path, copy: Path) -> None:
     copy.touch(mode=0o600)
-    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
+    with closing(sqlite3.connect(copy)) as target:
         source.backup(target)
     shutil.copystat(database, copy)
     with suppress(PermissionError):

@@ -80,6 +80,29 @@ def test_what_is_no_backup(tmp_path: Path, name: str) -> None:
     assert not (tmp_path / "dataplane").exists() and not (tmp_path / "evil").exists()
 
 
+def test_both_databases_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is written to both while one of them is copied, neither copy has anything."""
+    copy = backup._copy
+    with closing(State(tmp_path / "dataplane/engine/state")) as state:
+        for connection in (state, state.keys):
+            connection.execute("CREATE TABLE word (word TEXT)")
+
+        def writing(source: sqlite3.Connection, database: Path, to: Path) -> None:
+            copy(source, database, to)
+            with state.transaction(), state.keys.transaction():
+                for connection in (state, state.keys):
+                    connection.execute("INSERT INTO word VALUES ('late')")
+
+        monkeypatch.setattr(backup, "_copy", writing)
+        backup.backup(tmp_path / "dataplane", tmp_path / "b")
+        assert state.keys.execute("SELECT count(*) FROM word").fetchone() == (2,)
+    with tarfile.open(tmp_path / "b") as archive:
+        archive.extractall(tmp_path / "out", filter="data")
+    for name in (STATE, KEYS):
+        with closing(sqlite3.connect(tmp_path / "out/engine/state" / name)) as database:
+            assert database.execute("SELECT count(*) FROM word").fetchone() == (0,)
+
+
 def test_a_copy_is_whole(tmp_path: Path) -> None:
     """Of what is committed while it is made, too."""
     with closing(State(tmp_path / "dataplane/engine/state")) as state:
