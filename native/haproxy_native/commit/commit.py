@@ -185,9 +185,10 @@ async def _beside(context: CommitContext, change: Change, operation: SetRuntime 
     async with operation.lock:
         content = operation.content()
         outcome = Outcome(context.current.version, live=True, contents=[content])
-        async with context.recorder.entry(change, outcome) as entry:
+        recorder = context.recorder
+        async with recorder.entry(change, outcome) as entry:
             await operation.store(content.after)
-            return context.recorder.ended(entry, outcome)
+            return recorder.ended(entry, outcome)
 
 
 async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
@@ -230,7 +231,8 @@ async def _publish(context: CommitContext, change: Change, prepared: Prepared, f
     if text := prepared.text:
         texts = prepared.texts.ending_in(text.stamped.document)
         intended = replace(intended, version=text.stamped.version, former=prepared.base, texts=texts)
-    async with context.recorder.entry(change, intended) as entry:
+    recorder = context.recorder
+    async with recorder.entry(change, intended) as entry:
         if publication:
             outcome = await _publish_files(context, change, prepared, intended, files, publication)
         else:
@@ -239,7 +241,7 @@ async def _publish(context: CommitContext, change: Change, prepared: Prepared, f
             with_files = bool(prepared.files) and not outcome.live
             published = Published(outcome.version, change.author, prepared.before, text.stamped.document, outcome.live, with_files)
             context.unloaded.append(published)
-        return context.recorder.ended(entry, scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW))
+        return recorder.ended(entry, scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW))
 
 
 async def _planned(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Publication:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from haproxy_native.errors import Missing
+from haproxy_native.errors import Missing, Unreadable
 from haproxy_native.history.deltas import applied, delta
 
 # Contents in memory: entries are mostly read in a row, and each is a difference from the one before.
@@ -135,8 +135,10 @@ def _get(database: sqlite3.Connection, id_: int) -> bytes:
 
 
 def on_disk(path: Path) -> bytes | None:
-    """What a file holds; None where there is none. Raises OSError."""
+    """What a file holds; None where there is none. Raises Unreadable."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise Unreadable(f"Cannot read {path}: {error.strerror}") from error

@@ -30,7 +30,7 @@ from haproxy_native.disk.ownership import owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object
-from haproxy_native.errors import Missing, Unrecorded, Unusable
+from haproxy_native.errors import Missing, Unreadable, Unrecorded, Unusable
 from haproxy_native.history import entries, file_summaries, versions
 from haproxy_native.history.contents import on_disk
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
@@ -70,19 +70,22 @@ class History(Recorder):
         # What is done behind the answers, in this order.
         self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._works = Background("the history")
-        # The configuration as it was found, and as the journal had it then; the entries that a former process has begun.
-        self._first, self._cut_off = b"", list[int]()
+        # The configuration as it was found, with its version; the entries that a former process has begun.
+        self._first, self._first_version, self._cut_off = b"", 0, list[int]()
+        # The configuration as the journal had it then.
         self._known: Content | None = None
         context.events.listen(self._heard)
 
     async def __aenter__(self) -> Self:
         self._is_open = True
         self.context.recorder = self
-        self._first = self.context.current.document.data
+        self._first, self._first_version = self.context.current.document.data, self.context.current.version
         self._works.begin(self._begin())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        while self.context.works:
+            await asyncio.wait(self.context.works)
         self.context.recorder = Recorder()
         await self._works.stop()
         self._is_open = False
@@ -98,7 +101,7 @@ class History(Recorder):
             begun.id = self._journal(state).add(replace(made, entry=replace(made.entry, outcome="")))
 
         try:
-            await self._take_up()
+            await (self.catch_up() if is_client else self._take_up())
             for content in intended.contents:
                 await self._add_unseen(content.path, content.before)
             await self._database.write(add, PART, waits=not is_client)
@@ -116,8 +119,13 @@ class History(Recorder):
     async def abandon(self, begun: Begun) -> None:
         """End the entry of a change that has failed if files were written nevertheless; else remove it."""
         intended, current = begun.intended, self.context.current
-        is_made = bool(intended.texts and intended.texts.after is current.document)
-        self._close(begun, self._became() if is_made or await self._are_made(intended.contents) else None, intended)
+        if texts := intended.texts:
+            is_made = current.document is texts.after or await self._is(str(current.path), texts.after.data)
+        else:
+            is_made = any(
+                [each.is_kept and each.before != each.after and await self._is(each.path, each.after) for each in intended.contents]
+            )
+        self._close(begun, self._became() if is_made else None, intended)
 
     def _close(self, begun: Begun, became: tuple[str, str | None] | None, outcome: Outcome) -> None:
         """`became`: the outcome of the entry, and the id of the reload that it waits for; None if nothing was changed."""
@@ -136,9 +144,11 @@ class History(Recorder):
 
         self._database.post(close, PART)
 
-    async def _are_made(self, contents: Sequence[Content]) -> bool:
-        """Whether a stored file is what a change makes of it."""
-        return any([each.is_kept and each.before != each.after == await self.current(each.path) for each in contents])
+    async def _is(self, path: str, data: bytes | None) -> bool:
+        """Whether a file holds this; False where it cannot be read."""
+        with suppress(Unreadable):
+            return await self.current(path) == data
+        return False
 
     def _became(self) -> tuple[str, str | None]:
         """What has become of a change of files of which nothing but these is known."""
@@ -232,15 +242,22 @@ class History(Recorder):
                 self._is_started = True
 
     async def _settle(self, id_: int) -> None:
-        """End an entry whose change a kill has cut off if files are what it makes of them; else remove it."""
-        contents = await self.ask(Journal.contents, id_)
-        main = next((content for content in contents if not content.object), None)
-        if main and main.after == self._first:
-            self._known = main
-        if (main and self._known is main) or await self._are_made([content for content in contents if content is not main]):
-            await self.ask(Journal.end, id_, *self._became())
+        """End an entry whose change a kill has cut off, or remove it if files are what they were before.
+
+        Of a change of several files, the configuration among them, that alone tells: it is replaced last, and the others follow it at the
+        start. Where others have edited it since, its version tells.
+        """
+        try:
+            entry, contents = await self.ask(Journal.begun, id_), await self.ask(Journal.contents, id_)
+        except Missing as error:
+            log.warning("what has become of a change that was cut off is not known: %s", error)
+            return await self.ask(Journal.remove, id_)
+        if main := next((content for content in contents if not content.object), None):
+            is_made = self._first == main.after or (self._first != main.before and self._first_version > entry.version)
+            self._known = main if is_made else self._known
         else:
-            await self.ask(Journal.remove, id_)
+            is_made = not all([each.is_kept and await self._is(each.path, each.before) for each in contents])
+        await (self.ask(Journal.end, id_, *self._became()) if is_made else self.ask(Journal.remove, id_))
 
     async def _enter_unseen(self) -> None:
         while self._cut_off:
@@ -250,7 +267,10 @@ class History(Recorder):
         await self.ask(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
         for path in await self.ask(Journal.paths):
             if path != str(self.context.current.path):
-                await self._add_unseen(path, await self.current(path))
+                try:
+                    await self._add_unseen(path, await self.current(path))
+                except Unreadable as error:
+                    log.error("whether others have changed it is not known: %s", error)
         await self._recall_unloaded()
         await self._enter_outcomes()
         for id_, kind in await self.ask(Journal.without_effects):
@@ -345,7 +365,7 @@ class History(Recorder):
     # -- reading
 
     async def current(self, path: str) -> bytes | None:
-        """What a file, or an object that is none, holds now; None if it does not exist."""
+        """What a file, or an object that is none, holds now; None if it does not exist. Raises Unreadable."""
         kind, _, name = path.partition("/")
         read = partial(self._others[kind], name) if kind in self._others else partial(on_disk, Path(path))
         return await asyncio.to_thread(read)

@@ -27,12 +27,13 @@ from haproxy_native.storage.key_material import is_secret
 
 _STATEMENTS = """\
 CREATE TABLE begun (
-    id INTEGER PRIMARY KEY, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
     outcome TEXT NOT NULL, owner TEXT NOT NULL, reload TEXT, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
     message TEXT NOT NULL,
     cause TEXT NOT NULL, confirmation TEXT NOT NULL, members BLOB NOT NULL
 );
 CREATE VIEW entry AS SELECT * FROM begun WHERE outcome != '';
+CREATE INDEX open ON begun (id) WHERE outcome = '';
 CREATE TABLE file (
     entry INTEGER NOT NULL, object TEXT NOT NULL, path TEXT NOT NULL, secret INTEGER NOT NULL, is_kept INTEGER NOT NULL,
     PRIMARY KEY (entry, path)
@@ -117,11 +118,12 @@ class Journal:
 
     def remove(self, entry: int) -> None:
         """Remove an entry that has begun; its change was not made."""
-        with self._state.keys.transaction(is_synced=False):
-            self._state.keys.execute("DELETE FROM held WHERE entry = ?", (entry,))
         with self._state.transaction(is_synced=False):
             for table, column in (("begun", "id"), ("file", "entry"), ("touched", "entry"), ("held", "entry")):
                 self._state.execute(f"DELETE FROM {table} WHERE {column} = ?", (entry,))
+        # After it: a key without an entry does no harm.
+        with self._state.keys.transaction(is_synced=False):
+            self._state.keys.execute("DELETE FROM held WHERE entry = ?", (entry,))
 
     def open(self) -> list[int]:
         """Return the ids of the entries that have begun only, the oldest first."""
@@ -177,6 +179,12 @@ class Journal:
         newest = self._state.execute("SELECT max(id) FROM entry").fetchone()[0]
         return None if newest is None else int(newest)
 
+    def begun(self, id_: int) -> Entry:
+        """Return an entry that may have begun only. Raises NotFound."""
+        for entry in self._entries("WHERE id = ?", (id_,), "begun"):
+            return entry
+        raise NoEntry(id_)
+
     def get(self, id_: int) -> Entry:
         """Raises NotFound."""
         for entry in self._entries("WHERE id = ?", (id_,)):
@@ -199,9 +207,9 @@ class Journal:
             values += [start, start + "\U0010ffff", pattern]
         return self._entries(f"WHERE {' AND '.join(conditions)} ORDER BY id DESC", values)
 
-    def _entries(self, rest: str, values: Sequence[Any]) -> Iterator[Entry]:
+    def _entries(self, rest: str, values: Sequence[Any], table: str = "entry") -> Iterator[Entry]:
         for id_, parent, time, version, kind, outcome, owner, reload_id, *by in self._state.execute(
-            f"SELECT {_ENTRY} FROM entry {rest}", values
+            f"SELECT {_ENTRY} FROM {table} {rest}", values
         ):
             yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
 
@@ -280,7 +288,8 @@ class Journal:
         """What a file held after an entry, or `before` it; None where nothing is known of it. Raises NotFound."""
         for order, condition in (("DESC", "entry <= ?"), ("ASC", "entry > ?")):
             statement = (
-                f"SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND {condition} ORDER BY entry {order} LIMIT 1"
+                "SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND entry NOT IN "
+                f"(SELECT id FROM begun WHERE outcome = '') AND {condition} ORDER BY entry {order} LIMIT 1"
             )
             if row := self._state.execute(statement, (path, entry)).fetchone():
                 content = self._content(*row)

@@ -2,13 +2,14 @@ import asyncio
 import os
 import sqlite3
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Change, Content, Member
+from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused, Unrecorded, Unusable
@@ -17,10 +18,12 @@ from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import NOBODY, OUTSIDE, Author
+from haproxy_native.text.document import Document
 from tests.databases import damage
 from tests.native.engines import ByFunction, adding, beside, run, running_engine
 
 TEXT = "global\n"
+ANN = Author("ann", request_id="r-1")
 
 
 @asynccontextmanager
@@ -313,5 +316,153 @@ def test_a_journal_that_is_damaged_later(tmp_path: Path) -> None:
             with pytest.raises(Unrecorded, match=r"file is not a database; .*move that aside"):
                 await engine.write([ByFunction(adding("c"))], Version(2), author=ann)
             assert engine.version() == 2
+
+    run(work())
+
+
+async def cut_off(history: History, change: Change, intended: Outcome) -> None:
+    """As by a kill before the change is ended."""
+    begun = await history.begin(change, intended)
+    assert begun.id and await history.ask(Journal.open) == [begun.id]
+
+
+def of_files(directory: Path, *before_and_after: tuple[bytes | None, bytes | None]) -> Outcome:
+    contents = [Content(f"map/{number}.map", str(directory / f"{number}.map"), *pair) for number, pair in enumerate(before_and_after)]
+    return Outcome(1, contents=contents)
+
+
+@pytest.mark.parametrize(("holds", "versions"), [(b"old", []), (b"new", [1]), (b"by hand", [1, 1])], ids=["undone", "made", "edited since"])
+def test_a_change_of_a_file_that_a_kill_has_cut_off(tmp_path: Path, holds: bytes, versions: list[int]) -> None:
+    """It is there with its author, or gone; what others have done since is theirs."""
+
+    async def work() -> None:
+        async with recorded(tmp_path) as (_, history):
+            await cut_off(history, Change(author=ANN), of_files(tmp_path, (b"old", b"new")))
+        (tmp_path / "0.map").write_bytes(holds)
+        async with recorded(tmp_path) as (_, history):
+            await history.settled()
+            found = await entries(history)
+            assert [entry.version for entry in found] == versions and await history.ask(Journal.open) == []
+            assert [entry.author.name for entry in found] == [OUTSIDE, "ann"][2 - len(versions) :]
+
+    run(work())
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_of_text_and_files_the_text_tells(tmp_path: Path, is_written: bool) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            before, after = engine.document, Document.parse(b"# _version=2\nglobal\nbackend b\n")
+            intended = replace(of_files(tmp_path, (None, b"new")), version=2, texts=Texts(before, after))
+            await cut_off(history, Change(author=ANN), intended)
+        (tmp_path / "0.map").write_bytes(b"new")
+        if is_written:
+            (tmp_path / "haproxy.cfg").write_bytes(after.data)
+        async with recorded(tmp_path) as (_, history):
+            await history.settled()
+            authors = [entry.author.name for entry in await entries(history) if entry.kind == CONFIGURATION]
+            assert authors == (["ann"] if is_written else []) and await history.ask(Journal.open) == []
+
+    run(work())
+
+
+def test_a_change_that_was_cut_off_and_whose_key_is_gone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It keeps nothing else from being entered."""
+
+    async def work() -> None:
+        key = b"-----BEGIN PRIVATE KEY-----\n"
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write([ByFunction(adding("b"))], Version(1), author=ANN)
+            await cut_off(history, Change(author=ANN), of_files(tmp_path, (None, key)))
+            await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
+        (tmp_path / "haproxy.cfg").write_text((tmp_path / "haproxy.cfg").read_text() + "# by hand\n")
+        async with recorded(tmp_path) as (_, history):
+            await history.settled()
+            assert [entry.author.name for entry in await entries(history)] == [OUTSIDE, "ann"]
+            assert await history.ask(Journal.open) == [] and "is not known" in caplog.text
+
+    run(work())
+
+
+def test_a_file_that_cannot_be_read_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (_, history):
+            begun = await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new")))
+            history.ended(begun, Outcome(1))
+            await history.catch_up()
+        (tmp_path / "0.map").mkdir()
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write([ByFunction(adding("b"))], Version(1), author=ANN)
+            await history.settled()
+            assert [entry.version for entry in await entries(history)] == [2, 1] and "Cannot read" in caplog.text
+
+    run(work())
+
+
+def test_a_change_that_is_refused_again_and_again_enters_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither does what others have done to its file, more than once."""
+    add, is_full = Journal.add, [False]
+
+    def full(journal: Journal, record: object) -> int:
+        if is_full[0]:
+            raise sqlite3.OperationalError("database or disk is full")
+        return add(journal, record)  # type: ignore[arg-type]
+
+    async def work() -> None:
+        monkeypatch.setattr(Journal, "add", full)
+        async with recorded(tmp_path) as (_, history):
+            history.ended(await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new"))), Outcome(1))
+            await history.catch_up()
+            is_full[0] = True
+            for _ in range(4):
+                with pytest.raises(Unrecorded):
+                    await history.begin(Change(author=ANN), of_files(tmp_path, (b"by hand", b"newer")))
+            is_full[0] = False
+            await history.catch_up()
+            assert [entry.author.name for entry in await entries(history)] == [OUTSIDE, "ann"]
+
+    run(work())
+
+
+def test_what_has_begun_is_not_what_a_file_holds(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (_, history):
+            history.ended(await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new"))), Outcome(1))
+            await history.begin(Change(author=ANN), of_files(tmp_path, (b"new", b"newer")))
+            content = await history.ask(lambda journal: journal.at(9, str(tmp_path / "0.map")))
+            assert content and content.after == b"new"
+
+    run(work())
+
+
+def test_the_id_of_a_change_that_has_failed_is_not_used_again(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (_, history):
+            failed = await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new")))
+            await history.abandon(failed)
+            assert (await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new")))).id != failed.id
+
+    run(work())
+
+
+def test_a_change_under_way_when_the_history_leaves_is_ended(tmp_path: Path) -> None:
+    async def work() -> None:
+        goes_on = asyncio.Event()
+
+        async with recorded(tmp_path) as (engine, history):
+
+            async def store(data: bytes | None) -> None:
+                await goes_on.wait()
+
+            content = Content("test/a", "test/a", None, b"x")
+            change = asyncio.create_task(commit(engine.context, Change([beside(content, store)], author=ANN)))
+            while not engine.context.works or not await history.ask(Journal.open):
+                await asyncio.sleep(0.001)
+            leaving = asyncio.create_task(history.__aexit__(None, None, None))
+            await asyncio.sleep(0)
+            goes_on.set()
+            await leaving
+            assert (await change).entry == 1
+            assert [entry.outcome for entry in await entries(history)] == ["live"]
 
     run(work())
