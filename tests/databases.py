@@ -31,14 +31,22 @@ def former_contents(directory: Path) -> int:
 
 @pytest.fixture(autouse=True)
 def closed_databases(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """For the conftest.py of a directory."""
-    opened, begin = list[Connection](), Connection.__init__
+    """For the conftest.py of a directory. A process that is forked while the thread of one works may wait for its locks for ever."""
+    made, connections = list[Database](), list[Connection]()
+    make, connect = Database.__init__, Connection.__init__
 
-    def remembering(connection: Connection, path: Path) -> None:
-        begin(connection, path)
-        opened.append(connection)
+    def remembering(database: Database, directory: Path) -> None:
+        make(database, directory)
+        made.append(database)
 
-    monkeypatch.setattr(Connection, "__init__", remembering)
+    def connecting(connection: Connection, path: Path) -> None:
+        connect(connection, path)
+        connections.append(connection)
+
+    monkeypatch.setattr(Database, "__init__", remembering)
+    monkeypatch.setattr(Connection, "__init__", connecting)
     yield
-    for connection in opened:
+    for database in made:
+        database.close()
+    for connection in connections:
         connection.close()

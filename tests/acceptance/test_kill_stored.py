@@ -23,6 +23,7 @@ from tests.databases import former_contents
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import made
+from tests.until import until
 
 CONFIG = (
     PLAIN
@@ -100,14 +101,13 @@ class Changes:
             assert answer.status_code in (200, 201, 204), answer.text
         self.stands = self.asked
         self.answered += 1
-        assert self.is_entered()
+        until(self.is_entered)
 
     def is_entered(self) -> bool:
         """Whether the history has all that was answered, and of each file what it holds."""
         with closing(database.State(self.sidecar.directory / "dataplane/engine/state")) as state:
             journal = Journal(state, Limits())
-            # Whether it has ended by now or not.
-            last = max([journal.last or 0, *journal.open()])
+            last = journal.last or 0
             known = [(path, journal.at(last, str(path))) for path in self.files]
             return last >= self.answered and all(content is None or content.after == path.read_bytes() for path, content in known)
 

@@ -5,10 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from dataplaneapi.api.runtime_call import asking
 from tests.app.client import Client, serving
 from tests.databases import closed_databases
 
-__all__ = ["client", "closed_databases"]
+__all__ = ["client", "closed_databases", "patient"]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of the Runtime API may take longer than a client waits for: other work loads the machine."""
+    monkeypatch.setitem(asking.__wrapped__.__kwdefaults__, "seconds", 60.0)  # type: ignore[attr-defined]
 
 
 @pytest.fixture

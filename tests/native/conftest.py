@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import closed_databases
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG
+
+__all__ = ["closed_databases", "haproxy", "public_path"]
 
 
 @pytest.fixture
