@@ -1,10 +1,5 @@
-"""What a request asks for, as history and audit log name it, and the event that it is answered.
+"""What a request asks for, as history and audit log name it: its operation, and its object."""
 
-A change that is committed has an event of its own (native/haproxy_native/commit/events.py); this is for what comes to no commit: refusals
-before it, edits of transactions, confirmations, tokens, logins, and reads where the audit log has them.
-"""
-
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +9,8 @@ from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import parent_in_query, place_of
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.auth.gate import parse_basic
-from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.places import Place, name_of
-from haproxy_native.request_context import Author, Request
-
-LONGEST_LOGIN = 64
 
 
 def note(exchange: Exchange, values: Mapping[str, Any], services: Services) -> None:
@@ -67,46 +57,3 @@ def object_of(operation: Operation, values: Mapping[str, Any], services: Service
 
 def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:
     return spelled(*(part for kind, name in operation.collections if name in values for part in (kind, str(values[name]))))
-
-
-def event(exchange: Exchange, *, reads: bool) -> Asked | None:
-    """Returns the event of an answered request; None if it already has one, for a read without `reads`, and for public paths."""
-    by, operation = exchange.author, exchange.operation
-    if by is None or by.request is None:
-        return _login(exchange)
-    if operation is None or by.request.is_recorded:
-        return None
-    is_reading = operation.is_read(exchange.query) or exchange.is_replayed
-    if is_reading and not reads:
-        return None
-    return Asked(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
-
-
-def _login(exchange: Exchange) -> Asked | None:
-    """Returns the event of refused credentials. A request without any is the first of most browsers, and no login."""
-    if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
-        return None
-    credentials = parse_basic(authorization)
-    name = credentials[0][:LONGEST_LOGIN] if credentials else ""
-    by = Author(address=exchange.address, request_id=exchange.request_id, request=Request(path_of(exchange)))
-    return Asked(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
-
-
-def path_of(exchange: Exchange) -> str:
-    """Returns the path without its query."""
-    return exchange.raw_path.decode("latin-1")
-
-
-def outcome_of(status: int) -> str:
-    """A request that was never answered has failed."""
-    return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
-
-
-def reason_of(exchange: Exchange) -> str:
-    """The message of an answer that is an error."""
-    if exchange.status < 400 or exchange.response is None:
-        return ""
-    try:
-        return str(json.loads(bytes(exchange.response.body))["message"])
-    except (ValueError, KeyError, TypeError):
-        return str(exchange.status)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from typing import Any
 
-from dataplaneapi.api import asked
 from dataplaneapi.api.exchange import Exchange, Next
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
@@ -48,7 +47,7 @@ def author_of(exchange: Exchange, services: Services) -> CallAuthor:
         message(exchange.headers.get(MESSAGE, b"")),
         rights=caller.rights(services.roles),
         group=caller.group,
-        request=Request(asked.path_of(exchange)),
+        request=Request(exchange.raw_path.decode("latin-1")),
         caller=caller,
     )
 

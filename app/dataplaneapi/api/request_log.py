@@ -1,5 +1,10 @@
-"""What is recorded of every request: its counter, access line, span and event; and the headers that every response has."""
+"""What is recorded of every request: its counter, access line, span and event; and the headers that every response has.
 
+A change that is committed has an event of its own (native/haproxy_native/commit/events.py). The event of a request is for what comes to no
+commit: refusals before it, edits of transactions, confirmations, tokens, logins, and reads if the audit log has them.
+"""
+
+import json
 import logging
 import time
 
@@ -8,11 +13,14 @@ from dataplaneapi.api.exchange import REQUEST_ID, Exchange, Next
 from dataplaneapi.api.parameters import query_values
 from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response, protection
 from dataplaneapi.api.services import Services
+from dataplaneapi.auth.gate import parse_basic
 from dataplaneapi.telemetry import counters as tally
 from dataplaneapi.telemetry import trace_context
 from dataplaneapi.telemetry.log import ACCESS
-from haproxy_native.request_context import origin
+from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
+from haproxy_native.request_context import Author, Request, origin
 
+LONGEST_LOGIN = 64
 CLOSE = (b"connection", b"close")
 access_logger = logging.getLogger(ACCESS)
 
@@ -53,8 +61,46 @@ def tell(exchange: Exchange, services: Services) -> None:
         # The answer was kept, and no operation was looked for.
         _, values = services.index.find(exchange.method, exchange.raw_path)
         asked.note(exchange, values, services)
-    if event := asked.event(exchange, reads=services.audit.reads):
+    if event := event_of(exchange, reads=services.audit.reads):
         services.engine.context.events.tell(event)
+
+
+def event_of(exchange: Exchange, *, reads: bool) -> Asked | None:
+    """Returns the event of an answered request; None if it already has one, for a read without `reads`, and for public paths."""
+    by, operation = exchange.author, exchange.operation
+    if by is None or by.request is None:
+        return _login(exchange)
+    if operation is None or by.request.is_recorded:
+        return None
+    is_reading = operation.is_read(exchange.query) or exchange.is_replayed
+    if is_reading and not reads:
+        return None
+    return Asked(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
+
+
+def _login(exchange: Exchange) -> Asked | None:
+    """Returns the event of refused credentials. A request without any is the first of most browsers, and no login."""
+    if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
+        return None
+    credentials = parse_basic(authorization)
+    name = credentials[0][:LONGEST_LOGIN] if credentials else ""
+    by = Author(address=exchange.address, request_id=exchange.request_id, request=Request(exchange.raw_path.decode("latin-1")))
+    return Asked(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
+
+
+def outcome_of(status: int) -> str:
+    """A request that was never answered has failed."""
+    return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
+
+
+def reason_of(exchange: Exchange) -> str:
+    """The message of an answer that is an error."""
+    if exchange.status < 400 or exchange.response is None:
+        return ""
+    try:
+        return str(json.loads(bytes(exchange.response.body))["message"])
+    except (ValueError, KeyError, TypeError):
+        return str(exchange.status)
 
 
 def common_headers(services: Services, exchange: Exchange) -> list[Header]:
