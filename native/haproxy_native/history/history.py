@@ -145,8 +145,8 @@ class History(Recorder):
         self._database.post(close, PART)
 
     async def _is(self, path: str, data: bytes | None) -> bool:
-        """Whether a file holds this; False where it cannot be read."""
-        with suppress(Unreadable):
+        """Whether a file, or an object that is none, holds this; False where it cannot be read."""
+        with suppress(Unreadable, Unusable):
             return await self.current(path) == data
         return False
 

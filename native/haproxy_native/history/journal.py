@@ -1,7 +1,7 @@
 """The tables of the history. Every method blocks and raises sqlite3.Error.
 
-An entry is begun before its change is made, with what the files held and will hold, and ended or removed after it; until then it is in
-`begun` and not in `entry`. One that a kill has left there is ended or removed by what the files hold (`History`).
+An entry is begun before its change is made, with what the files hold and will hold, and ended or removed after it. The table `begun` has
+all entries; those that have not ended have no outcome, and the view `entry` does not show them. The next start settles what a kill left.
 
 An entry that has ended is never rewritten: the outcome of its reload is a row of its own, by the reload's id, and its effects are added
 when they are computed. Private keys are in keys.db.
