@@ -7,13 +7,13 @@ import asyncio
 import logging
 import re
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside_if
+from haproxy_native.beside import beside_if, lines_in_pieces, unhurried
 from haproxy_native.commit.events import ChangedLive, Committed, Event
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
@@ -33,28 +33,29 @@ MOST_BACKENDS = 10
 # Between attempts to read a ring.
 PAUSE = 0.2
 LARGE = 1 << 15
-# Of a row of `show servers state`: backend, name, address, operational and administrative state, weight, port.
-_ROW = re.compile(r"^\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)(?: \S+){10} (\d+) ", re.MULTILINE)
-# The same without the port, behind columns that time changes: half the work of reading whole rows. The second word is the backend.
+# Of a row of `show servers state`: what stands before the columns that time changes, and in that backend, name, address, operational and
+# administrative state, weight; then the port.
+_ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+))(?: \S+){10} (\d+) ", re.MULTILINE)
+# The first of these alone takes half the work. Its second word is the backend.
 _HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
+# Backend and name.
+Key = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Looked:
-    """Rows of servers, by backend and name."""
+def rows_of(text: str) -> dict[Key, Row]:
+    """The servers of an answer to `show servers state`."""
+    return {(row[1], row[2]): row for piece in lines_in_pieces(text) for row in _ROW.findall(piece)}
 
-    rows: Mapping[tuple[str, str], Row]
 
-    @classmethod
-    def at(cls, text: str) -> "Looked":
-        return cls({(row[0], row[1]): row for row in _ROW.findall(text)})
+def heads_of(text: str) -> set[str]:
+    return set(chain.from_iterable(map(_HEAD.findall, lines_in_pieces(text))))
 
 
 def as_dict(row: Row) -> dict[str, Any]:
     """The members of a server by the names of the runtime API."""
-    _, _, address, operational, admin, weight, port = row
+    _, _, _, address, operational, admin, weight, port = row
     return {
         "operational_state": OPERATIONAL.get(int(operational), "unknown"),
         "admin_state": admin_state(int(admin)),
@@ -70,7 +71,7 @@ def pause(durations: Collection[float]) -> float:
 
 
 def object_of(row: Row) -> str:
-    return spelled("backend", row[0], "server", row[1])
+    return spelled("backend", row[1], "server", row[2])
 
 
 class ServerWatch:
@@ -78,11 +79,10 @@ class ServerWatch:
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
-        self.known: dict[tuple[str, str], Row] = {}
+        self.known: dict[Key, Row] = {}
         self._has_looked = False
-        # What the last glance or look at all saw, the backends that were seen to change since, and how many seconds the last glances took.
-        self._heads: list[str] = []
-        self._moved: set[str | None] = set()
+        # Of what is known; and how many seconds the last glances took.
+        self._heads: set[str] = set()
         self._durations: deque[float] = deque(maxlen=GLANCES)
         # A configuration, its ring, and whether the states of all servers reach that: found once for each.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
@@ -123,11 +123,15 @@ class ServerWatch:
                     await self._watch()
             finally:
                 await reading.stop()
-                self.known, self._has_looked, self._heads = {}, False, []
+                self.known, self._has_looked, self._heads = {}, False, set()
 
     async def now(self) -> list[dict[str, Any]]:
         """All servers. Raises RuntimeFailure."""
-        await self._look()
+        async with self._looking:
+            text = await self._engine.runtime.read("show servers state", r"1\n")
+            rows = await beside_if(len(text) > LARGE, rows_of, text)
+            self._compare(rows, self.known.keys() - rows.keys())
+            self._has_looked = True
         return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
 
     async def _watch(self) -> None:
@@ -158,53 +162,59 @@ class ServerWatch:
         return LOOK_SECONDS if self._ring[1] else pause(self._durations)
 
     async def _glance(self) -> set[str | None]:
-        """The backends with servers that are not as the last glance saw them; `{None}` where they are many."""
+        """The backends with servers that are not as they are known; `{None}` where they are many."""
         text = await self._engine.runtime.read("show servers state", r"1\n")
-        heads, before = await beside_if(len(text) > LARGE, _HEAD.findall, text), self._heads
-        self._heads, moved = heads, self._take_moved()
-        if not before or heads == before:
-            return moved
-        # What has changed and changed back is as the last glance saw it, and not as it was published.
-        backends = moved | {head.split(" ", 2)[1] for head in set(heads) ^ set(before)}
+        heads = await beside_if(len(text) > LARGE, heads_of, text)
+        backends: set[str | None] = {head.split(" ", 2)[1] for head in heads ^ self._heads}
         return backends if len(backends) <= MOST_BACKENDS else {None}
 
-    def _take_moved(self) -> set[str | None]:
-        moved, self._moved = self._moved, set()
-        return moved
-
     async def _look(self) -> None:
+        """Looks at all servers, without haste; meanwhile at backends that are named."""
         async with self._looking:
             text = await self._engine.runtime.read("show servers state", r"1\n")
-            looked, self._heads = await beside_if(len(text) > LARGE, lambda: (Looked.at(text), _HEAD.findall(text)))
-            self._moved.clear()
-            self._compare(looked.rows, self.known)
+            unseen, newer = set(self.known), set[str]()
+            async for rows in unhurried(map(rows_of, lines_in_pieces(text))):
+                self._compare({key: row for key, row in rows.items() if key[0] not in newer}, ())
+                unseen.difference_update(rows)
+                for backend in self._take_named():
+                    newer.add(backend)
+                    await self._look_at_one(backend)
+            self._compare({}, [key for key in unseen if key[0] not in newer and key in self.known])
+            self._has_looked = True
+
+    def _take_named(self) -> list[str]:
+        """The backends to look at at once, once each; leaves word that all are."""
+        named = [backend for backend in self._named if backend is not None]
+        self._named.difference_update(named)
+        return named
 
     async def _look_at(self, backends: Collection[str | None]) -> None:
         if None in backends:
             return await self._look()
         async with self._looking:
             for backend in backends:
-                try:
-                    text = await self._engine.runtime.read(f"show servers state {argument(backend or '')}", r"1\n")
-                except RuntimeRefused:
-                    text = ""
-                rows = (await beside_if(len(text) > LARGE, Looked.at, text)).rows
-                if self._compare(rows, {key: row for key, row in self.known.items() if key[0] == backend}):
-                    self._moved.add(backend)
+                await self._look_at_one(backend or "")
 
-    def _compare(self, rows: Mapping[tuple[str, str], Row], before: Mapping[tuple[str, str], Row]) -> bool:
-        """Publishes what differs, unless this is the first look. Returns whether anything does."""
-        differing = [key for key, row in rows.items() if before.get(key) != row] + [key for key in before if key not in rows]
-        for key in differing:
-            was, now = before.get(key), rows.get(key)
+    async def _look_at_one(self, backend: str) -> None:
+        try:
+            text = await self._engine.runtime.read(f"show servers state {argument(backend)}", r"1\n")
+        except RuntimeRefused:
+            text = ""
+        rows = await beside_if(len(text) > LARGE, rows_of, text)
+        self._compare(rows, [key for key in self.known if key[0] == backend and key not in rows])
+
+    def _compare(self, rows: Mapping[Key, Row], gone: Iterable[Key]) -> None:
+        """Publishes what differs from what is known, unless this is the first look."""
+        differing = [key for key, row in rows.items() if self.known.get(key) != row]
+        for key in (*differing, *gone):
+            was, now = self.known.pop(key, None), rows.get(key)
+            if was:
+                self._heads.discard(was[0])
             if now:
                 self.known[key] = now
-            else:
-                self.known.pop(key, None)
+                self._heads.add(now[0])
             if self._has_looked:
                 self._publish(was, now)
-        self._has_looked = True
-        return bool(differing)
 
     def _publish(self, was: Row | None, now: Row | None) -> None:
         row = now or was

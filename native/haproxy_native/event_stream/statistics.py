@@ -6,13 +6,13 @@ HAProxy is asked for the kinds of objects alone that a subscriber wants: a thous
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import ne
 from typing import Any
 
-from haproxy_native.beside import beside_if
+from haproxy_native.beside import beside_if, unhurried
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeFailure
@@ -25,6 +25,8 @@ LOOK_SECONDS = 1.0
 # The most that looks take of the time: where one of thousands of rows takes longer they are further apart, up to LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
+# Lines that take about a millisecond.
+LINES = 100
 # Columns that name the row, those that are never reported, and those that time alone changes in a row where nothing happens.
 _NAMES = frozenset(("pxname", "svname", "iid", "sid", "pid", "type"))
 _CLOCKS = frozenset(("lastchg", "lastsess", "agent_duration", "check_duration"))
@@ -60,27 +62,29 @@ class Looked:
         named = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
         return {
             _object(*key): {column: _value(cell) for place, column in named if (cell := row[place]) not in unsaid}
-            for key, row in self._rows.items()
+            for row in map(row_cells, self._lines)
+            if (key := self._key(row))
         }
 
-    def since(self, before: "Looked") -> dict[str, Counters]:
-        """The counters that are not as they were."""
+    def since(self, before: "Looked") -> Iterator[dict[str, Counters]]:
+        """Yields the counters that are not as they were, of so many lines at a time."""
         if self.columns != before.columns:
             before = Looked()
         running = [place for place, column in enumerate(self.columns) if column in _RUNNING]
-        changed: dict[str, Counters] = {}
-        for place, line in enumerate(self._lines):
-            texts: Cells = before._texts[place] if place < len(before._texts) else ()
-            cells: Cells = ()
-            if not (texts and _has(line, texts)):
-                texts, cells = (), row_cells(line)
-                if (key := self._key(cells)) and (values := self._differing(cells, before._row(key, place))):
-                    changed[_object(*key)] = values
-                elif '"' not in line:
-                    texts, cells = _between(cells, running), ()
-            self._texts.append(texts)
-            self._cells.append(cells)
-        return changed
+        for first in range(0, len(self), LINES):
+            changed: dict[str, Counters] = {}
+            for place, line in enumerate(self._lines[first : first + LINES], first):
+                texts: Cells = before._texts[place] if place < len(before._texts) else ()
+                cells: Cells = ()
+                if not (texts and _has(line, texts)):
+                    texts, cells = (), row_cells(line)
+                    if (key := self._key(cells)) and (values := self._differing(cells, before._row(key, place))):
+                        changed[_object(*key)] = values
+                    elif '"' not in line:
+                        texts, cells = _between(cells, running), ()
+                self._texts.append(texts)
+                self._cells.append(cells)
+            yield changed
 
     def _differing(self, cells: Cells, former: Cells | None) -> Counters:
         """Empty where nothing but running cells differs."""
@@ -95,15 +99,18 @@ class Looked:
 
     def _row(self, key: Key, place: int) -> Cells | None:
         """The cells of a row: at that place, unless rows have come or gone."""
-        if place < len(self):
-            cells = (self._cells and self._cells[place]) or row_cells(self._lines[place])
-            if self._key(cells) == key:
-                return cells
-        return self._rows.get(key)
+        return self._row_at(key, place) or self._row_at(key, self._places_of_names.get(key[:2], len(self)))
+
+    def _row_at(self, key: Key, place: int) -> Cells | None:
+        if place >= len(self):
+            return None
+        cells = (self._cells and self._cells[place]) or row_cells(self._lines[place])
+        return cells if self._key(cells) == key else None
 
     @cached_property
-    def _rows(self) -> Mapping[Key, Cells]:
-        return {key: cells for cells in map(row_cells, self._lines) if (key := self._key(cells))}
+    def _places_of_names(self) -> Mapping[tuple[str, ...], int]:
+        """By proxy and name, which are the first two cells. A server may not call itself BACKEND, or its counters are told again."""
+        return {tuple(line.split(",", 2)[:2]): place for place, line in enumerate(self._lines)}
 
     def _key(self, cells: Cells) -> Key | None:
         """None for a row that is incomplete or of another kind."""
@@ -141,12 +148,6 @@ def _object(proxy: str, name: str, type_: str) -> str:
 
 def _value(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
-
-
-def differences(text: str, known: Looked) -> tuple[Looked, dict[str, Counters]]:
-    """An answer, and what in it is not as it was."""
-    now = Looked(text)
-    return now, now.since(known)
 
 
 def _pause(seconds: float) -> float:
@@ -190,8 +191,8 @@ class StatisticsWatch:
         if not self._known:
             self._known = Looked(text)
             return
-        self._known, changed = await beside_if(len(text) > LARGE, differences, text, self._known)
-        for place, (object_, row) in enumerate(changed.items()):
-            self._stream.publish(STATS, object_, {"counters": row})
-            if place % 200 == 199:
-                await asyncio.sleep(0)
+        now = Looked(text)
+        async for changed in unhurried(now.since(self._known)):
+            for object_, row in changed.items():
+                self._stream.publish(STATS, object_, {"counters": row})
+        self._known = now

@@ -1,13 +1,13 @@
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from haproxy_native.event_stream import servers
-from haproxy_native.event_stream.servers import Looked, ServerWatch, as_dict, pause
+from haproxy_native.event_stream.servers import ServerWatch, as_dict, pause, rows_of
 from haproxy_native.event_stream.stream import SERVER, EventStream, Wanted
 from haproxy_native.runtime.server_state import server_states
 from tests.haproxy.process import HAProxy, free_port
@@ -21,8 +21,8 @@ def test_rows_are_read_as_the_runtime_api_reads_them(tmp_path: Path) -> None:
     with HAProxy(tmp_path, lines) as haproxy:
         haproxy.ask("set server app/s3 state drain")
         text = haproxy.ask("show servers state")
-    rows, known = Looked.at(text).rows, server_states(text)
-    assert [rows[each.backend_name, each.name][1] for each in known] == ["s1", "s2", "s3", "sock"] == [name for _, name in rows]
+    rows, known = rows_of(text), server_states(text)
+    assert [rows[each.backend_name, each.name][2] for each in known] == ["s1", "s2", "s3", "sock"] == [name for _, name in rows]
     for each in known:
         assert as_dict(rows[each.backend_name, each.name]) == {
             "operational_state": each.operational_state,
@@ -134,3 +134,37 @@ async def following(subscription: Any) -> dict[str, Any]:
     (event,) = await subscription.read(60)
     assert event.objects == (S1,)
     return dict(json.loads(event.body)["data"])
+
+
+def test_a_look_at_all_is_older_than_one_at_a_backend_that_comes_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the answer about all servers says of that backend is not published."""
+    servers_ = "".join(f"  server number{number} 127.0.0.1:{number + 1} weight 10\n" for number in range(1000))
+    lines = CONFIG % free_port() + f"backend first\n{servers_}backend last\n  server one 127.0.0.1:1 weight 10\n"
+
+    async def work() -> None:
+        with HAProxy(tmp_path, lines) as haproxy:
+            async with running_engine(tmp_path, haproxy) as engine:
+                stream, seen, pieces = EventStream(), asyncio.Event(), 0
+                watch = ServerWatch(engine, stream)
+
+                async def interrupted(given: Iterable[Any]) -> AsyncIterator[Any]:
+                    nonlocal pieces
+                    for pieces, piece in enumerate(given):
+                        if watch._has_looked and not pieces:
+                            haproxy.ask("set server last/one weight 3")
+                            watch.look_at("last")
+                        yield piece
+                    if watch._has_looked:
+                        seen.set()
+
+                monkeypatch.setattr(servers, "unhurried", interrupted)
+                with stream.subscription(Wanted({SERVER})) as subscription:
+                    running = asyncio.create_task(watch.run())
+                    await seen.wait()
+                    running.cancel()
+                    events = subscription.available()
+                assert pieces >= 2
+                assert [event.objects for event in events] == [("backend/last/server/one",)]
+                assert json.loads(events[0].body)["data"]["weight"] == 3
+
+    run(work())

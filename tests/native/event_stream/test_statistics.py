@@ -1,14 +1,20 @@
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 import httpx2
 
-from haproxy_native.event_stream.statistics import Looked, StatisticsWatch, differences
+from haproxy_native.event_stream.statistics import Counters, Looked, StatisticsWatch
 from haproxy_native.event_stream.stream import STATS, EventStream, Wanted
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, run, running_engine
 
 HEAD = "# pxname,svname,scur,status,lastchg,type,"
+
+
+def differences(text: str, known: Looked) -> tuple[Looked, Mapping[str, Counters]]:
+    now = Looked(text)
+    return now, {object_: row for changed in now.since(known) for object_, row in changed.items()}
 
 
 def test_rows_by_object() -> None:
@@ -78,6 +84,18 @@ def test_rows_that_come_and_go_change_and_rest() -> None:
         {"s2": {"check_desc": "a, c"}, "s3": {"scur": 0}},
     ]
     assert known.counters()["backend/a/server/s2"] == {"scur": 1, "lastchg": 6, "lastsess": 3, "downtime": 0, "check_desc": "a, c"}
+
+
+def test_many_rows_of_which_some_come_and_some_go() -> None:
+    """More than are compared at a time."""
+    rows = [f"shop,s{number},1,UP,7,2,\n" for number in range(1000)]
+    known, _ = differences(f"{HEAD}\n{''.join(rows)}", Looked())
+    rows[20:40] = ["shop,new,1,UP,7,2,\n"]
+    rows[700] = rows[700].replace(",1,", ",2,")
+    now, changed = differences(f"{HEAD}\n{''.join(rows)}", known)
+    name = rows[700].split(",")[1]
+    assert changed == {"backend/shop/server/new": {"scur": 1, "status": "UP"}, f"backend/shop/server/{name}": {"scur": 2}}
+    assert differences(f"{HEAD}\n{''.join(rows)}", now)[1] == {}
 
 
 def test_counters_without_those_that_are_0() -> None:
