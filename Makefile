@@ -27,7 +27,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check compiled quick laws test fresh e2e wheel deb container collection soak demo screenshots bench format audit lock clean
+.PHONY: help setup dev haproxy generate check compiled quick laws test core fresh e2e wheel deb container collection soak demo screenshots bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -79,6 +79,9 @@ quick: dev ## within a minute: the rules, the laws of samples, what needs no pro
 laws: dev ## the laws of the keywords of K: make laws K=server
 	@$(GET_HAPROXY) 3 > /dev/null
 	$(PYTEST) -q tests/laws -k '$(K)'
+
+core: dev haproxy ## the tests of the contract, on a copy from which every feature was removed
+	$(BIN)/python tests/tools/core -q -n $(WORKERS)
 
 fresh: ## demo and test on machines that have nothing, SUITES of Debian: needs root and debootstrap
 	tests/tools/fresh-machine $(SUITES)

@@ -5,8 +5,9 @@ import argparse
 import shtab
 from argparse_manpage.manpage import Manpage
 
-from dataplaneapi import cli, lint_files
+from dataplaneapi import cli
 from dataplaneapi.ctl import main as ctl
+from dataplaneapi.features.lint import command as lint
 from dataplaneapi.version import VERSION
 
 SHELLS = ("bash", "zsh", "fish")
@@ -49,7 +50,7 @@ def client_manual() -> str:
 
 
 def lint_manual() -> str:
-    page = Manpage(lint_files.parser())
+    page = Manpage(lint.parser())
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
     page.section, page.manual, page.description = 1, "Dataplane sidecar", "finds probable mistakes in configurations of HAProxy"
     return str(page)

@@ -1,8 +1,8 @@
-"""The table of checks in the page docs/lint.md, made of native/haproxy_native/lint/checks.toml; the rest of the page stays as it is."""
+"""Writes the table of checks in docs/lint.md, from native/haproxy_native/features/lint/checks.toml; the rest stays as it is."""
 
 from pathlib import Path
 
-from haproxy_native.lint.declared import Check, checks
+from haproxy_native.features.lint.declared import Check, checks
 
 PAGE = Path(__file__).parent.parent / "docs" / "lint.md"
 BEGIN, END = "<!-- checks: made by `make generate` -->\n", "<!-- end of checks -->\n"

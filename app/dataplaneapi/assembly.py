@@ -11,18 +11,18 @@ from dataplaneapi.api.application import Application
 from dataplaneapi.api.call_store import CallStore
 from dataplaneapi.api.idempotency import Idempotency
 from dataplaneapi.api.normalize import Schemas
-from dataplaneapi.api.operations import operations
+from dataplaneapi.api.operations import operations, served_document
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.api.services import Services
+from dataplaneapi.api.write_options import Wait
 from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.open_streams import OpenStreams
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide, object_places
+from dataplaneapi.feature_list import installed
 from dataplaneapi.handlers import docs, ui
-from dataplaneapi.handlers.sidecar import confirmations
-from dataplaneapi.handlers.sidecar import events as event_stream
 from dataplaneapi.handlers.sidecar.operations import as_dict
 from dataplaneapi.open_engine import open_engine
 from dataplaneapi.settings.audit import read_audit
@@ -36,38 +36,20 @@ from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
 from dataplaneapi.telemetry.audit import Audit
 from haproxy_native.access.rights import Rights
-from haproxy_native.apply.apply import Apply
-from haproxy_native.apply.owners import OwnerTable
-from haproxy_native.apply.plans import Plans
-from haproxy_native.confirmations.confirmations import Confirmations
-from haproxy_native.confirmations.guard import Watch
-from haproxy_native.confirmations.ledger import Confirmation
+from haproxy_native.commit.events import Announced
 from haproxy_native.discovery.discovery import Discovery
-from haproxy_native.drains.drain import DRAIN
-from haproxy_native.drains.drains import Drains
-from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.engine import Engine
-from haproxy_native.event_stream.events import EventSources
-from haproxy_native.event_stream.fanout import Fanout
-from haproxy_native.event_stream.stream import CONFIRMATION, OPERATION
-from haproxy_native.explain.explain import Explain
-from haproxy_native.grammar.load import Grammar, bundle, grammar
+from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
 from haproxy_native.history.reading import entry_of_request
 from haproxy_native.history.returning import SPOE, Returning
-from haproxy_native.operations.operations import Operation, Operations
+from haproxy_native.operations.operations import OPERATION, Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
-from haproxy_native.overrides.overrides import Overrides
-from haproxy_native.routing.gate import RoutingGate
-from haproxy_native.routing.routing_tests import RoutingTests
-from haproxy_native.routing.table import KIND, TestTable
-from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
-from haproxy_native.workers.ending import END_WORKER, Ending
-from haproxy_native.workers.workers import BACKENDS, FRONTENDS, Workers
+from haproxy_native.workers.workers import Workers
 
 DAY = 86400.0
 
@@ -99,35 +81,25 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
 
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
     """Returns the parts in the order in which they start, without those that only change things if the server is read-only."""
-    watching = (services.history, services.events, services.explain)
-    if services.settings.read_only:
-        return *watching, services.discovery, services.operations, services.bearers
-    changing = (services.confirmations, services.discovery, services.acme, services.overrides, services.operations)
-    return *watching, *changing, services.bearers
+    is_read_only = services.settings.read_only
+    features = [feature for feature in services.features.values() if not (feature.only_changes and is_read_only)]
+    acting = [services.discovery] if is_read_only else [services.discovery, services.acme]
+    return services.history, *features, *acting, services.operations, services.bearers
 
 
 def create_app(settings: Settings, engine: Engine) -> Application:
     """The whole application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
-    document = bundle()
     users = Users(settings, lambda: engine.read(None))
     bearers = Bearers(users, Tokens(engine.database), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
-    named = directories(settings)
-    editor, workers = Editor(language), Workers(engine)
-    overrides = Overrides(engine, editor)
-    drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
-    tests = TestTable(engine.context, engine.database)
-    history = History(engine.context, editor, engine.database, _limits(settings), {KIND: tests.content})
+    named, document = directories(settings), served_document()
+    editor = Editor(language)
+    history = History(engine.context, editor, engine.database, _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
-    explain = Explain(engine, editor)
-    returning = Returning(history, engine, {SPOE: spoe, KIND: tests}, overrides.set_back)
-    events = EventSources(engine, editor)
-    watch = Watch(lambda: workers.statistics_in_service(FRONTENDS | BACKENDS))
 
     def rights_of(group: str, name: str) -> Rights | None:
         return services.bearers.rights_now(services.roles, group, name)
 
-    works = {RELOAD: reload(engine.reloads), DRAIN: drains.work, END_WORKER: ending.work}
     services = Services(
         settings=settings,
         engine=engine,
@@ -149,34 +121,22 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], rights_of),
         spoe=spoe,
         scope_editor=ScopeEditor(language),
-        workers=workers,
-        ending=ending,
-        drains=drains,
-        overrides=overrides,
+        workers=Workers(engine),
         idempotency=Idempotency(CallStore(engine.database), partial(entry_of_request, history)),
-        drift=Drift(engine, editor, overrides),
-        explain=explain,
-        tests=RoutingTests(tests, explain),
-        splits=Splits(engine, editor, workers),
-        plans=Plans(engine.database),
-        apply=Apply(engine, editor, OwnerTable(engine.database), lambda id_: services.confirmations.lasts(id_)),
         operations=Operations(
             engine.database,
-            works,
-            changed=lambda change: _publish(events, change),
+            {RELOAD: reload(engine.reloads)},
+            changed=partial(_announce, engine),
             rights_of=rights_of,
             resumes=not settings.read_only,
         ),
-        events=events,
-        fanout=Fanout(events.stream, event_stream.form, event_stream.HEARTBEAT_SECONDS),
         history=history,
-        returning=returning,
-        confirmations=Confirmations(
-            engine.context, history, returning, engine.database, lambda new: _publish_confirmation(events, new), watch
-        ),
+        returning=Returning(history, engine, {SPOE: spoe}),
+        write_options=[Wait()],
     )
+    for made in installed():
+        services.features[made] = made(services)
     _listen(services)
-    engine.context.observers.add(RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require"))
     return Application(
         services, lambda exchange: docs.page(exchange) or ui.page(exchange, is_on=not services.settings.disable_ui), lifespan
     )
@@ -185,7 +145,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
 @cache
 def route_index() -> RouteIndex:
     """Returns the index of the operations, with their handlers imported. Raises MissingHandler."""
-    document = bundle()
+    document = served_document()
     index = RouteIndex(operations(document), Guide(document["paths"], object_places(document)))
     for operation in index.operations:
         operation.load()
@@ -213,11 +173,6 @@ def _limits(settings: Settings) -> Limits:
     return Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
 
 
-def _publish_confirmation(events: EventSources, confirmation: Confirmation) -> None:
-    events.stream.publish(
-        CONFIRMATION, f"confirmation/{confirmation.id}", masked_object(confirmations.as_dict(confirmation), "confirmation")
-    )
-
-
-def _publish(events: EventSources, operation: Operation) -> None:
-    events.stream.publish(OPERATION, f"operation/{operation.id}", masked_object(as_dict(operation), "operation"))
+def _announce(engine: Engine, operation: Operation) -> None:
+    shown = masked_object(as_dict(operation), OPERATION)
+    engine.context.events.tell(Announced(OPERATION, f"{OPERATION}/{operation.id}", shown))

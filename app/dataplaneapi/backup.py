@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -49,6 +50,9 @@ def main(command: str, argv: Sequence[str]) -> NoReturn:
     except OSError as error:
         sys.exit(f"dataplaneapi {command}: {error.filename or given.file}: {error.strerror}")
     sys.exit(0)
+
+
+main_of_backup, main_of_restore = partial(main, "backup"), partial(main, "restore")
 
 
 def backup(directory: Path, file: Path) -> None:

@@ -1,28 +1,33 @@
 """Where the command `dataplaneapi` begins: it runs the client for the command line, a command of another module, or the server's own."""
 
 import sys
+from importlib.util import find_spec
+from pkgutil import resolve_name
+
+# What takes the rest of the line. That of a feature is not there without it.
+COMMANDS = {
+    "ctl": "dataplaneapi.ctl.main:main",
+    "backup": "dataplaneapi.backup:main_of_backup",
+    "restore": "dataplaneapi.backup:main_of_restore",
+    "lint": "dataplaneapi.features.lint.command:main",
+    "test": "dataplaneapi.features.routing_tests.command:main",
+}
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["ctl"]:
-        from dataplaneapi.ctl.main import main as client
-
-        client(sys.argv[2:])
-    if sys.argv[1:2] == ["lint"]:
-        from dataplaneapi.lint_files import main as lint
-
-        lint(sys.argv[2:])
-    if sys.argv[1:2] in (["backup"], ["restore"]):
-        from dataplaneapi.backup import main as backup
-
-        backup(sys.argv[1], sys.argv[2:])
-    if sys.argv[1:2] == ["test"]:
-        from dataplaneapi.routing_test import main as test
-
-        test(sys.argv[2:])
+    command = COMMANDS.get(sys.argv[1], "") if len(sys.argv) > 1 else ""
+    if command and _is_there(command.partition(":")[0]):
+        resolve_name(command)(sys.argv[2:])
     from dataplaneapi.cli import main as server
 
     server()
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 if __name__ == "__main__":

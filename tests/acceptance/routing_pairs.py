@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from haproxy_native.errors import NoShadow
-from haproxy_native.explain.explanation import Explanation, explained
-from haproxy_native.explain.question import Question, asked
+from haproxy_native.features.explain.explanation import Explanation, explained
+from haproxy_native.features.explain.question import Question, asked
 from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document

@@ -57,7 +57,7 @@ class Caller(threading.Thread):
     def run(self) -> None:
         kinds: list[Callable[[], bool | None]] = [self.info, self.stats, self.servers, self.weight, self.pattern, self.entry]
         with self.client:
-            for _ in range(self.calls):
+            while self.right < self.calls and not self.wrong:
                 call = self.random.choice(kinds)
                 try:
                     verdict = call()
@@ -139,7 +139,7 @@ def disturb(haproxy: HAProxy, how: str) -> None:
 WAYS = ["reload", "kill the worker", "reload", "restart", "reload", "kill the master"]
 
 
-@pytest.mark.parametrize(("calls", "seed"), [(80, 1), *(pytest.param(1000, seed, marks=pytest.mark.soak) for seed in range(3))])
+@pytest.mark.parametrize(("calls", "seed"), [(40, 1), *(pytest.param(1000, seed, marks=pytest.mark.soak) for seed in range(3))])
 def test_every_answer_is_right_or_says_why_not(tmp_path: Path, haproxy_binary: str, calls: int, seed: int) -> None:
     servers = "\n".join(f"    server {name} 127.0.0.1:1" for name in NAMES)
     haproxy = HAProxy(tmp_path, CONFIG.format(port=free_port(), servers=servers), binary=haproxy_binary)
@@ -149,15 +149,17 @@ def test_every_answer_is_right_or_says_why_not(tmp_path: Path, haproxy_binary: s
             caller.start()
         ways = 0
         while any(caller.is_alive() for caller in callers):
+            right = sum(caller.right for caller in callers)
             disturb(haproxy, WAYS[ways % len(WAYS)])
             ways += 1
-            time.sleep(0.05)
+            # However slowly HAProxy starts, something is answered in between.
+            while any(caller.is_alive() for caller in callers) and right == sum(caller.right for caller in callers):
+                time.sleep(0.01)
         for caller in callers:
             caller.join()
         assert [wrong for caller in callers for wrong in caller.wrong] == []
         right, absent = sum(caller.right for caller in callers), sum(caller.absent for caller in callers)
-        assert right + absent == calls
-        assert right
+        assert right == calls
         assert sidecar.process.poll() is None
         disturb(haproxy, "restart")
         assert sidecar.get(f"{RUNTIME}/info").json()["info"]["pid"] == haproxy.worker_pid(), "no restart of the server was needed"

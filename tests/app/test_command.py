@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize(
     ("words", "imported", "spared"),
-    [(["ctl", "--help"], "ctl.main", "cli"), (["--version"], "cli", "ctl"), (["test", "--help"], "routing_test", "cli")],
+    [(["ctl", "--help"], "ctl.main", "cli"), (["--version"], "cli", "ctl"), (["test", "--help"], "features.routing_tests.command", "cli")],
 )
 def test_only_what_is_asked_for_is_imported(words: list[str], imported: str, spared: str) -> None:
     program = (

@@ -12,6 +12,9 @@ from haproxy_native import sandbox
 from tests.e2e.machine import Machine, suites
 from tests.rules.sources import CHECKOUT
 
+# A machine is made first, once, and a play on one takes minutes.
+pytestmark = pytest.mark.timeout(1800)
+
 SETTINGS = "/etc/haproxy/dataplaneapi.yaml"
 BASE = "http://127.0.0.1:5555/v3/services/haproxy"
 # What a text may not do before it is accepted.

@@ -14,6 +14,9 @@ from tests.e2e.conftest import NEWER
 from tests.e2e.machine import Machine, suites
 from tests.e2e.play import Playbook
 
+# A machine is made first, once, and a play on one takes minutes.
+pytestmark = pytest.mark.timeout(1800)
+
 URL = "http://127.0.0.1:5555/v3/services/haproxy/configuration/version"
 HASH = "$5$e2e$W8HNtMmF3/z3eOc3YgqugD/R2OLdC2pXwpdJjc3YZO1"
 # What the machine serves: pages of its own, and the very API that manages it.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from haproxy_native.event_stream import ring
+from haproxy_native.features.events import ring
 from haproxy_native.text.document import Document
 from tests.acceptance.farm import Farm
 from tests.acceptance.quick import PLAIN, Quick

@@ -3,9 +3,9 @@
 What only some requests need (the handler's module, parameters, body, media types) is worked out when it is first asked for.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import isfunction
 from itertools import pairwise
@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 from dataplaneapi.api.parameters import Parameter, query_values
 from dataplaneapi.api.responses import Response
+from dataplaneapi.feature_list import missing
+from haproxy_native.grammar.load import bundle
 from haproxy_native.grammar.reference import followed
 
 # Of a `Call`.
@@ -41,6 +43,8 @@ KINDS = {
 FILES = {"spoe": "spoe.objects"}
 
 
+# How the handler of a feature begins.
+FEATURES = "features."
 # What one of a collection is called, where that is not its name without the s.
 _CALLED = {"aws": "aws", "spoe_files": "spoe", "ssl_certs": "certificate"}
 
@@ -242,10 +246,11 @@ class Operation:
 
 
 def _module(name: str) -> Any:
+    place = f"dataplaneapi.{name}" if name.startswith(FEATURES) else f"dataplaneapi.handlers.{name}"
     try:
-        return import_module(f"dataplaneapi.handlers.{name}")
+        return import_module(place)
     except ModuleNotFoundError as error:
-        if error.name != f"dataplaneapi.handlers.{name}":
+        if error.name != place:
             raise
         return object
 
@@ -255,3 +260,40 @@ def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:
         for method in METHODS:
             if method in methods:
                 yield Operation(method.upper(), path, methods[method], bundle)
+
+
+@cache
+def served_document() -> Mapping[str, Any]:
+    """Return the document of the operations that are served: those of features that are not there are left out."""
+    return without_features(bundle(), missing())
+
+
+def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Mapping[str, Any]:
+    """Return the document without the operations of these features, and without parameters that they serve."""
+    if not missing:
+        return bundle
+    parameters = bundle["components"]["parameters"]
+    gone = {f"#/components/parameters/{name}" for name, declared in parameters.items() if declared.get("x-feature") in missing}
+    paths: dict[str, Any] = {}
+    for path, methods in bundle["paths"].items():
+        kept = {name: _without(declared, gone) for name, declared in methods.items() if _feature_of(declared) not in missing}
+        if not kept.keys().isdisjoint(METHODS):
+            paths[path] = kept
+    left = {name: declared for name, declared in parameters.items() if declared.get("x-feature") not in missing}
+    return {**bundle, "paths": paths, "components": {**bundle["components"], "parameters": left}}
+
+
+def _feature_of(declared: Any) -> str:
+    """The feature of an operation; empty for one of the core, and for what is no operation."""
+    handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
+    return handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
+
+
+def _without(declared: Any, gone: Collection[str]) -> Any:
+    """An operation, or the parameters of a path, without these references."""
+    if isinstance(declared, list):
+        return [each for each in declared if each.get("$ref") not in gone]
+    if not isinstance(declared, Mapping):
+        return declared
+    lists = {name: _without(declared[name], gone) for name in ("parameters", "x-further-parameters") if name in declared}
+    return {**declared, **lists}

@@ -1,7 +1,7 @@
 """The parts of a running server that its handlers use."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,28 +19,17 @@ from dataplaneapi.telemetry.audit import Audit
 from dataplaneapi.telemetry.counters import Tally
 from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
-from haproxy_native.apply.apply import Apply
-from haproxy_native.apply.plans import Plans
-from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
-from haproxy_native.drains.drains import Drains
-from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.event_stream.events import EventSources
-from haproxy_native.event_stream.fanout import Fanout
-from haproxy_native.explain.explain import Explain
 from haproxy_native.history.history import History
 from haproxy_native.history.returning import Returning
 from haproxy_native.operations.operations import Operations
-from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.references.naming import Follower
 from haproxy_native.reload.records import Records
-from haproxy_native.routing.routing_tests import RoutingTests
-from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
-from haproxy_native.workers.ending import Ending
 from haproxy_native.workers.workers import Workers
 
 
@@ -63,25 +52,19 @@ class Services:
     spoe: SpoeFiles
     scope_editor: ScopeEditor
     workers: Workers
-    ending: Ending
-    splits: Splits
-    apply: Apply
-    plans: Plans
-    drains: Drains
-    overrides: Overrides
     operations: Operations
     history: History
     returning: Returning
-    confirmations: Confirmations
-    events: EventSources
-    fanout: Fanout
-    drift: Drift
     idempotency: Idempotency
-    explain: Explain
-    tests: RoutingTests
     audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)
     roles: Roles | None = None
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
+    # Each `api.feature.Feature` that is there, and what they have joined: what keeps something of objects by their names, or uses them by
+    # these; each `api.feature.WriteOption`, the outermost first.
+    features: dict[type[Any], Any] = field(default_factory=dict)
+    followers: list[Follower] = field(default_factory=list)
+    users_of_names: list[Callable[[str], Awaitable[list[str]]]] = field(default_factory=list)
+    write_options: list[Any] = field(default_factory=list)
     started: float = field(default_factory=time.time)

@@ -23,6 +23,7 @@ from dataplaneapi.doctor import audit_target, issuers, units
 from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.doctor.programs import programs
+from dataplaneapi.feature_list import modules
 from dataplaneapi.host import credentials, mounts
 from dataplaneapi.open_engine import config_files, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
@@ -38,7 +39,6 @@ from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.check.environment import for_haproxy
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
-from haproxy_native.overrides import server_state_file
 from haproxy_native.quirks import is_supported, lacking
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import Runtime
@@ -95,7 +95,8 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_directories(settings)
     yield from _of_sockets(settings)
     yield from _of_reloads(settings)
-    yield from _of_overrides(settings)
+    for module in modules("doctor"):
+        yield from module.findings(settings)
     yield from _of_issuer(settings)
     yield from _of_audit(settings)
     yield from _of_extras()
@@ -345,30 +346,6 @@ def _of_reloads(settings: Settings) -> Iterator[Finding]:
         return
     way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
     yield Finding(OK, "reloads", f"by {way}")
-
-
-def _of_overrides(settings: Settings) -> Iterator[Finding]:
-    """Whether a new worker begins with what was set in its predecessor."""
-    try:
-        document = Document.parse(config_files(settings).read())
-    except Unreadable:
-        return
-    editor = standard_editor()
-    moment = "a moment lies between the start of a worker and its overrides (states and weights set at run time)"
-    if (path := server_state_file.place(editor, document)) is None:
-        file = Path(settings.config_file).parent / "server-state"
-        remedy = f"add `server-state-file {file}` to global and `load-server-state-from-file global` to the defaults sections"
-        yield Finding(NOTE, "overrides", f"no server-state file is configured, so {moment}", remedy)
-        return
-    if not os.access(path if path.exists() else path.parent, os.R_OK) or not os.access(path.parent, os.W_OK):
-        yield Finding(WARNING, "overrides", f"{path} cannot be replaced, so {moment}", f"give this user write access to {path.parent}")
-    proxies = [section for kind in server_state_file.PROXIES for _, section in document.of_kind(kind)]
-    if without := [proxy.name for proxy in proxies if not server_state_file.loads(editor, document, proxy)]:
-        what = f"servers of {without[0]} and of {len(without) - 1} others" if len(without) > 1 else f"servers of {without[0]}"
-        remedy = "add `load-server-state-from-file global` to their defaults section"
-        yield Finding(NOTE, "overrides", f"{what} do not begin with what {path} says, so {moment}", remedy)
-    else:
-        yield Finding(OK, "overrides", f"a new worker begins with what {path} says")
 
 
 def _of_issuer(settings: Settings) -> Iterator[Finding]:

@@ -1,15 +1,19 @@
 """The server itself: its version, the machine, the state of HAProxy, and the document of its API."""
 
 import asyncio
+import json
 import os
 import re
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dataplaneapi.api.call import ReadCall
-from dataplaneapi.api.responses import Response, json_response
+from dataplaneapi.api.operations import served_document
+from dataplaneapi.api.responses import Response, json_response, to_json
 from dataplaneapi.api.runtime_call import SECONDS
+from dataplaneapi.feature_list import missing
 from dataplaneapi.open_engine import status_command
 from dataplaneapi.version import BUILD_DATE, COMMIT
 from haproxy_native.child import PIPE, Child, read
@@ -43,11 +47,25 @@ async def swagger(call: ReadCall) -> Response:
 
 def swagger_document(scheme: str) -> bytes:
     """Returns the document for a client of `scheme`: Swagger UI and generated clients go on with the scheme that it names."""
-    return SWAGGER.read_bytes().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
+    return _swagger().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
+
+
+@cache
+def _swagger() -> bytes:
+    data, gone = SWAGGER.read_bytes(), missing()
+    if not gone:
+        return data
+    document, served = json.loads(data), served_document()["paths"]
+    left = {name: declared for name, declared in document["parameters"].items() if declared.get("x-feature") not in gone}
+    for path in document["paths"].keys() - served.keys():
+        del document["paths"][path]
+    for operation in (each for path in document["paths"].values() for each in path.values() if "parameters" in each):
+        operation["parameters"] = [each for each in operation["parameters"] if each.get("$ref", "").rpartition("/")[2] in ("", *left)]
+    return to_json({**document, "parameters": left})
 
 
 async def openapi(call: ReadCall) -> Response:
-    return Response(200, await asyncio.to_thread(BUNDLE.read_bytes))
+    return Response(200, await asyncio.to_thread(BUNDLE.read_bytes) if not missing() else to_json(served_document()))
 
 
 async def _answers(engine: Engine) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.version import VERSION
-from haproxy_native.commit.events import ChangedLive, Edited, Event, Forced, WorkerChanged
+from haproxy_native.commit.events import Announced, ChangedLive, Edited, Event, Forced, WorkerChanged
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -98,6 +98,8 @@ def _attributes(event: Event) -> dict[str, Any]:
         return {"dataplane.reload.id": event.reload_id}
     if isinstance(event, WorkerChanged):
         return {"dataplane.worker": event.worker.pid if event.worker else 0}
+    if isinstance(event, Announced):
+        return {}
     attributes: dict[str, Any] = {"dataplane.outcome": event.outcome}
     for name in ("id", "keywords"):
         if value := getattr(event, name, None):

@@ -4,10 +4,11 @@ Seconds are durations. A listener that raises is logged, and called again for th
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import standard_editor
@@ -113,7 +114,16 @@ class WorkerChanged:
     worker: Worker | None
 
 
-Event = Validated | Committed | Asked | Edited | ChangedLive | Forced | Reloaded | WorkerChanged
+@dataclass(frozen=True)
+class Announced:
+    """Something that is no part of the configuration has changed. `type` is that of its event, `data` are its members, without secrets."""
+
+    type: str
+    object: str
+    data: Mapping[str, Any]
+
+
+Event = Validated | Committed | Asked | Edited | ChangedLive | Forced | Reloaded | WorkerChanged | Announced
 Listener = Callable[[Event], None]
 
 

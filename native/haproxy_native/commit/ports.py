@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from haproxy_native.commit.change import Candidate, Change, Outcome
 from haproxy_native.planning.observed import Unlike
 from haproxy_native.request_context import Author
+from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
 
 # Members that are to stay in the process otherwise than the configuration says, by backend and server.
@@ -89,6 +90,16 @@ class Observer:
     async def loaded(self) -> None:
         """As soon as a new worker answers, with all locks of commits held. Raises RuntimeFailure."""
 
+    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
+        """Keep what a client has changed of servers in the process alone: these members, before and after. Raises RuntimeFailure."""
+
+    def deleted(self, server: ServerState) -> None:
+        """A client has deleted a server from the process."""
+
+    def lasts(self, confirmation: str) -> bool | None:
+        """Return whether what waits for this confirmation stays; None while that is not decided."""
+        return True
+
     def kept_members(self) -> Kept:
         """What is to stay in the process otherwise than the configuration says."""
         return {}
@@ -131,6 +142,17 @@ class Observers(Observer):
     async def loaded(self) -> None:
         for observer in self._all:
             await observer.loaded()
+
+    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
+        for observer in self._all:
+            await observer.hold(changes, members, author)
+
+    def deleted(self, server: ServerState) -> None:
+        for observer in self._all:
+            observer.deleted(server)
+
+    def lasts(self, confirmation: str) -> bool | None:
+        return next((answer for observer in self._all if (answer := observer.lasts(confirmation)) is not True), True)
 
     def kept_members(self) -> Kept:
         return next(filter(None, (observer.kept_members() for observer in self._all)), {})

@@ -10,12 +10,12 @@ itself, or of the process alone, waits in memory then.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
@@ -58,10 +58,10 @@ class History(Recorder):
         editor: Editor,
         database: Database,
         limits: Limits | None = None,
-        others: Mapping[str, Callable[[str], bytes | None]] = MappingProxyType({}),
     ) -> None:
-        """`others` return what is stored of objects that are no files, by their kind."""
-        self.context, self._editor, self._database, self._others = context, editor, database, others
+        self.context, self._editor, self._database = context, editor, database
+        # What returns what is stored of objects that are no files, by their kind.
+        self.others: dict[str, Callable[[str], bytes | None]] = {}
         self._limits = limits or Limits()
         database.declare(*TABLES)
         # Whether changes are entered, and whether the journal was read once.
@@ -367,7 +367,7 @@ class History(Recorder):
     async def current(self, path: str) -> bytes | None:
         """What a file, or an object that is none, holds now; None if it does not exist. Raises Unreadable."""
         kind, _, name = path.partition("/")
-        read = partial(self._others[kind], name) if kind in self._others else partial(on_disk, Path(path))
+        read = partial(self.others[kind], name) if kind in self.others else partial(on_disk, Path(path))
         return await asyncio.to_thread(read)
 
     async def settled(self) -> None:

@@ -1,6 +1,6 @@
 """Reverts one change among later ones, or restores the moment after a change: commits like any other, with their reasons to reload."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,9 +10,10 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import Edit
 from haproxy_native.changes.rebasing import reverted
-from haproxy_native.commit.change import Change, Content, Member, Operation, Outcome, Validation
+from haproxy_native.commit.change import Change, Content, Operation, Outcome, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.permission import touch
+from haproxy_native.commit.servers_in_process import set_back
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.secrets import masked_lines
 from haproxy_native.engine import Engine
@@ -32,8 +33,6 @@ REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 Wanted = Callable[[bytes | None], bytes | None]
 # What changes the configuration, if anything does, and what other files are to hold.
 _Changes = tuple[Edit | None, Mapping[Content, Wanted]]
-# Sets members of servers in the process to their former values; returns None if they have them.
-SetBack = Callable[[Sequence[Member], Author], Awaitable[Outcome | None]]
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,11 @@ class Returning:
     history: History
     engine: Engine
     # By their kind as objects.
-    others: Mapping[str, OtherFiles]
-    set_back: SetBack
+    others: dict[str, OtherFiles]
+
+    def add_kind(self, kind: str, files: OtherFiles, content: Callable[[str], bytes | None]) -> None:
+        """Take in objects of a kind that are no files. `content` returns what is stored of one, None where there is none."""
+        self.others[kind], self.history.others[kind] = files, content
 
     async def revert(self, id_: int, author: Author) -> Returned:
         """Revert what one entry did, and nothing else.
@@ -124,7 +126,7 @@ class Returning:
         if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
             return await self._return(await self._revert(id_), author)
         members = await self.history.ask(Journal.members, id_)
-        outcome = await self.set_back(members, author) if members else None
+        outcome = await set_back(self.engine.context, members, author) if members else None
         return Returned([outcome] if outcome else [])
 
     async def restore(self, id_: int, author: Author) -> Returned:

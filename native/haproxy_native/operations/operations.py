@@ -89,9 +89,13 @@ class Operations:
     ) -> None:
         self._rights_of, self._resumes = rights_of, resumes
         database.declare(Tables("operations", "CREATE TABLE operation (id INTEGER PRIMARY KEY, data TEXT NOT NULL)"))
-        self._database, self._kinds, self._now, self._changed = database, kinds, now, changed
+        self._database, self._kinds, self._now, self._changed = database, dict(kinds), now, changed
         self._known: dict[int, Operation] = {}
         self._tasks: dict[str, tuple[Running, asyncio.Task[None]]] = {}
+
+    def learn(self, kind: str, work: Work) -> None:
+        """Take in another kind of work. Within the context it is too late for those that a restart has interrupted."""
+        self._kinds[kind] = work
 
     async def __aenter__(self) -> Self:
         try:

@@ -13,8 +13,7 @@ from haproxy_native.errors import BadValue, Exists, Place
 from haproxy_native.references.found import spliced
 from haproxy_native.references.lookups import LIST, Entry
 from haproxy_native.references.pattern import NAME
-from haproxy_native.splits import split_file
-from haproxy_native.storage import names
+from haproxy_native.storage import names, split_file
 from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
 from haproxy_native.storage.list_references import listed
 from haproxy_native.storage.store import Store

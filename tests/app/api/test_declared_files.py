@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.declared_files import declared_file, form_parts, sent_file
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
-from haproxy_native.apply.rules import DeclaredFile
+from dataplaneapi.features.apply.declared_files import declared_file, form_parts, sent_file
+from haproxy_native.features.apply.rules import DeclaredFile
 from tests.app.client import Client, serving
 
 FORM = b'--b\r\nContent-Disposition: form-data; name="maps"; filename="a.map"\r\n\r\nx 1\n\r\n--b--\r\n'

@@ -13,8 +13,8 @@ from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import ReloadFailed
+from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.history.history import History
-from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.text.document import Document

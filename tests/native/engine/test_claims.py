@@ -11,9 +11,9 @@ from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
+from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.observed import Claim
 from haproxy_native.planning.outcome import Plan
 from haproxy_native.request_context import NOBODY, Author

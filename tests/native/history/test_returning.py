@@ -9,10 +9,12 @@ from haproxy_native.changes.file_operations import EditFiles, PutFile
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Change, Content, Member, Outcome, Validation
 from haproxy_native.commit.commit import change_process, commit
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, NotRevertible, Refused
+from haproxy_native.history import returning as returning_
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.reading import blamed
@@ -41,15 +43,9 @@ class Texts:
 @asynccontextmanager
 async def returning(directory: Path):
     (directory / "general").mkdir(exist_ok=True)
-    taken: list[Member] = []
-
-    async def set_back(changed: Sequence[Member], author: Author) -> Outcome:
-        taken.extend(changed)
-        return Outcome(0)
-
     kept = {"general": Directory(directory / "general", "general_storage_dir")}
     async with recorded(directory, directories=kept) as (engine, history):
-        yield engine, history, Returning(history, engine, {SPOE: Texts(directory / "spoe")}, set_back), taken
+        yield engine, history, Returning(history, engine, {SPOE: Texts(directory / "spoe")})
 
 
 async def put(engine: Engine, name: str, data: bytes | None, author: Author = NOBODY) -> None:
@@ -65,7 +61,7 @@ async def last(history: History) -> str:
 
 def test_one_change_among_later_ones(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             await engine.write([ByFunction(adding("c"))], Version(2), author=NOBODY)
             returned = await back.revert(1, author=NOBODY)
@@ -84,7 +80,7 @@ def test_one_change_among_later_ones(tmp_path: Path) -> None:
 def test_a_collision_changes_nothing(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             await engine.write([ByFunction(substituting("weight 1", "weight 2"))], Version(1), author=NOBODY)
             await engine.write([ByFunction(substituting("weight 2", "weight 3"))], Version(2), author=NOBODY)
             with pytest.raises(Conflict, match="weight of backend/b/server/a is 3 by now, not 2"):
@@ -96,7 +92,7 @@ def test_a_collision_changes_nothing(tmp_path: Path) -> None:
 
 def test_files(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             path = tmp_path / "general" / "a.http"
             for data in (b"one\n", b"one\ntwo\n", None):
                 await put(engine, "a.http", data)
@@ -109,9 +105,17 @@ def test_files(tmp_path: Path) -> None:
     run(work())
 
 
-def test_the_process(tmp_path: Path) -> None:
+def test_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[Member] = []
+
+    async def set_back(context: CommitContext, changed: Sequence[Member], author: Author) -> Outcome:
+        taken.extend(changed)
+        return Outcome(0)
+
+    monkeypatch.setattr(returning_, "set_back", set_back)
+
     async def work() -> None:
-        async with returning(tmp_path) as (engine, _, back, taken):
+        async with returning(tmp_path) as (engine, _, back):
             member = Member("backend/b/server/a", "weight", 1, 2)
 
             async def apply() -> list[Member]:
@@ -129,7 +133,7 @@ def test_the_process(tmp_path: Path) -> None:
 
 def test_everything_as_it_was(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             await put(engine, "a.http", b"one\n")
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             moment = engine.document.text.partition("backend")[2]
@@ -150,7 +154,7 @@ def test_everything_as_it_was(tmp_path: Path) -> None:
 
 def test_a_refused_configuration_leaves_the_files(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, _, back, _):
+        async with returning(tmp_path) as (engine, _, back):
             await put(engine, "a.http", b"one\n")
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             await put(engine, "a.http", b"two\n")
@@ -165,7 +169,7 @@ def test_a_refused_configuration_leaves_the_files(tmp_path: Path) -> None:
 
 def test_a_key_that_is_gone_is_named(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             key = b"-----BEGIN PRIVATE KEY-----\n%d\n-----END PRIVATE KEY-----\n"
             for number in (1, 2):
                 await put(engine, "a.key", key % number)
@@ -180,7 +184,7 @@ def test_a_key_that_is_gone_is_named(tmp_path: Path) -> None:
 
 def test_a_key_that_has_been_changed_since_is_not_shown(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, _, back, _):
+        async with returning(tmp_path) as (engine, _, back):
             for number in range(3):
                 await put(engine, "a.key", b"-----BEGIN PRIVATE KEY-----\nhunter%d\n-----END PRIVATE KEY-----\n" % number)
             with pytest.raises(Conflict, match=r"a\.key has been changed since$"):
@@ -194,7 +198,7 @@ def test_spoe_files(tmp_path: Path) -> None:
         (tmp_path / "spoe").mkdir()
         path = tmp_path / "spoe" / "agents.cfg"
         path.write_bytes(b"# _version=3\n[one]\n[two]\n")
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             content = Content("spoe/agents.cfg", str(path), b"# _version=1\n[one]\n", b"# _version=2\n[one]\n[two]\n")
 
             async def stands_there(data: bytes | None) -> None:
@@ -214,7 +218,7 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
     """One entry, whose text is read also where a key that came with it is not kept any more."""
 
     async def work() -> None:
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             store, key = engine.stores["general"], b"-----BEGIN PRIVATE KEY-----\n1\n-----END PRIVATE KEY-----\n"
             wanted = {store.directory / "a.key": key, store.directory / "a.http": b"one\n"}
             outcome = await commit(
@@ -235,7 +239,7 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
 
 def test_one_change_of_text_and_files_goes_back(tmp_path: Path) -> None:
     async def work() -> None:
-        async with returning(tmp_path) as (engine, history, back, _):
+        async with returning(tmp_path) as (engine, history, back):
             store = engine.stores["general"]
             wanted = {store.directory / "a.http": b"one\n"}
             await commit(

@@ -9,8 +9,8 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest
 from haproxy_native.references.naming import Naming
 from haproxy_native.request_context import NOBODY
-from haproxy_native.splits import split_file
-from haproxy_native.splits.split_file import Split
+from haproxy_native.storage import split_file
+from haproxy_native.storage.split_file import Split
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, run, running_engine, substituting
 

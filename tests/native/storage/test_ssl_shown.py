@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.directories import Directory
-from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
-from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.features.drift.drift import Drift
+from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CRL_FILES
 from tests.haproxy import binaries

@@ -52,9 +52,10 @@ def _condition_of(call: Call) -> str:
 
 
 async def uses(call: Call, object_: str) -> list[str]:
-    """Return the splits and definitions of service discovery that use an object by its name; to a limited caller only what they are."""
+    """Return what uses an object by its name; to a limited caller only what they are."""
     services = call.services
-    users = [*await services.splits.uses(object_), *services.discovery.uses(object_)] if object_ else []
+    users = [user for used_by in services.users_of_names for user in await used_by(object_)] if object_ else []
+    users += services.discovery.uses(object_) if object_ else []
     return users if reader(call.author) is None else sorted({user.rpartition(" ")[0] for user in users})
 
 
@@ -84,7 +85,7 @@ async def with_places(call: Call, error: Refused) -> Refused:
 
 def naming_of(services: Services) -> Naming:
     """References and renaming, with what else is kept of objects by their names."""
-    return Naming(services.engine, [services.discovery, services.apply, services.overrides])
+    return Naming(services.engine, [services.discovery, *services.followers])
 
 
 def permit(by: Author, object_: str, to: str) -> None:

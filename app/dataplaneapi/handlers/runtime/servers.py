@@ -11,10 +11,9 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.commit.change import Member
+from haproxy_native.commit.servers_in_process import HEALTH, MEMBERS, held
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing
-from haproxy_native.overrides.ledger import MEMBERS
-from haproxy_native.overrides.overrides import HEALTH
 from haproxy_native.planning.added_server import added, as_line
 from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.live import NotExpressible
@@ -73,7 +72,7 @@ async def replace(call: JsonCall) -> Response:
         await commands.apply(runtime, changes)
         after = await _server(runtime, backend, name)
         # A whole text that is pushed does not end it, where it leaves the member as it was.
-        changed = await call.services.overrides.hold([(before, after)], changing, call.author)
+        changed = await held(call.services.engine.context, [(before, after)], changing, call.author)
         if any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, call.body)):
             raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
         shown.update(as_dict(call, after))
@@ -90,7 +89,7 @@ async def delete(call: JsonCall) -> Response:
         before = await _server(runtime, backend, name)
         await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
         _drifts(call, f"{backend}/{name}", before, None)
-        call.services.overrides.forget(before)
+        call.services.engine.context.observers.deleted(before)
 
     await change(call, _object(backend, name), work, classed=False)
     return empty(204)

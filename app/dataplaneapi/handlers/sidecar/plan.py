@@ -18,8 +18,8 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Change, Operation, Validation
 from haproxy_native.commit.gate import GateVerdict
 from haproxy_native.commit.preview import FilePreview, Preview
+from haproxy_native.editing import state_ring
 from haproxy_native.errors import Collided
-from haproxy_native.event_stream import ring
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
 from haproxy_native.request_context import Author
@@ -72,7 +72,7 @@ async def _lines(call: Call) -> Sequence[Operation]:
         raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
     engine = call.services.engine
     await engine.notice()
-    texts = await beside(ring.texts_with_lines, engine.document)
+    texts = await beside(state_ring.texts_with_lines, engine.document)
     return [PutText(name, text_as_sent(text)) for name, text in texts.items()]
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from haproxy_native.confirmations.ledger import PENDING
+from dataplaneapi.features.confirmations.feature import ConfirmationsFeature
+from haproxy_native.features.confirmations.ledger import PENDING
 from haproxy_native.request_context import NOBODY
 from tests.app.client import CONFIG, Client
 from tests.app.handlers.conftest import Beside
@@ -42,7 +43,7 @@ def test_one_that_is_confirmed_while_the_list_is_read(client: Client, monkeypatc
     """The answer shows the status after the event of the confirmation, never the one before it."""
     with entered(client):
         assert client.post(f"{CONFIG}/backends?version=1&confirm=1h", {"name": "one"}).status == 201
-        confirmations = client.app.services.confirmations
+        confirmations = ConfirmationsFeature.of(client.app.services).confirmations
         read = confirmations.entries
 
         async def confirming(id_: str) -> Sequence[int]:

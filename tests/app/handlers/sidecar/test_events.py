@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.assembly import opened
+from dataplaneapi.features.events.feature import EventsFeature
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.listeners import open_all
 from dataplaneapi.server.serving import Server
-from haproxy_native.event_stream.stream import CONFIG, OPERATION, Wanted
+from haproxy_native.features.events.stream import CONFIG, OPERATION, Wanted
 from tests.app.client import CONFIGURATION, Client, settings
 
 PATH = "/v3/sidecar/events"
@@ -21,7 +22,7 @@ ENDING = f"{PATH}?end_after=0.05"
 
 
 def test_events_in_their_form(client: Client) -> None:
-    stream = client.app.services.events.stream
+    stream = EventsFeature.of(client.app.services).sources.stream
     start = str(stream.subscription(Wanted()).place)
     stream.publish(CONFIG, "backend/b", {"outcome": "live"})
     stream.publish(OPERATION, "operation/1", {"status": "running"})
@@ -52,7 +53,7 @@ def test_what_is_asked_wrongly(client: Client, query: str, header: str, named: s
 
 
 def test_one_who_asks_for_the_past_gets_what_is_kept(client: Client) -> None:
-    client.app.services.events.stream.publish(CONFIG, "backend/b", {})
+    EventsFeature.of(client.app.services).sources.stream.publish(CONFIG, "backend/b", {})
     assert b"backend/b" in client.get(f"{ENDING}&since=10m").body
     assert b"backend/b" not in client.get(ENDING).body
 
@@ -96,7 +97,7 @@ def test_a_slow_reader_is_dropped_and_told_so_and_others_get_everything(tmp_path
             listener.socket.listen()
             server = Server(app, listener, 15.0)
             serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
-            port, stream = listener.socket.getsockname()[1], app.services.events.stream
+            port, stream = listener.socket.getsockname()[1], EventsFeature.of(app.services).sources.stream
             quick, slow = await _follow(port, "config"), await _follow(port, "config")
             published, piece = [], "x" * 50_000
             for _ in range(400):

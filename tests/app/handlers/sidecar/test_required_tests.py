@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dataplaneapi.features.routing_tests.feature import RoutingTestsFeature
 from tests.app.client import Client, Got, exchange, settings
 from tests.app.handlers.sidecar.test_history import entered
 from tests.tls.pems import made
@@ -85,7 +86,7 @@ def test_a_single_write(client: Client) -> None:
 
 def test_what_routes_as_before_is_not_tested(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(client.app.services.tests, "run", lambda *given: asked.append(given))
+    monkeypatch.setattr(RoutingTestsFeature.of(client.app.services).tests, "run", lambda *given: asked.append(given))
     answer = client.put(
         f"{CONFIGURATION}/backends/shop/servers/one?version=1&tests=require", {"name": "one", "address": "10.0.0.2", "port": 1}
     )
@@ -160,7 +161,7 @@ def test_others_go_on_meanwhile(client: Client) -> None:
     """A change comes first while tests are run. It routes nothing otherwise, so that they are run once."""
     many = [CASES[1] | {"name": str(number)} for number in range(300)]
     client.put("/v3/sidecar/tests/site", {"cases": [CASES[0], *many]})
-    runs, tests = list[int](), client.app.services.tests
+    runs, tests = list[int](), RoutingTestsFeature.of(client.app.services).tests
     run, ended = tests.run, list[str]()
 
     async def counted(*given: Any) -> Any:

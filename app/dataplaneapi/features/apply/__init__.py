@@ -1,0 +1,1 @@
+"""Declarations of an owner, made so in one commit."""

@@ -1,0 +1,18 @@
+"""Declarations of an owner, made so in one commit."""
+
+from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.services import Services
+from haproxy_native.features.apply.apply import Apply
+from haproxy_native.features.apply.owners import OwnerTable
+from haproxy_native.features.apply.plans import Plans
+
+
+class ApplyFeature(Feature):
+    """`apply` carries out declarations, `plans` keeps those that were only planned."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        engine = services.engine
+        self.plans = Plans(engine.database)
+        self.apply = Apply(engine, services.editor, OwnerTable(engine.database), engine.context.observers.lasts)
+        services.followers.append(self.apply)

@@ -1,0 +1,213 @@
+"""What owners declare: made so, shown, listed."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any
+
+from dataplaneapi.api.access import reader
+from dataplaneapi.api.call import Call, ReadCall
+from dataplaneapi.api.conventions import present
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.on_conflict import last_changes
+from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
+from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, check_members, declared
+from dataplaneapi.features.apply.feature import ApplyFeature
+from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
+from haproxy_native.access.rights import SECRETS, Rights
+from haproxy_native.beside import beside
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.secrets import MASKED
+from haproxy_native.features.apply.apply import Apply, Contested, ExportedFile, Limits, TooManyDeleted
+from haproxy_native.features.apply.files import COLLECTIONS, FileEffect, file_object, is_map, lines_of
+from haproxy_native.features.apply.owners import ITSELF
+from haproxy_native.features.apply.planner import Planned
+from haproxy_native.features.apply.rules import Conflict, Declaration
+from haproxy_native.planning.effects import Effect
+from haproxy_native.planning.object_lines import file_of_object, line_of_member
+from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.storage.key_material import is_secret
+
+# As long as a reload may take.
+ANSWER_SECONDS = 60.0
+_KINDS = {collection: kind for kind, collection in COLLECTIONS.items()}
+# Members of an answer to a dry run that are those of a plan.
+PLANNED = ("commands", "reload", "reasons", "valid", "messages", "tests")
+# What a plan was asked with.
+OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
+
+
+async def replace(call: DeclaredCall) -> Response:
+    call.exchange.answer_within(ANSWER_SECONDS)
+    limits = await _asked_for(call, take=True)
+    options = {name: call.values[name] for name in OPTIONS if name in call.values}
+    sent = "" if call.get("plan") or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
+    if sent and (same := await _apply(call).repeated(call.get("owner"), sent, limits.version, call.author)):
+        return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
+    declaration = _declaration(call, await declared(call, call.body))
+    try:
+        return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
+    except TooManyDeleted as error:
+        raise ApiError(409, error.detail, deleted=error.gone) from None
+
+
+async def _asked_for(call: Call, *, take: bool) -> Limits:
+    """Give a call the body and the options of the plan that it names, which is carried out once: `take` deletes it. Raises ApiError."""
+    if token := call.get("plan"):
+        if given := [name for name in OPTIONS if name in call.values]:
+            raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
+        plans = ApplyFeature.of(call.services).plans
+        plan = await (plans.take if take else plans.stored)(token)
+        call.body = Sent(plan.kind, plan.body)
+        call.values = {**call.values, **plan.options}
+        return Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
+    if call.get("owner") == OUTSIDE:
+        raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
+    if "owner" not in call.values:
+        # What is wrong with the body comes first, as everywhere.
+        await declared(call, call.body)
+        raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
+    return Limits(call.get("max_delete"), call.get("version"))
+
+
+async def _check(call: Call) -> bool:
+    limits = await _asked_for(call, take=False)
+    declaration = _declaration(call, await declared(call, call.body))
+    if call.get("dry_run"):
+        await _apply(call).check_plan(declaration)
+        return False
+    return await _apply(call).check(declaration, limits)
+
+
+CHECKS = {"replace": _check}
+
+
+async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
+    planned_apply, preview = await _apply(call).plan(declaration)
+    limits.check_deleted(planned_apply)
+    planned = await beside(lambda: with_files(as_dict(call.author, preview), preview.files))
+    shown = await beside(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
+    shown["conflicts"] = await _conflicts(call, planned_apply)
+    if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
+        options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
+        values = await _apply(call).values(declaration, planned_apply, preview)
+        body = call.body
+        shown["plan_token"] = await ApplyFeature.of(call.services).plans.keep(
+            call.author, body.kind, body.data, options, planned_apply.moves, values
+        )
+    return await beside(json_response, 200, shown)
+
+
+async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
+    try:
+        done = await _apply(call).carry_out(declaration, limits, sent)
+    except Contested as error:
+        raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned)) from None
+    reasons = [reason_as_dict(reason) for reason in done.outcome.reasons] if done.outcome else []
+    commands = done.outcome.commands if done.outcome else []
+    headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
+    shown = await beside(_shown, call, done.planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
+    return await beside(json_response, 202 if headers else 200, shown, headers)
+
+
+async def export(call: ReadCall) -> Response:
+    owner = call.get("owner")
+    if owner not in _apply(call).owners.claims:
+        raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
+    shown = await beside(_apply(call).exported, owner)
+    files = await asyncio.to_thread(_apply(call).exported_files, owner)
+    rows = {collection: [_exported(call.author, collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
+    return await beside(json_response, 200, shown | rows)
+
+
+def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
+    """`masked` in the place of content that the caller may not read, or that is no text: such a file cannot be applied again."""
+    if file.entries is not None:
+        return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
+    rights, object_ = by.rights, spelled(_KINDS[collection], file.name)
+    may_read = rights is None or (isinstance(rights, Rights) and rights.may(SECRETS, object_))
+    with suppress(UnicodeDecodeError):
+        if may_read or not is_secret(file.content):
+            return {"name": file.name, "content": file.content.decode()}
+    return {"name": file.name, "masked": MASKED}
+
+
+async def read_owners(call: ReadCall) -> Response:
+    owners = sorted(_apply(call).owners.claims.items())
+    return await beside(lambda: json_response(200, [_owner(owner, claims) for owner, claims in owners]))
+
+
+def _owner(owner: str, claims: Mapping[str, Collection[str]]) -> dict[str, Any]:
+    return {"owner": owner, "objects": [{"object": each, "members": sorted(set(held) - {ITSELF})} for each, held in claims.items()]}
+
+
+def _declaration(call: Call, declared: Declared) -> Declaration:
+    asked = frozenset(filter(None, map(str.strip, call.get("unowned", "").split(","))))
+    check_members(call, asked, "query")
+    unowned = declared.unowned | asked
+    prune, force = call.get("prune", True), call.get("force", False)
+    return Declaration(
+        call.get("owner"),
+        declared.sections,
+        declared.files,
+        prune=prune,
+        force=force,
+        unowned=unowned,
+        texts=declared.texts,
+        author=call.author,
+    )
+
+
+def _shown(call: Call, found: Planned) -> dict[str, Any]:
+    every: list[Effect | FileEffect] = [*found.effects, *found.files.shown]
+    whole = [effect for effect in every if not effect.member]
+    return {
+        "owner": call.get("owner"),
+        "version": call.services.engine.version(),
+        "created": [effect.object for effect in whole if effect.old is None],
+        "changed": [present(_hidden(effect.as_dict())) for effect in every if effect.member],
+        "deleted": [effect.object for effect in whole if effect.new is None],
+        "unchanged": list(found.unchanged),
+        "taken": [_conflict(call.author, each, {}) for each in found.taken],
+    }
+
+
+async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
+    """Returns the conflicts; those with outside changes name who changed the object last."""
+    outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
+    last = await last_changes(call, outside) if outside else {}
+    places = await beside(_places, call, found)
+    known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
+    rows = zip(found.conflicts, places, known, strict=True)
+    return await beside(lambda: [_conflict(call.author, each, place) | more for each, place, more in rows])
+
+
+def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
+    """The line of each conflict, in the configuration or in a map, and the file where that is not the main one."""
+    maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
+    entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
+    editor, before = call.services.editor, found.before
+    lines = [entries.get(each.object) or line_of_member(editor, before, each.object, each.member) for each in found.conflicts]
+    files = [file_of_object(editor, before, each.object) or None for each in found.conflicts]
+    return [{"line": line, "file": file} for line, file in zip(lines, files, strict=True)]
+
+
+def _changed_object(conflict: Conflict) -> str:
+    return file_object(conflict.object) or conflict.object
+
+
+def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the members without the contents of files."""
+    return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
+
+
+def _conflict(by: Author, conflict: Conflict, place: Mapping[str, Any]) -> dict[str, Any]:
+    """Without value and place of what the caller may not read."""
+    may_read = reader(by)
+    theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
+    members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
+    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, **place}))
+
+
+def _apply(call: Call) -> Apply:
+    return ApplyFeature.of(call.services).apply

@@ -1,0 +1,1 @@
+"""Changes that are taken back unless they are confirmed."""

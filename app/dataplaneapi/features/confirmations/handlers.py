@@ -1,0 +1,63 @@
+"""Changes that are taken back unless they are confirmed."""
+
+from contextlib import suppress
+from typing import Any
+
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conventions import duration, page
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, json_response
+from dataplaneapi.features.confirmations.feature import ConfirmationsFeature
+from dataplaneapi.features.confirmations.option import LONGEST, SHORTEST
+from dataplaneapi.features.confirmations.shown import as_dict
+from haproxy_native.errors import NoConfirmation, Unusable
+from haproxy_native.features.confirmations.confirmations import Confirmations
+from haproxy_native.features.confirmations.ledger import Confirmation
+
+# Taking back may take as long as a reload.
+ANSWER_SECONDS = 60.0
+
+
+async def read_list(call: ReadCall) -> Response:
+    return page(call, [await _shown(call, confirmation) for confirmation in _confirmations(call).all()])
+
+
+async def read(call: ReadCall) -> Response:
+    return json_response(200, await _shown(call, _confirmations(call).get(call.get("id"))))
+
+
+async def confirm(call: JsonCall) -> Response:
+    return json_response(200, await _shown(call, await _confirmations(call).confirm(call.get("id"), call.author)))
+
+
+async def extend(call: JsonCall) -> Response:
+    seconds = duration("timeout", call.body["timeout"])
+    if not SHORTEST <= seconds <= LONGEST:
+        raise ApiError(422, f"timeout in body is from {SHORTEST:g} s to 24h")
+    return json_response(200, await _shown(call, await _confirmations(call).extend(call.get("id"), seconds, call.author)))
+
+
+async def take_back(call: JsonCall) -> Response:
+    call.exchange.answer_within(ANSWER_SECONDS)
+    return json_response(200, await _shown(call, await _confirmations(call).take_back(call.get("id"), call.author)))
+
+
+async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
+    """Return a confirmation as it is when its entries have been read; without entries if the history cannot be read."""
+    confirmations, entries = _confirmations(call), dict[str, Any]()
+    with suppress(Unusable):
+        entries["entries"] = [str(entry) for entry in await confirmations.entries(one.id)]
+    with suppress(NoConfirmation):
+        one = confirmations.get(one.id)
+    return as_dict(one) | entries
+
+
+async def _check(call: Call) -> None:
+    _confirmations(call).check_pending(call.get("id"), call.author)
+
+
+CHECKS = dict.fromkeys(("confirm", "extend", "take_back"), _check)
+
+
+def _confirmations(call: Call) -> Confirmations:
+    return ConfirmationsFeature.of(call.services).confirmations

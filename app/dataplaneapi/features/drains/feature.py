@@ -1,0 +1,17 @@
+"""Servers taken out of service, and former workers ended, when they are idle."""
+
+from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.services import Services
+from haproxy_native.features.drains.drain import DRAIN
+from haproxy_native.features.drains.drains import Drains
+from haproxy_native.workers.ending import END_WORKER, Ending
+
+
+class DrainsFeature(Feature):
+    """`drains` and `ending` begin the works."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self.drains, self.ending = Drains(services.engine, services.editor, services.workers), Ending(services.workers)
+        services.operations.learn(DRAIN, self.drains.work)
+        services.operations.learn(END_WORKER, self.ending.work)

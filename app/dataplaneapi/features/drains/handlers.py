@@ -1,0 +1,40 @@
+"""Servers taken out of service, and what is done with them when they are idle."""
+
+from collections.abc import Callable
+
+from dataplaneapi.api.call import Call, JsonCall
+from dataplaneapi.api.conventions import duration
+from dataplaneapi.api.responses import Response
+from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.features.drains.feature import DrainsFeature
+from dataplaneapi.handlers.sidecar.operations import started
+from haproxy_native.features.drains.drain import Drain
+
+TIMEOUT = "5m"
+
+
+async def create(call: JsonCall) -> Response:
+    async with asking(call, seconds=None):
+        operations, targets = call.services.operations, call.body["targets"]
+        return await started(
+            call, await DrainsFeature.of(call.services).drains.begin(operations, targets, _maker(call), author=call.author)
+        )
+
+
+def _maker(call: Call) -> Callable[[list[str]], Drain]:
+    """The function that makes the drain that a call asks for, of its servers. Raises ApiError."""
+    body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
+
+    def make(servers: list[str]) -> Drain:
+        chosen = {name: body[name] for name in ("then", "at_timeout", "keep_ready") if name in body}
+        return Drain(servers, body.get("until", {}).get("sessions", 0), timeout, **chosen)
+
+    return make
+
+
+async def _check(call: Call) -> None:
+    async with asking(call, seconds=None):
+        await DrainsFeature.of(call.services).drains.check(call.services.operations, call.body["targets"], _maker(call), author=call.author)
+
+
+CHECKS = {"create": _check}

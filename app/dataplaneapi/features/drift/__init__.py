@@ -1,0 +1,1 @@
+"""Where the file, the running document and the worker in service differ."""

@@ -1,0 +1,14 @@
+"""Where the file, the running document and the worker in service differ."""
+
+from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.services import Services
+from dataplaneapi.features.overrides.feature import OverridesFeature
+from haproxy_native.features.drift.drift import Drift
+
+
+class DriftFeature(Feature):
+    """`drift` finds the differences, and needs to know the overrides."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self.drift = Drift(services.engine, services.editor, OverridesFeature.of(services).overrides)

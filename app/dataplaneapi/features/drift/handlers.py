@@ -1,0 +1,33 @@
+"""Where the file, the running document and the worker in service differ."""
+
+from typing import Any
+
+from dataplaneapi.api.call import ReadCall
+from dataplaneapi.api.conventions import present
+from dataplaneapi.api.responses import Response, json_response
+from dataplaneapi.features.drift.feature import DriftFeature
+from haproxy_native.beside import beside
+from haproxy_native.editing.secrets import masked_member
+from haproxy_native.features.drift.drift import Difference
+
+
+async def read(call: ReadCall) -> Response:
+    services = call.services
+    drift = await DriftFeature.of(services).drift.find()
+    shown = await beside(lambda: [_as_dict(difference) for difference in drift.differences])
+    answer = {
+        "in_sync": not shown and not drift.notes and drift.is_known and drift.answers,
+        "running_known": drift.is_known,
+        "worker_answers": drift.answers,
+        "reload_pending": services.engine.context.pending,
+        "differences": shown,
+        "notes": list(drift.notes),
+    }
+    return json_response(200, present(answer))
+
+
+def _as_dict(difference: Difference) -> dict[str, Any]:
+    shown = {"object": difference.object, "member": difference.member, "cause": difference.cause}
+    values = [masked_member(value, difference.object, difference.member) for value in difference.values]
+    shown |= dict(zip(difference.between, values, strict=True))
+    return present(shown)

@@ -1,0 +1,1 @@
+"""The stream of events: changes, reloads, states and counters as they come."""

@@ -1,0 +1,90 @@
+"""What happens, as server-sent events (WHATWG HTML, section 9.2)."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from functools import lru_cache, partial
+
+from dataplaneapi.api.access import reader
+from dataplaneapi.api.call import Call, ReadCall
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse
+from dataplaneapi.features.events.feature import EventsFeature
+from dataplaneapi.features.events.frames import HEARTBEAT, HEARTBEAT_SECONDS, frame, frames
+from dataplaneapi.server.connection import WritePart
+from haproxy_native.features.events.past import StreamEvent
+from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
+
+# A client that takes nothing for so long is gone.
+PATIENCE = 60.0
+HEADERS: list[Header] = [(HeaderName(b"X-Accel-Buffering"), b"no")]
+EVENT_STREAM = b"text/event-stream"
+DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events were published faster than this connection took them"}}\n\n'
+
+
+async def read(call: ReadCall) -> Response:
+    sources = EventsFeature.of(call.services).sources
+    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader(call.author), _counters(call.get("counters", "")))
+    subscription, is_lost = _subscription(call, sources.stream, wanted)
+    seconds = min(call.get("end_after", float("inf")), call.author.caller.expires - time.time())
+    parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
+    return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
+
+
+def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subscription, bool]:
+    """And whether some of the events are gone that it was to begin with. Raises ApiError."""
+    if (last := call.get("Last-Event-ID")) is not None:
+        if not (last.isdecimal() and last.isascii() and len(last) < 20):
+            raise ApiError(400, "Last-Event-ID in header is no id of an event: send that of the last one that was read")
+        is_lost = not stream.has_all_after(int(last), wanted.types)
+        return stream.subscription(wanted, None if is_lost else int(last)), is_lost
+    if (past := call.get("since")) is not None:
+        return stream.subscription_since(wanted, past), False
+    return stream.subscription(wanted), False
+
+
+@lru_cache(maxsize=64)
+def _types(text: str) -> frozenset[str]:
+    """All but counters where none is named. Raises ApiError."""
+    named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
+    if unknown := sorted(named - {*TYPES}):
+        raise ApiError(400, f"types in query: {unknown[0][:50]!r} is no type of events; they are {', '.join(TYPES)}")
+    return named
+
+
+@lru_cache(maxsize=64)
+def _counters(text: str) -> frozenset[str]:
+    """Returns the kinds of counters, all if none is named. Raises ApiError."""
+    named = frozenset(text.split(",")) if text else COUNTED
+    if unknown := sorted(named - COUNTED):
+        raise ApiError(400, f"counters in query: {unknown[0][:50]!r} has none; they are of {', '.join(sorted(COUNTED))}")
+    return named
+
+
+async def _parts(
+    call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
+) -> AsyncGenerator[bytes]:
+    """Yields events until the subscription is closed, or after so many seconds. Once all are sent, later ones go through `write`."""
+    services, sources = call.services, EventsFeature.of(call.services).sources
+    deadline = asyncio.get_running_loop().time() + seconds
+    with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):
+        yield HEARTBEAT
+        if is_lost or snapshot:
+            state = await sources.present(subscription.wanted, zeros=call.get("zeros", True))
+            data = {"lost": is_lost, **state}
+            if subscription.wanted.may_read is None:
+                data["lines_to_add"] = sources.lines_to_add
+            yield frame(StreamEvent.of(subscription.place, "snapshot", "", data))
+        while not subscription.is_closed and (left := deadline - asyncio.get_running_loop().time()) > 0:
+            try:
+                if write:
+                    events = await EventsFeature.of(services).fanout.follow(subscription, write, left)
+                else:
+                    events = await subscription.read(min(left, HEARTBEAT_SECONDS))
+            except FellBehind:
+                yield DROPPED
+                return
+            for part in frames(events):
+                yield part
+            if not events and not write:
+                yield HEARTBEAT

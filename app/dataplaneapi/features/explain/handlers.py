@@ -1,0 +1,58 @@
+"""What HAProxy does with a request."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from dataplaneapi.api.call import Call, JsonCall
+from dataplaneapi.api.conventions import present
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, json_response
+from dataplaneapi.features.explain.feature import ExplainFeature
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Candidate
+from haproxy_native.features.explain.question import question_of
+
+ANSWER_SECONDS = 60.0
+
+
+async def explain(call: JsonCall) -> Response:
+    call.exchange.answer_within(ANSWER_SECONDS)
+    answers = await ExplainFeature.of(call.services).explain.answers(
+        await _candidate(call), [question_of(question) for question in call.body]
+    )
+    shown = [_shown(answer) for answer in answers]
+    return json_response(200, shown[0] if isinstance(call.sent, dict) else shown)
+
+
+async def _candidate(call: Call) -> Candidate:
+    transaction_id, text = _asked_about(call)
+    return await beside(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
+
+
+def _asked_about(call: Call) -> tuple[str | None, str | None]:
+    """The transaction or the text, one for all questions."""
+    about = {(question.get("transaction_id") or call.get("transaction_id"), question.get("config")) for question in call.body}
+    if len(about) > 1 or any(all(each) for each in about):
+        raise ApiError(400, "config or transaction_id is one for all questions, and not both; ask about several in several calls")
+    return about.pop() if about else (call.get("transaction_id"), None)
+
+
+def _shown(value: Any) -> Any:
+    """Returns the value as JSON, without absent members."""
+    if is_dataclass(value):
+        return present({field.name: _shown(getattr(value, field.name)) for field in fields(value)})
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_shown(element) for element in value] if isinstance(value, list | tuple) else value
+
+
+async def _check(call: Call) -> bool:
+    """Whether HAProxy may be asked with the configuration that the questions are about."""
+    await call.services.engine.permit_evaluation(await _candidate(call))
+    for question in call.body:
+        question_of(question)
+    return False
+
+
+CHECKS = {"explain": _check}

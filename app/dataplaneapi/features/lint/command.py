@@ -1,0 +1,84 @@
+"""The command `dataplaneapi lint`: checks configuration files without a server and without HAProxy. docs/lint.md has its exit statuses."""
+
+import argparse
+import os
+import posixpath
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from haproxy_native.features.lint.declared import SEVERITIES
+from haproxy_native.features.lint.facts import Facts
+from haproxy_native.features.lint.finding import Finding
+from haproxy_native.features.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, written
+from haproxy_native.features.lint.gathering import gathered
+from haproxy_native.features.lint.lint import Origin, findings
+from haproxy_native.text.document import Document
+from haproxy_native.text.parts import MAIN, join
+
+CLEAN, FOUND, UNUSABLE = 0, 1, 2
+STANDARD_INPUT = "-"
+CLOSED_PIPE = 141
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="dataplaneapi lint",
+        description="Lists what in a configuration HAProxy accepts and is probably a mistake.",
+        epilog="Exit status: 0, 1 with findings of the severity that --fail-on names, 2 for files that cannot be read.",
+        allow_abbrev=False,
+    )
+    made.add_argument("file", nargs="+", help="files of one configuration in their order, directories with *.cfg, or - for standard input")
+    made.add_argument("--format", choices=(TEXT_FORM, JSON_FORM, SARIF_FORM), default=TEXT_FORM, help="form of the output (default text)")
+    made.add_argument(
+        "--fail-on", choices=(*reversed(SEVERITIES), "never"), default="warning", help="the least severity that counts (default warning)"
+    )
+    made.add_argument("--files", action="store_true", help="look at the files of this machine that it names: missing, certificates, keys")
+    return made
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    """Ends the process."""
+    try:
+        status = run(argv)
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        if isinstance(error, BrokenPipeError):
+            # Python writes what is left at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(CLOSED_PIPE)
+        print(f"dataplaneapi lint: {error}", file=sys.stderr)
+        status = UNUSABLE
+    sys.exit(status)
+
+
+def run(argv: Sequence[str]) -> int:
+    """The exit status. Raises OSError and ValueError for what cannot be read."""
+    given = parser().parse_args(argv)
+    paths = [path for name in given.file for path in _paths(name)]
+    if not paths:
+        raise ValueError(f"there is no *.cfg in {', '.join(given.file)}")
+    findings = checked(paths, files=given.files)
+    sys.stdout.buffer.write(written(findings, given.format))
+    return FOUND if given.fail_on != "never" and any(_counts(finding, given.fail_on) for finding in findings) else CLEAN
+
+
+def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
+    """What is found in the files of one configuration; `files`: with those that it names."""
+    texts = {path: sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths}
+    main, *others = texts
+    document = Document.parse(join([(MAIN, texts[main]), *((path, texts[path]) for path in others)]))
+    directory = posixpath.dirname(os.path.abspath(main))
+    return findings(document, gathered(document, directory) if files else Facts(directory), Origin(main))
+
+
+def _paths(name: str) -> Iterator[str]:
+    if name != STANDARD_INPUT and os.path.isdir(name):
+        yield from (str(path) for path in sorted(Path(name).glob("*.cfg")))
+    else:
+        yield name
+
+
+def _counts(found: Finding, least: str) -> bool:
+    return SEVERITIES.index(found.severity) >= SEVERITIES.index(least)

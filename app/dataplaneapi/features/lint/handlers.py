@@ -1,0 +1,19 @@
+"""What in the configuration is probably a mistake."""
+
+from dataplaneapi.api.access import reader
+from dataplaneapi.api.call import ReadCall
+from dataplaneapi.api.negotiation import preferred
+from dataplaneapi.api.responses import JSON, TEXT, Response
+from haproxy_native.beside import beside
+from haproxy_native.features.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, written
+from haproxy_native.features.lint.linting import Linting
+
+MEDIA_TYPES = {JSON_FORM: JSON, SARIF_FORM: b"application/sarif+json", TEXT_FORM: TEXT}
+
+
+async def read(call: ReadCall) -> Response:
+    forms = {kind.decode(): form for form, kind in MEDIA_TYPES.items()}
+    form = call.get("format") or forms[preferred(call.exchange.values_of(b"accept"), forms)]
+    linting = Linting(call.services.engine, call.services.discovery.backends)
+    findings = await linting.findings(call.get("transaction_id"), reader(call.author))
+    return Response(200, await beside(written, findings, form), MEDIA_TYPES[form])

@@ -1,0 +1,1 @@
+"""What was changed of servers in the process alone, kept over reloads."""

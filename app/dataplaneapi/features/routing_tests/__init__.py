@@ -1,0 +1,1 @@
+"""Tests of where requests go, which changes may have to pass."""

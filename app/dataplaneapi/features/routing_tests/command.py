@@ -1,0 +1,119 @@
+"""The command `dataplaneapi test`: tests of routing without a server, as a CI system runs them.
+
+Its exit status is one of OK, FAILED, UNUSABLE and NO_ANSWER.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from dataplaneapi.ctl import reports
+
+if TYPE_CHECKING:
+    from haproxy_native.features.routing_tests.case import Case
+    from haproxy_native.features.routing_tests.run import Run
+    from haproxy_native.text.document import Document
+
+# All tests have passed; some have not, or too few rules are reached; a file or an option cannot be used; HAProxy does not take the text.
+OK, FAILED, UNUSABLE, NO_ANSWER = range(4)
+CONFIG = "/etc/haproxy/haproxy.cfg"
+YAML_ENDINGS = (".yaml", ".yml")
+
+
+class Unusable(Exception):
+    """Ends the command with UNUSABLE."""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="dataplaneapi test", description="Runs tests of routing on a configuration, without a server.")
+    made.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON with cases")
+    made.add_argument("--config", metavar="FILE", default=CONFIG, help=f"the configuration (default {CONFIG})")
+    made.add_argument("--haproxy", metavar="BIN", default="haproxy", help="the HAProxy that answers (default haproxy)")
+    made.add_argument("--junit", metavar="FILE", help="write the result as JUnit has it")
+    made.add_argument("--json", dest="as_json", action="store_true", help="print the result as the API shows it")
+    made.add_argument("--coverage", action="store_true", help="list the rules that no case reaches")
+    made.add_argument("--fail-under", type=float, metavar="N", help="fail where less than N %% of the rules are reached")
+    made.epilog = (
+        f"Exit status: {OK} where all have passed, {FAILED} where some have not or too few rules are reached, {UNUSABLE} where a file "
+        f"cannot be used, {NO_ANSWER} where HAProxy does not take the configuration."
+    )
+    return made
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    """Ends the process."""
+    given = parser().parse_args(argv)
+    try:
+        sys.exit(_tested(given))
+    except Unusable as error:
+        print(f"dataplaneapi test: {error}", file=sys.stderr)
+        sys.exit(UNUSABLE)
+
+
+def _tested(given: argparse.Namespace) -> int:
+    from haproxy_native.errors import NativeError, NoShadow
+    from haproxy_native.features.routing_tests.case import cases_of
+    from haproxy_native.features.routing_tests.junit import junit
+    from haproxy_native.text.document import Document
+
+    if shutil.which(given.haproxy) is None:
+        raise Unusable(f"{given.haproxy} is no program that can be run; --haproxy names one")
+    try:
+        config = Path(os.path.abspath(given.config))
+        cases = [case for name in given.files for case in cases_of(_rows(Path(name)), Path(name).stem)]
+        run = asyncio.run(_run(Document.parse(config.read_bytes()), cases, given.haproxy, config))
+    except NoShadow as error:
+        print(f"dataplaneapi test: {given.config}: {error}", file=sys.stderr)
+        return NO_ANSWER
+    except NativeError as error:
+        raise Unusable(str(error)) from None
+    except OSError as error:
+        raise Unusable(f"{error.filename or given.config}: {error.strerror}") from None
+    if given.junit:
+        _write(Path(given.junit), junit(run))
+    shown = run.as_dict()
+    print(json.dumps(shown, indent=2) if given.as_json else reports.of_run(shown, with_coverage=given.coverage).rstrip("\n"))
+    return OK if reports.is_good(shown, given.fail_under) else FAILED
+
+
+async def _run(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":
+    from haproxy_native.features.routing_tests.run import run
+    from haproxy_native.shadow.shadows import Shadows
+    from haproxy_native.shares import Caller
+
+    shadows = Shadows(binary, config.parent, lambda: [config])
+    try:
+        async with shadows.asker(document, b"", caller=Caller()) as asker:
+            return await run(document, asker, cases)
+    finally:
+        await shadows.close()
+
+
+def _rows(path: Path) -> list[dict[str, object]]:
+    """The cases of a file, as the API would take them."""
+    from dataplaneapi.api.errors import ApiError
+    from dataplaneapi.api.normalize import Schemas
+    from dataplaneapi.api.strict_bodies import strict
+    from haproxy_native.grammar.load import bundle
+
+    try:
+        document = bundle()
+        schemas = Schemas(document["components"]["schemas"], document["x-longest-text"])
+        schema = {"$ref": "#/components/schemas/routing_test"}
+        rows: list[dict[str, object]] = strict(path.read_bytes(), schema, schemas, is_yaml=path.suffix in YAML_ENDINGS)["cases"]
+        return rows
+    except ApiError as error:
+        raise Unusable(f"{path}: {error.message}") from None
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None

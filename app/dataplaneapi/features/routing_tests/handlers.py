@@ -1,0 +1,99 @@
+"""Tests of routing: kept, shown, run."""
+
+import asyncio
+
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, empty, json_response
+from dataplaneapi.api.strict_bodies import StrictCall
+from dataplaneapi.features.routing_tests.feature import RoutingTestsFeature
+from haproxy_native.access.rights import ALL, SECRETS, Rights
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Candidate
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.features.routing_tests.case import Case, cases_of
+from haproxy_native.features.routing_tests.junit import junit
+from haproxy_native.features.routing_tests.routing_tests import RoutingTests
+from haproxy_native.features.routing_tests.table import KIND
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
+
+# For all the cases that there may be.
+ANSWER_SECONDS = 600.0
+XML = b"application/xml"
+
+
+async def read_list(call: ReadCall) -> Response:
+    tests = _tests(call).kept
+    tests_ = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
+    return await beside(json_response, 200, tests_)
+
+
+async def read(call: ReadCall) -> Response:
+    test = await asyncio.to_thread(_tests(call).kept.get, call.get("name"))
+    return await beside(json_response, 200, test)
+
+
+async def replace(call: StrictCall) -> Response:
+    tests, name = _tests(call).kept, call.get("name")
+    if (given := call.body.get("name", name)) != name:
+        raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
+    is_new = await tests.put(name, call.body, call.author)
+    test = await asyncio.to_thread(tests.get, name)
+    return await beside(json_response, 201 if is_new else 200, test)
+
+
+async def delete(call: JsonCall) -> Response:
+    await _tests(call).kept.delete(call.get("name"), call.author)
+    return empty(204)
+
+
+async def run(call: StrictCall) -> Response:
+    call.exchange.answer_within(ANSWER_SECONDS)
+    cases, candidate = await _cases(call), await _candidate(call)
+    test_run = await _tests(call).run(candidate, cases, is_asked=True)
+    accepted = call.exchange.values_of(b"accept").strip()
+    if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
+        rights = call.author.rights
+        with_secrets = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
+        return Response(200, await beside(junit, test_run, with_secrets=with_secrets), XML)
+    return await beside(lambda: json_response(200, test_run.as_dict()))
+
+
+async def _candidate(call: Call) -> Candidate:
+    """The configuration that the tests are run on. Raises ApiError."""
+    text = (call.body or {}).get("config")
+    if text is not None and call.transaction_id:
+        raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
+    return await beside(call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id, author=call.author)
+
+
+async def _cases(call: Call) -> list[Case]:
+    body = call.body or {}
+    if "cases" in body:
+        if "tests" in body:
+            raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
+        return await beside(cases_of, body["cases"])
+    return await asyncio.to_thread(_tests(call).kept.cases, body.get("tests"))
+
+
+async def _check_test(call: Call) -> bool:
+    """Whether a test may be stored, or deleted."""
+    tests, name = _tests(call).kept, call.get("name")
+    if call.operation.method == "DELETE":
+        tests.get(name)
+    is_there = tests.content(name) is not None
+    verb = DELETE if call.operation.method == "DELETE" else CHANGE if is_there else CREATE
+    call.author.permit(Touch(spelled(KIND, name), verb, frozenset((ANY,))))
+    return False
+
+
+async def _check_run(call: Call) -> bool:
+    await call.services.engine.permit_evaluation(await _candidate(call))
+    return False
+
+
+CHECKS = {"replace": _check_test, "delete": _check_test, "run": _check_run}
+
+
+def _tests(call: Call) -> RoutingTests:
+    return RoutingTestsFeature.of(call.services).tests

@@ -1,0 +1,51 @@
+"""`tests`: a write that is made only if it passes the tests of routing."""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+from dataplaneapi.api.access import readable_tests, reader
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.feature import WriteOption
+from dataplaneapi.api.operations import Handler
+from dataplaneapi.api.responses import HeaderName, Response
+from haproxy_native.errors import BreaksTests
+from haproxy_native.request_context import Author
+
+FAILING = HeaderName(b"Failing-Tests")
+# Of tests in that header.
+MOST_NAMED = 10
+
+
+class PassTests(WriteOption):
+    """Requires tests of a change, and names those that failed before and still fail."""
+
+    names = ("tests",)
+
+    def __init__(self, is_required: Callable[[], bool]) -> None:
+        """`is_required`: whether every change has to pass them, asked for or not."""
+        self._is_required = is_required
+
+    def is_asked(self, call: Call) -> bool:
+        """Return whether the change has to pass tests."""
+        return super().is_asked(call) or self._is_required()
+
+    async def serve(self, call: Call, next: Handler) -> Response:
+        """Return the response. Raises BreaksTests, without results for a caller who may not read everything."""
+        request = call.author.request
+        if request:
+            request.requires_tests = "tests" in call.values
+        try:
+            response = await next(call)
+        except BreaksTests as error:
+            raise _readable(call.author, error) from None
+        if request and request.failing_tests:
+            named = [quote(name, safe=" /:,") for name in request.failing_tests[:MOST_NAMED]]
+            more = [f"and {len(request.failing_tests) - MOST_NAMED} more"] if len(request.failing_tests) > MOST_NAMED else []
+            response.raw_headers.append((FAILING, "; ".join([*named, *more]).encode()))
+        return response
+
+
+def _readable(by: Author, error: BreaksTests) -> BreaksTests:
+    if reader(by) is None:
+        return error
+    return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(by, error.failed), failed_before=error.failed_before)

@@ -1,0 +1,1 @@
+"""Traffic divided between backends by shares."""

@@ -1,0 +1,14 @@
+"""Traffic divided between backends by shares."""
+
+from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.services import Services
+from haproxy_native.features.splits.splits import Splits
+
+
+class SplitsFeature(Feature):
+    """`splits` are kept in maps."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self.splits = Splits(services.engine, services.editor, services.workers)
+        services.users_of_names.append(self.splits.uses)

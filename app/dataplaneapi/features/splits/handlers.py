@@ -1,0 +1,63 @@
+"""Traffic divided between backends by shares."""
+
+from typing import Any
+
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conventions import timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import RELOAD_ID, Response, empty, json_response
+from dataplaneapi.features.splits.feature import SplitsFeature
+from haproxy_native.features.splits.rules import LinesMissing
+from haproxy_native.features.splits.splits import Splits, SplitStatus
+
+
+async def read_list(call: ReadCall) -> Response:
+    return json_response(200, [as_dict(split) for split in await _splits(call).all()])
+
+
+async def read(call: ReadCall) -> Response:
+    return json_response(200, as_dict(await _splits(call).status(call.get("name"))))
+
+
+async def replace(call: JsonCall) -> Response:
+    splits, name = _splits(call), call.get("name")
+    try:
+        outcome = await splits.put(name, call.body["by"], call.body["weights"], call.get("frontend", ""), author=call.author)
+    except LinesMissing as error:
+        raise ApiError(409, error.detail, plan={"lines": list(error.lines)}) from None
+    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    return json_response(202 if headers else 200, as_dict(await splits.status(name)), headers)
+
+
+async def delete(call: JsonCall) -> Response:
+    outcome = await _splits(call).delete(call.get("name"), author=call.author)
+    return empty(202, [(RELOAD_ID, outcome.reload_id.encode())]) if outcome.reload_id else empty(204)
+
+
+def as_dict(status: SplitStatus) -> dict[str, Any]:
+    shown = {
+        "name": status.name,
+        "by": status.split.by,
+        "weights": dict(status.split.weights),
+        "shares": dict(status.shares),
+        "since": timestamp(status.split.since),
+        "used_by": list(status.frontends),
+        "file": str(status.file),
+    }
+    return shown if status.requests is None else shown | {"requests": dict(status.requests), "complete": status.complete}
+
+
+async def _check_change(call: Call) -> bool:
+    body, frontend = call.body, call.get("frontend", "")
+    return await _splits(call).check_put(call.get("name"), body["by"], body["weights"], frontend, author=call.author)
+
+
+async def _check_deletion(call: Call) -> bool:
+    return await _splits(call).check_delete(call.get("name"), author=call.author)
+
+
+CHECKS = {"replace": _check_change, "delete": _check_deletion}
+
+
+def _splits(call: Call) -> Splits:
+    return SplitsFeature.of(call.services).splits

@@ -1,0 +1,111 @@
+"""What clients change of servers in the process alone: the members of a server, and the way back to what they were."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
+
+from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing import object_names
+from haproxy_native.errors import Conflict, NotFound, RuntimeRefused
+from haproxy_native.planning import touches
+from haproxy_native.planning.observed import OPERATIONAL
+from haproxy_native.request_context import Author
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.server_state import ServerState
+
+STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
+# Those that stay as they are set; the next check changes the health.
+MEMBERS, HEALTH = (STATE, WEIGHT, ADDRESS, PORT), OPERATIONAL
+# A server before and after a change.
+Changes = Sequence[tuple[ServerState, ServerState]]
+
+
+def object_of(state: ServerState) -> str:
+    """Return the name of a server."""
+    return object_names.spelled("backend", state.backend_name, "server", state.name)
+
+
+def values_of(state: ServerState) -> dict[str, object]:
+    """Return what an operator sets of a server in the process."""
+    return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
+
+
+async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[Member]:
+    """Let observers keep what an author has changed of servers; return those of the members that are not as they were."""
+    await context.observers.hold(changes, members, author)
+    return changed_members(changes, members)
+
+
+def changed_members(changes: Changes, members: Collection[str]) -> list[Member]:
+    """Return those of these members that are not as they were."""
+    found = []
+    for before, after in changes:
+        was, now, object_ = values_of(before), values_of(after), object_of(before)
+        found += [Member(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member]]
+    return found
+
+
+def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
+    """Yield the commands for what differs."""
+    backend, name, is_now = now.backend_name, now.name, values_of(now)
+    changed = {member: value for member, value in wanted.items() if value != is_now[member]}
+    if HEALTH in changed:
+        yield commands.health(backend, name, str(changed[HEALTH]))
+    if STATE in changed:
+        yield commands.state(backend, name, str(changed[STATE]))
+    if WEIGHT in changed:
+        yield commands.weight(backend, name, int(str(changed[WEIGHT])))
+    if ADDRESS in changed or PORT in changed:
+        yield commands.address(backend, name, str(wanted.get(ADDRESS, now.address)), int(str(wanted.get(PORT, now.port))) or None)
+
+
+async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
+    """Return the state of a server; None if the worker in service does not have it. Raises RuntimeFailure."""
+    _, backend, _, name = object_names.parsed(object_)
+    with suppress(RuntimeRefused):
+        return next((server for server in await runtime.servers(backend) if server.name == name), None)
+    return None
+
+
+async def set_back(context: CommitContext, changed: Sequence[Member], author: Author) -> Outcome | None:
+    """Set members of servers to what they were before a change. Return None where they are so already.
+
+    Raises NotFound, RuntimeFailure, and Conflict with both values.
+    """
+    runtime = context.runtime
+    if not (left := [member for member in changed if await _now(runtime, member) != member.old]):
+        return None
+
+    async def apply() -> list[Member]:
+        applied = []
+        for object_, members in groupby(left, lambda member: member.object):
+            applied.append((await _changed_so(runtime, object_, wanted := list(members)), wanted))
+        for state, wanted in applied:
+            await commands.apply(runtime, list(setting(state, {member.member: member.old for member in wanted})))
+        after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
+        return await held(context, after, [member.member for member in left], author)
+
+    objects = groupby(left, lambda member: member.object)
+    touched = [touches.changed(object_, (member.member for member in members)) for object_, members in objects]
+    return await change_process(context, left[0].object, apply, touched, author=author)
+
+
+async def _now(runtime: Runtime, changed: Member) -> object:
+    """Raises NotFound."""
+    if (state := await state_of(runtime, changed.object)) is None:
+        raise NotFound(f"the worker in service has no {changed.object}")
+    return values_of(state)[changed.member]
+
+
+async def _changed_so(runtime: Runtime, object_: str, changed: Sequence[Member]) -> ServerState:
+    """Return the state of a server, which is what the change has left. Raises NotFound and Conflict."""
+    if (state := await state_of(runtime, object_)) is None:
+        raise NotFound(f"the worker in service has no {object_}")
+    for member in changed:
+        if (now := values_of(state)[member.member]) != member.new:
+            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; to come back: {member.old}")
+    return state

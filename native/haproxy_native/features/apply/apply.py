@@ -1,0 +1,341 @@
+"""`Apply`: carries out declarations, one at a time, and keeps who owns what."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from haproxy_native.beside import beside
+from haproxy_native.changes.expect import ANY as ANY_VERSION
+from haproxy_native.changes.expect import Version
+from haproxy_native.changes.file_operations import Contents, EditFiles
+from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.commit import commit, to_the_end
+from haproxy_native.commit.preview import Preview
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.object_names import parsed, spelled, within
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
+from haproxy_native.features.apply import live_values
+from haproxy_native.features.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
+from haproxy_native.features.apply.fragment import collections
+from haproxy_native.features.apply.live_values import Files
+from haproxy_native.features.apply.moves import Moves, Values, refuse_moved
+from haproxy_native.features.apply.outcomes import Outcomes
+from haproxy_native.features.apply.owners import AT_WORK, Claims, Owners, OwnerTable, Wait
+from haproxy_native.features.apply.parts import SELF, Members, object_of, part_name, parts_of
+from haproxy_native.features.apply.permission import permit_claims, permit_owner
+from haproxy_native.features.apply.planner import Planned, planned
+from haproxy_native.features.apply.rules import Declaration
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
+from haproxy_native.request_context import NOBODY, Author
+from haproxy_native.text.document import Document
+
+
+class Declared:
+    """Makes a configuration and its stored files as an owner declares them; `plan` is what was planned last, for what was there then.
+
+    Without `limits` what is no conflict is made.
+    """
+
+    is_whole: ClassVar[bool] = False
+
+    def __init__(
+        self, editor: Editor, former: Owners, declaration: Declaration, limits: "Limits | None", files: Files, plan: Planned
+    ) -> None:
+        self._editor, self._former, self._declaration, self.limits = editor, former, declaration, limits
+        self.files, self.plan = files, plan
+
+    @property
+    def author(self) -> Author:
+        return self._declaration.author
+
+    def apply(self, document: Document) -> Document:
+        self._plan(document, self.plan.read)
+        return self.plan.document
+
+    def contents(self, now: Contents) -> Contents:
+        """What the stored files are to hold."""
+        self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self.files.items()})
+        return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
+
+    def _plan(self, document: Document, read: Mapping[str, bytes | None]) -> None:
+        if document is not self.plan.before or read != self.plan.read:
+            self.plan = planned(self._editor, document, self._former, self._declaration, read)
+            if self.limits:
+                self.limits.check(self.plan)
+
+
+class Contested(Conflict):
+    """Its detail is the whole text; `planned` has the conflicts."""
+
+    label = ""
+
+    def __init__(self, found: Planned) -> None:
+        first = found.conflicts[0]
+        of = f"{first.member} of {first.object}" if first.member else first.object
+        more = f", and {len(found.conflicts) - 1} more" if len(found.conflicts) > 1 else ""
+        super().__init__(f"{of} belongs to {' and '.join(first.owners)}{more}; force=true takes over, unowned leaves members to others")
+        self.planned = found
+
+
+class TooManyDeleted(Conflict):
+    """Its detail is the whole text; `gone` are the objects."""
+
+    label = ""
+
+    def __init__(self, gone: Sequence[str], most: int) -> None:
+        super().__init__(f"{len(gone)} objects would be deleted, {gone[0]} first, and max_delete is {most}")
+        self.gone = gone
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    """An exported file: for a map the owned `entries` by key, else the owned `content`."""
+
+    name: str
+    content: bytes = field(repr=False)
+    entries: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Applied:
+    """`outcome` is None where nothing differed."""
+
+    planned: Planned
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a declaration may do: delete at most so many objects, be made on this version, and change just this, in a process that has
+    these values.
+    """
+
+    most_deleted: int | None = None
+    version: int | None = None
+    moves: Moves | None = None
+    values: Values | None = None
+
+    def check(self, found: Planned) -> None:
+        """Raises Contested, TooManyDeleted and Moved."""
+        if self.moves is not None:
+            refuse_moved(self.moves, found.moves)
+        if found.conflicts:
+            raise Contested(found)
+        self.check_deleted(found)
+
+    def check_deleted(self, found: Planned) -> None:
+        """Raises TooManyDeleted."""
+        if self.most_deleted is not None and len(gone := found.gone) > self.most_deleted:
+            raise TooManyDeleted(gone, self.most_deleted)
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """What was `sent` last, as a digest, and the plan of sending it again, as long as `claims`, configuration and files are the same."""
+
+    sent: str
+    claims: Claims
+    files: Files
+    planned: Planned
+
+
+class Apply:
+    """`confirmed` says whether a change with a confirmation stays, None while it waits."""
+
+    def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
+        self._engine, self._editor, self._table = engine, editor, table
+        self._outcomes = Outcomes(engine.reloads.records, confirmed)
+        self._lock, self._repeats = asyncio.Lock(), dict[str, Repeat]()
+
+    @property
+    def owners(self) -> Owners:
+        """Raises Unusable."""
+        known = self._table.owners
+        if (found := known.settled(self._outcomes.lasts)) is not known:
+            self._table.note(found)
+        return found
+
+    async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
+        """What it would change. Raises what the engine's `plan` raises, and Unusable."""
+        declared = await self._declared(declaration)
+        preview = await self._engine.plan(self._change(declared))
+        return declared.plan, preview
+
+    async def check_plan(self, declaration: Declaration) -> None:
+        """Raises what the author of a dry run would be refused for, but by HAProxy."""
+        await self._engine.permit_plan(self._change(await self._declared(declaration)))
+
+    async def _declared(self, declaration: Declaration, limits: Limits | None = None) -> Declared:
+        """What makes it, planned for what there is now. Raises Forbidden, Unusable, and what the limits raise."""
+        former = self.owners
+        files = self._files(declaration, former)
+        read = await asyncio.to_thread(_read, files)
+        result = await beside(planned, self._editor, self._engine.document, former, declaration, read)
+        permit_claims(declaration.author.rights, self._editor, result.claims, result.created)
+        if limits:
+            limits.check(result)
+        return Declared(self._editor, former, declaration, limits, files, result)
+
+    async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
+        """What the process has of what a plan changes; None where it does not say."""
+        files = self._files(declaration, self.owners)
+        return await live_values.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
+
+    def _files(self, declaration: Declaration, owners: Owners) -> Files:
+        """The files that are declared or were declared before, by their objects; without those of a store that there is no more."""
+        stores = {store.kind: store for store in self._engine.stores.values()}
+        former = (file_object(object_) for object_ in owners.of(declaration.owner))
+        named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
+        return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
+
+    async def repeated(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
+        """What the owner sent last, if it is the same again and nothing has changed since. Raises Forbidden, Conflict and Unusable.
+
+        `sent`: a digest of all that was sent.
+        """
+        permit_owner(author, owner)
+        with suppress(Unreadable):
+            await self._engine.notice()
+        last = self._repeats.get(owner)
+        if last is None or last.sent != sent or last.planned.before is not self._engine.document:
+            return None
+        if last.claims != self.owners.claims.get(owner, {}):
+            return None
+        (Version(version) if version else ANY_VERSION).compare(self._engine.version())
+        return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
+
+    async def check(self, declaration: Declaration, limits: Limits) -> bool:
+        """Return whether `carry_out` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        permit_owner(declaration.author, declaration.owner)
+        with suppress(Unreadable):
+            await self._engine.notice()
+        return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
+
+    async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
+        """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises.
+
+        `sent`: as `repeated` has it, empty for what is not to be remembered.
+        """
+        permit_owner(declaration.author, declaration.owner)
+        with suppress(Unreadable):
+            await self._engine.notice()
+        return await to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
+
+    async def _carried_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
+        async with self._lock:
+            former = self.owners
+            declared = await self._declared(declaration, limits)
+            result = declared.plan
+            if result.is_nothing:
+                (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
+                if result.owners != former:
+                    await self._table.write(_beside(former, result.owners, declaration.owner))
+                self._remember(declaration.owner, sent, declared.files, result)
+                return Applied(result, None)
+            # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
+            await self._table.write(result.owners.replacing(former, AT_WORK))
+            try:
+                outcome = await commit(self._engine.context, self._change(declared))
+                result = declared.plan
+            except BaseException:
+                await self._table.write(former)
+                raise
+            await self._table.write(self._made(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
+            made = [*outcome.texts][1] if outcome.texts else result.before
+            self._remember(declaration.owner, sent, declared.files, result.done(made))
+            return Applied(result, outcome)
+
+    def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
+        if sent:
+            self._repeats[owner] = Repeat(sent, self._table.owners.claims.get(owner, {}), files, found)
+
+    def _change(self, declared: Declared) -> Change:
+        files, limits = declared.files, declared.limits or Limits()
+        stores = {path: store for store, path in files.values()}
+        has_files = declared.plan.files.contents
+        edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
+        verify = live_values.verifying(self._engine.context, limits.values, files)
+        expect = Version(limits.version) if limits.version else ANY_VERSION
+        return Change([declared, *edits], expect, verify=verify, author=declared.author)
+
+    def kept(self, object_: str) -> list[str]:
+        """Returns the owners of an object, or of something in it. Raises Unusable."""
+        claims = self.owners.claims
+        return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
+
+    @asynccontextmanager
+    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
+        """Around a commit that renames an object: within it both names are its owners'. Raises Unusable."""
+        async with self._lock:
+            former = self.owners
+            moved = former.renamed(object_, to)
+            await self._table.write(moved.replacing(former, AT_WORK))
+            try:
+                yield
+            except BaseException:
+                await self._table.write(former)
+                raise
+            await self._table.write(self._made(author, former, moved, self._engine.version()))
+
+    def _made(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
+        """Returns the owners after a commit that may still be taken back: both new and replaced claims."""
+        reloads = self._engine.reloads
+        wait = Wait(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
+        return now.replacing(former, wait) if wait.reload or wait.confirmation else now
+
+    def exported(self, owner: str) -> dict[str, Any]:
+        """What an owner declares, as it stands in the configuration; it can be applied again."""
+        claims, objects = self.owners.claims.get(owner, {}), dict[str, Any]()
+        for collection, resource in collections(self._editor).items():
+            names = [""] if resource.kind == "singleton" else [name for name, _ in self._engine.document.of_kind(resource.section)]
+            for name in dict.fromkeys(names):
+                try:
+                    object_ = self._editor.get_object(self._engine.document, resource, None, name, full=True)
+                except Missing:
+                    continue
+                parts = parts_of(self._editor, resource, object_)
+                named = {part: part_name(self._editor, resource, name, part) for part in parts}
+                own = {part: _owned(members, claims[named[part]]) for part, members in parts.items() if named[part] in claims}
+                if own:
+                    whole = object_of(self._editor, resource, name, {SELF: {}, **own})
+                    objects.setdefault(collection, []).append(whole) if resource.kind == "section" else objects.update({collection: whole})
+        return objects
+
+    def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
+        """The same of files, by the collections of a declaration. Blocks."""
+        claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
+        for object_, content in _read(self._files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
+            own = {name: members for name, members in parts(object_, content).items() if name in claims}
+            if content is not None and own:
+                kind, name = parsed(object_)
+                entries = (
+                    {parsed(owned)[3]: members[VALUE] for owned, members in own.items() if owned != object_} if is_map(object_) else None
+                )
+                files.setdefault(COLLECTIONS[kind], []).append(ExportedFile(name, content, entries))
+        return files
+
+
+def _read(files: Files) -> dict[str, bytes | None]:
+    """What they hold, by their objects. Raises Unusable."""
+    try:
+        return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
+    except OSError as error:
+        raise Unusable(f"cannot read {error.filename}: {error.strerror}") from error
+
+
+def _touches(found: Planned) -> list[Touch]:
+    verbs = ((effect, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE) for effect in found.files.shown)
+    return [Touch(effect.object, CHANGE if effect.member else verb, frozenset((ANY,))) for effect, verb in verbs]
+
+
+def _owned(members: Members, claims: Mapping[str, str]) -> Members:
+    return {member: value for member, value in members.items() if member in claims}
+
+
+def _beside(former: Owners, now: Owners, owner: str) -> Owners:
+    """Returns the owners if only ownership changed: while a change of this owner waits, the claims wait with it."""
+    waits = former.former.get(owner)
+    return now.replacing(former, waits[-1].wait) if waits else now

@@ -1,0 +1,120 @@
+"""Drains: each an operation that takes servers out of service, waits until they are idle, and does what was asked for then."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+from haproxy_native.beside import beside
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Missing
+from haproxy_native.features.drains import drain as drains
+from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, TooFewReady, shortage
+from haproxy_native.features.drains.servers import Row, named, resolved, rows
+from haproxy_native.features.drains.watch import MAINTENANCE, Watch
+from haproxy_native.operations.operations import OPERATION, RUNNING, Operation, Operations, Running
+from haproxy_native.planning.touches import CREATE
+from haproxy_native.request_context import Author
+from haproxy_native.text.document import Document
+from haproxy_native.workers.workers import SERVERS, Workers
+
+LOOK_SECONDS = 0.25
+
+
+class Drains:
+    """The drains of one engine; `work` is the work of their operations."""
+
+    def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
+        self._engine, self._editor, self._workers = engine, editor, workers
+
+    async def begin(
+        self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author
+    ) -> Operation:
+        """Raises what `check` raises, and TooManyOperations."""
+        drain = await self.check(operations, targets, make, author=author)
+        return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
+
+    async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
+        """`make` gets the servers that the targets mean. Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure."""
+        there = await self._rows()
+        drain = make(resolved(targets, there))
+        author.permit(*drain.touched)
+        if short := shortage([*_running(operations), drain], there):
+            raise TooFewReady(short)
+        return drain
+
+    async def work(self, running: Running) -> None:
+        """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""
+        watch = Watch(self._engine, self._workers, running)
+        while True:
+            began = time.monotonic()
+            if await watch.is_idle():
+                break
+            if watch.is_late:
+                await self._late(watch)
+            # Among thousands of servers a look takes time that others need, too.
+            await asyncio.sleep(max(LOOK_SECONDS, 4 * (time.monotonic() - began)))
+        await self._then(watch)
+
+    async def _late(self, watch: Watch) -> None:
+        """Ends a drain whose time is over.
+
+        Raises DrainFailed, except where sessions are cut and idle servers awaited; a paused drain cuts none.
+        """
+        left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
+        left = f"{left} after {watch.drain.timeout:g} s"
+        if watch.drain.at_timeout == drains.CUT and not watch.has_cut and not watch.paused:
+            await watch.cut()
+            return
+        if watch.drain.at_timeout == drains.RESTORE:
+            await watch.restore()
+            raise DrainFailed(f"{left}; the servers are as they were before")
+        raise DrainFailed(f"{left}; the servers stay drained")
+
+    async def _then(self, watch: Watch) -> None:
+        if watch.drain.then == drains.MAINT:
+            await watch.set_all(MAINTENANCE)
+        elif watch.drain.then == drains.CUT:
+            await watch.cut()
+        elif watch.drain.then == drains.DELETE:
+            await self._delete(watch)
+
+    async def _delete(self, watch: Watch) -> None:
+        """Deletes the servers from the file by one commit; from the process alone if the file does not have them."""
+        now = self._engine.document
+        gone = DeleteServers(watch.drain.servers, self._editor)
+        if gone.apply(now) is not now:
+            outcome = await self._engine.amend([gone], author=watch.running.author)
+            if outcome.reload_id:
+                watch.running.report(reload_id=outcome.reload_id)
+                return
+        await watch.delete_rest()
+
+    async def _rows(self) -> list[Row]:
+        return await beside(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
+
+
+@dataclass(frozen=True)
+class DeleteServers:
+    """Takes servers, as in `app/one`, from whatever proxy of this name has them; those that are not there are gone already."""
+
+    servers: Sequence[str]
+    editor: Editor
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        table = self.editor.resources
+        for server in self.servers:
+            backend, name = named(server)
+            for parent in [table[name] for name in table["servers"].parents]:
+                if document.find(parent.section, backend):
+                    with suppress(Missing):
+                        document = self.editor.delete(document, table["servers"], (parent, backend), name)
+        return document
+
+
+def _running(operations: Operations) -> list[Drain]:
+    return [Drain.of(operation.arguments) for operation in operations.all() if operation.kind == DRAIN and operation.status == RUNNING]

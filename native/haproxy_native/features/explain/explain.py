@@ -1,0 +1,139 @@
+"""`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from haproxy_native import abandonment
+from haproxy_native.beside import LARGE, beside, beside_if
+from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.state_row import fingerprint
+from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
+from haproxy_native.features.explain.explanation import Explanation, Server, Unknown, explained
+from haproxy_native.features.explain.question import Question, asked, offers_http_2, others
+from haproxy_native.models import model
+from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.shadow.files import Files
+from haproxy_native.shadow.likeness import MANY, Conditions, conditions
+from haproxy_native.shadow.named_files import stamps
+from haproxy_native.shadow.process import Seen
+from haproxy_native.shadow.rewrite import Listener, Shadow
+from haproxy_native.shadow.shadows import MOST, Asker, Shadows
+from haproxy_native.shares import Caller
+from haproxy_native.text.document import Document
+
+# How long the states of servers are taken for what they are.
+STATES_SECONDS = 0.5
+_IN_HTTP_1 = "HTTP/2, in the place of which it is asked in HTTP/1.1"
+_ELSEWHERE = "the address that the client connects to, by which this listener may take it: name bind, or have the address in url"
+
+
+class Explain:
+    def __init__(self, engine: Engine, editor: Editor) -> None:
+        self._engine, self._editor = engine, editor
+        self._home = engine.settings.file.parent
+        self.shadows = Shadows(engine.settings.check.binary, self._home, engine.files)
+        # Keys of texts that HAProxy takes, the last ones.
+        self._taken: list[bytes] = []
+        self._states: list[ServerState] = []
+        self._conditions: Conditions = {}
+        self._looked = -STATES_SECONDS
+
+    async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
+        """Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        async with self.shadow_of(candidate, is_asked=True) as asker:
+            return [await self._answer(candidate.after, asker, question) for question in questions]
+
+    @asynccontextmanager
+    async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[Asker]:
+        """Enter the asker of the candidate's shadow. `is_asked`: its author only asks about it, so that neither permission nor HAProxy's
+        check of it has preceded. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+        """
+        document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
+        if is_asked:
+            await self._engine.permit_evaluation(candidate)
+        key = await beside(_key, document, self._home, files)
+        # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
+        is_checked = check and not files and key not in self._taken
+        checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
+        try:
+            async with self.shadows.asker(document, key, files, caller=Caller.of(by)) as asker:
+                if checking:
+                    await checking
+                    self._taken = [key, *self._taken[: MOST - 1]]
+                yield asker
+        except NoShadow:
+            # A text that HAProxy refuses is a better reason.
+            if not files:
+                await (checking or self._engine.context.check_text(document, by))
+            raise
+        finally:
+            if checking:
+                checking.cancel()
+
+    async def _answer(self, document: Document, asker: Asker, question: Question) -> Explanation:
+        await self._look()
+        request = asked(question, asker.shadow.listeners)
+        seen = await asker.ask(request, self._conditions)
+        return await beside_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, seen)
+
+    def _explained(self, document: Document, shadow: Shadow, question: Question, listener: Listener, seen: Seen) -> Explanation:
+        explanation = explained(document, shadow, listener, seen, has_states=bool(self._states))
+        explanation = replace(explanation, unknown=[*_left_open(question, listener, shadow.listeners), *explanation.unknown])
+        return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
+
+    async def _look(self) -> None:
+        """Reads the states of the servers in the running worker; there are none without one."""
+        now = asyncio.get_running_loop().time
+        if now() > self._looked + STATES_SECONDS:
+            states: list[ServerState] = []
+            with suppress(NativeError):
+                states = await self._engine.context.runtime.servers()
+            self._states, self._looked = states, now()
+            self._conditions = await beside_if(len(states) > MANY, conditions, states)
+
+    def _servers(self, document: Document, backend: str) -> list[Server]:
+        """Returns the servers that a backend may choose, with their states in the running worker."""
+        resources = [
+            resource for resource in self._editor.resources.by_name.values() if resource.kind == "named" and resource.schema == "server"
+        ]
+        declared: list[Object] = []
+        for resource, name in ((candidate, parent) for candidate in resources for parent in candidate.parents):
+            with suppress(Missing, NoParent):
+                declared += self._editor.list_objects(document, resource, (self._editor.resources[name], backend))
+        states = {state.name: state for state in self._states if state.backend_name == backend}
+        return [_server(model("server").model_validate(each), states.get(each["name"])) for each in declared]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Ends the shadows."""
+        await self.shadows.close()
+
+
+def _left_open(question: Question, listener: Listener, listeners: Sequence[Listener]) -> Iterator[Unknown]:
+    """What the question does not say, or is not asked in."""
+    if offers_http_2(question, listener):
+        yield Unknown(**vars(listener.place), why=_IN_HTTP_1)
+    for other in others(question, listener, listeners):
+        yield Unknown(**vars(other.place), why=_ELSEWHERE)
+
+
+def _server(declared: Any, state: ServerState | None) -> Server:
+    is_backup = True if declared.backup == "enabled" else None
+    if state is None:
+        return Server(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)
+    # srv_admin_state: bits of maintenance and of drain; srv_op_state: 0 is stopped. (Management Guide, "show servers state")
+    shown = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
+    return Server(declared.name, state.uweight, is_backup, shown)
+
+
+def _key(document: Document, home: Path, files: Files) -> bytes:
+    """Returns a key of the text, of the files that it may name, and of files that replace some."""
+    return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

@@ -1,0 +1,162 @@
+"""Checks of names: which lead nowhere, and what none leads to. Pure."""
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+
+from haproxy_native.editing.bindings import DEFAULTS, named_defaults
+from haproxy_native.features.lint.declared import words
+from haproxy_native.features.lint.finding import Found
+from haproxy_native.features.lint.named_files import MAP, named_files_of
+from haproxy_native.features.lint.view import Scope, Statement, View
+from haproxy_native.references.kinds import Kind, kinds
+from haproxy_native.references.lines import kinds_of, section_kinds
+from haproxy_native.references.pattern import Pattern, arguments, up_to_condition, words_of
+from haproxy_native.storage.map_file import entry_of
+from haproxy_native.text.line import Line
+from haproxy_native.text.words import unquoted
+
+_TOKENS = re.compile(r"[(),/@\s]+")
+_NEARNESS = 0.75
+# The word of a pattern that has the name, perhaps behind a sign such as `ring@`, or before what stands in the object.
+_NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
+
+
+def name_undefined(view: View) -> Iterator[Found]:
+    there = {name: _defined(view, kinds()[name]) for name in words()["names"]["kinds"]}
+    for scope in view.scopes:
+        for statement in (statement for statement in scope.statements if statement.is_certain):
+            for kind, name in _named(statement):
+                if name not in there[kind] and not set("%$") & set(name):
+                    yield _nowhere(view, statement, kind, name, there[kind])
+            yield from _wrong_log_backend(view, statement)
+    for scope in view.of_kind(*words()["listening"], *words()["serving"], DEFAULTS):
+        yield from _undefined_source(view, scope)
+
+
+def _nowhere(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Found:
+    close = get_close_matches(name, there, 1, _NEARNESS) if len(there) < 10_000 else []
+    line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
+    place = [there[close[0]]] if close and there[close[0]] >= 0 else []
+    return Found(statement, f"there is no {section_kinds()[kind]} {name!r}", [line for line in place if line != statement.place], line)
+
+
+def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Found]:
+    """The backend that a line sends logs to, if it takes none."""
+    table = words()["names"]
+    target = statement.words[1] if statement.words[0] == table["log_target"] and len(statement.words) > 1 else ""
+    if not target.startswith(table["log_backend"]):
+        return
+    name = target.removeprefix(table["log_backend"])
+    for scope in view.of_kind(section_kinds()["backend"]):
+        if scope.name == name and scope.header.is_certain and scope.mode not in ("", table["log_mode"]):
+            yield Found(statement, f"{scope.title} has mode {scope.mode}, and logs need mode {table['log_mode']}", [scope.place])
+
+
+def _defined(view: View, kind: Kind) -> dict[str, int]:
+    """The names of a kind's sections, with their places; -1 for those that HAProxy has by itself."""
+    sections = {section_kinds()[kind_.name] for kind_ in kinds().values() if "/" not in kind_.name and kind in kinds_of(kind_)}
+    known = dict.fromkeys(words()["names"]["known"].get(kind.name, ()), -1)
+    return known | {scope.name: scope.place for scope in view.of_kind(*sections)}
+
+
+def _named(statement: Statement) -> Iterator[tuple[str, str]]:
+    """What a statement names: kind and name."""
+    rows, only = _patterns(), words()["names"]["only"].get(statement.words[0])
+    rows_ = {row for word in statement.words for row in rows.get(word, ())} if not rows.keys().isdisjoint(statement.words) else set()
+    if only is not None:
+        rows_ = {row for row in rows_ if row[0] in only}
+    if rows_:
+        line = Line(statement.text)
+        plain = up_to_condition(words_of(line))
+        for kind, pattern in sorted(rows_, key=lambda row: row[0]):
+            yield from ((kind, unquoted(statement.text[span.start : span.end])) for span in pattern.spans(plain))
+    calls = words()["names"]["calls"]
+    if "(" in statement.text:
+        for argument in (argument for word in statement.words for argument in arguments(word)):
+            if argument.function in calls and argument.place == 0 and argument.text:
+                yield calls[argument.function], argument.text
+
+
+@cache
+def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
+    """Returns the patterns by the word before the name."""
+    patterns: dict[str, list[tuple[str, Pattern]]] = {}
+    for kind in words()["names"]["kinds"]:
+        for text in kinds()[kind].lines:
+            tokens = text.split()
+            place = next(place for place, token in enumerate(tokens) if "<>" in token)
+            if place and tokens[place - 1] != "..." and _NAMES.fullmatch(tokens[place]):
+                pattern = Pattern(text, None)
+                for word in tokens[place - 1].split("|"):
+                    patterns.setdefault(word, []).append((kind, pattern))
+    return patterns
+
+
+def _undefined_source(view: View, scope: Scope) -> Iterator[Found]:
+    given = named_defaults(view.document.sections[scope.place])
+    if given and scope.header.is_certain and "$" not in given and unquoted(given) not in view.defaults:
+        yield Found(scope.header, f"there is no {DEFAULTS} {given!r}")
+
+
+def backend_unused(view: View) -> Iterator[Found]:
+    table = words()["names"]
+    if any(scope.own(*table["others"]) for scope in view.scopes):
+        return
+    used = set(view.facts.used_backends)
+    for scope in view.scopes:
+        for statement in scope.statements:
+            names = _made(view, statement) if statement.begins(words()["rules"]["routing"]) else ()
+            if names is None:
+                return
+            used.update(names)
+            given = statement.words if not statement.begins(*words()["with_defaults"]) else (statement.behind(table["tracking"]),)
+            used.update(token for word in given for token in _TOKENS.split(word))
+    for scope in view.of_kind(section_kinds()["backend"]):
+        if scope.name not in used and scope.header.is_certain and scope.header.is_known:
+            yield Found(scope.header, f"no line names {scope.title}")
+
+
+def _made(view: View, statement: Statement) -> list[str] | None:
+    """The names that a line makes when a request comes; None where they cannot be known."""
+    if "$" not in statement.text and "%" not in statement.text:
+        return []
+    lookup = _lookup(view, statement)
+    return [value for _, value in lookup[1]] if lookup else None
+
+
+def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
+    """The map that a line asks for a backend: its path, and its values with their lines; the default has line 0."""
+    match = re.fullmatch(words()["names"]["lookup"], statement.words[1]) if len(statement.words) > 1 else None
+    if match is None:
+        return None
+    files = [
+        file
+        for file in named_files_of(view, statement)
+        if file.kind == MAP and file.name == match["file"].removeprefix(words()["files"]["path"])
+    ]
+    path = next(
+        (path for file in files for path in file.paths if path in view.facts.files and view.facts.files[path].text is not None), None
+    )
+    if path is None:
+        return None
+    lines = (view.facts.files[path].text or "").split("\n")
+    entries = [(number, entry.value) for number, line in enumerate(lines, 1) if (entry := entry_of(line))]
+    return path, [*entries, *([(0, match["default"])] if match["default"] else [])]
+
+
+def map_value_undefined(view: View) -> Iterator[Found]:
+    there = _defined(view, kinds()["backend"])
+    seen = set[str]()
+    for scope in view.scopes:
+        for statement in scope.own(words()["rules"]["routing"]):
+            lookup = _lookup(view, statement) if "%[" in statement.text and statement.is_certain and view.facts.files else None
+            if lookup is None or lookup[0] in seen:
+                continue
+            seen.add(lookup[0])
+            wrong = [(number, value) for number, value in lookup[1] if value not in there]
+            if wrong:
+                number, value = wrong[0]
+                more = f", and {len(wrong) - 1} more values name none" if len(wrong) > 1 else ""
+                yield Found(statement, f"there is no backend {value!r}{more}", path=lookup[0] if number else "", number=number)

@@ -1,0 +1,379 @@
+"""Changes of servers in the process alone: recorded as they are made, made again in each new worker, and taken back."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from haproxy_native.background import Background
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Member
+from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.events import Committed, Edited, Event, Reloaded, WorkerChanged
+from haproxy_native.commit.ports import Kept, Observer
+from haproxy_native.commit.servers_in_process import (
+    MEMBERS,
+    STATE,
+    WEIGHT,
+    Changes,
+    changed_members,
+    object_of,
+    setting,
+    state_of,
+    values_of,
+)
+from haproxy_native.editing import object_names
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused, Unusable
+from haproxy_native.features.overrides.configured import configured
+from haproxy_native.features.overrides.ledger import (
+    CONFIGURED,
+    MAINTENANCE,
+    READY,
+    Override,
+    OverrideLedger,
+    ended,
+    in_process,
+)
+from haproxy_native.features.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
+from haproxy_native.planning import touches
+from haproxy_native.planning.effects import Effect
+from haproxy_native.planning.observed import Claim, Claimed, Limits, Unlike, by_backend, unlike
+from haproxy_native.planning.servers import Servers
+from haproxy_native.request_context import Author
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.client import Worker
+from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.responses import refusal
+from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.runtime.verification import server_limits
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+RETRY_SECONDS = 0.5
+# A file that is read again without a change, as after SIGHUP, has no event.
+REST_SECONDS = 30.0
+# For what the worker in service says before a reload.
+PATIENCE = 5.0
+# For who is in service, at the start.
+START_PATIENCE = 1.0
+# In every refusal of a server or backend that the worker has not.
+NO_SUCH = "No such"
+
+
+class Overrides(Observer):
+    """The overrides of one engine. As a context manager it makes them again in new workers."""
+
+    def __init__(self, engine: Engine, editor: Editor) -> None:
+        self._engine, self._editor = engine, editor
+        self._changed = asyncio.Event()
+        self._ledger = OverrideLedger(engine.database, self._changed.set)
+        self._state_file = ServerStateFile(editor)
+        # What the file was last written for.
+        self._written: tuple[Document, int] | None = None
+        # With the time of each.
+        self._texts: list[tuple[float, Committed | Edited]] = []
+        self._watching = Background("keeping what was changed in the process")
+        engine.context.events.listen(self._heard)
+        engine.context.observers.add(self)
+
+    async def __aenter__(self) -> Self:
+        await self._begin_with()
+        self._watching.begin(self._watch())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self._watching.stop()
+
+    async def _begin_with(self) -> None:
+        """Ends what the configuration has changed while this server did not run, or before it was killed.
+
+        Without overrides the worker in service has all: the first one is not made in it again, over what others set meanwhile.
+        """
+        await self._look_up()
+        if not self._ledger.all():
+            with suppress(RuntimeFailure, TimeoutError):
+                async with asyncio.timeout(START_PATIENCE):
+                    self._ledger.is_applied(_identity(await self._engine.runtime.worker()))
+
+    def all(self) -> list[Override]:
+        """The newest first."""
+        return self._ledger.all()
+
+    def is_gapless(self, override: Override) -> bool:
+        """True if the next worker begins with it, False if it gets it a moment after its start."""
+        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
+
+    async def outside(self) -> list[Override]:
+        """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
+        return [each for each in map(as_override, await self.unexplained()) if each.member in MEMBERS]
+
+    async def unexplained(self) -> list[Unlike]:
+        """Return what servers do otherwise than the configuration that the worker has loaded, and no override explains.
+
+        Raises RuntimeFailure.
+        """
+        return (await self.compared())[1]
+
+    async def compared(self) -> tuple[list[Override], list[Unlike]]:
+        """Return the overrides that the worker has, and what servers do otherwise that none of these explains. Raises RuntimeFailure."""
+        runtime = self._engine.runtime
+        states = await runtime.servers()
+        found = await self._unlike(states, await server_limits(runtime))
+        values = {object_of(state): values_of(state) for state in states} if self._ledger.all() else {}
+        made = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
+        return made, found
+
+    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[Unlike]:
+        document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
+        found = await beside(lambda: list(unlike(document, servers, by_backend(states), limits, only)))
+        return [each for each in found if not each.member or not self._explains(as_override(each))]
+
+    def _explains(self, found: Override) -> bool:
+        """Whether an override has set this; others may have set the member beside it since."""
+        known = self._ledger.get(found.object, found.member)
+        return known is not None and known.value == found.value
+
+    async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
+        """Return what was set on these servers by others."""
+        known = {(state.backend_name, state.name) for state in states}
+        found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
+        return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
+
+    async def from_state_files(self) -> list[Unlike]:
+        """Return what the worker in service has from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
+        if not await beside(reads_states, self._engine.document):
+            return []
+        return await self.loaded_from_files(await self.unexplained())
+
+    async def loaded_from_files(self, differing: Sequence[Unlike]) -> list[Unlike]:
+        """Return those of these differences that are in the server-state files that HAProxy reads."""
+        document = self._engine.running or self._engine.document
+        if not differing or not await beside(reads_states, document):
+            return []
+        return await beside(loaded_values, self._editor, document, differing)
+
+    async def _look_up(self) -> None:
+        """Notes what the configuration says of each, and ends those of which it once said something else."""
+        known = self._ledger.all()
+        values = await beside(configured, self._editor, self._engine.document, known)
+        now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
+        self._ledger.forget([each for each, value in now if each.configured not in (None, value)])
+        self._ledger.keep([replace(each, configured=value) for each, value in now if each.configured is None])
+
+    async def hold(self, changes: Changes, members: Collection[str], author: Author) -> None:
+        """Keep what an author has changed of servers in the worker in service.
+
+        Members that were asked for are kept as well where others, or a call that was killed before this, have set them before.
+        """
+        self._ledger.keep([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
+        states = [after for _, after in changes]
+        now = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
+        keys = [((each.object, each.member), each) for each in self._ledger.all()]
+        missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
+        missed += [each for each in await self._set_by_others(states) if each.member in members]
+        self._ledger.keep([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
+
+    def _override(self, changed: Member, author: Author) -> Override:
+        known = self._ledger.get(changed.object, changed.member)
+        former = known.former if known else changed.old
+        return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
+
+    def kept(self, object_: str) -> list[str]:
+        """The overrides of a server, or of those in an object."""
+        return [f"override of {each.member} of {each.object}" for each in self._of(in_process(object_))]
+
+    @asynccontextmanager
+    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
+        """Around a commit that renames an object. What is of the former name ends with the object that has it."""
+        old, new = in_process(object_), in_process(to)
+        copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
+        self._ledger.keep(copies)
+        try:
+            yield
+        except BaseException:
+            self._ledger.forget(copies)
+            raise
+
+    def kept_members(self) -> Kept:
+        """The members of the configuration's servers that stay otherwise in the process, by backend and server."""
+        members: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for each in self._ledger.all():
+            _, backend, _, name = object_names.parsed(each.object)
+            members[backend, name].add(CONFIGURED[each.member])
+        return members
+
+    def _of(self, object_: str) -> list[Override]:
+        return [override for override in self._ledger.all() if object_names.within(override.object, object_)]
+
+    def deleted(self, server: ServerState) -> None:
+        """Forget what was set of a server that was deleted from the worker in service."""
+        self._ledger.forget(self._ledger.of(object_of(server)))
+
+    def known(self, object_: str) -> Sequence[Override]:
+        """Return what is kept of a server. Raises NotFound for one of which nothing is."""
+        if not (known := self._ledger.of(object_)):
+            raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
+        return known
+
+    async def delete(self, object_: str, author: Author) -> None:
+        """The server is again as it was before. Raises NotFound and RuntimeFailure."""
+        known = self.known(object_)
+
+        async def apply() -> list[Member]:
+            state = await state_of(self._engine.runtime, object_)
+            if state:
+                await self._send(state, {override.member: override.former for override in known})
+            self._ledger.forget(known)
+            await self._write_file()
+            return [Member(object_, override.member, override.value, override.former) for override in known] if state else []
+
+        touched = [touches.changed(object_, (override.member for override in known))]
+        await change_process(self._engine.context, object_, apply, touched, author=author)
+
+    # -- new workers and other texts
+
+    async def loading(self, document: Document) -> None:
+        """Writes what the next worker begins with, for a text that is about to be loaded; servers have the health that they have now."""
+        await self._end(self._texts)
+        states: list[ServerState] = []
+        with suppress(RuntimeFailure, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                for backend in self._state_file.checked(document, self._ledger.all()):
+                    with suppress(RuntimeRefused):
+                        states += await self._engine.runtime.servers(backend)
+        await self._state_file.write(document, self._ledger.all(), states)
+        self._written = None
+
+    async def _write_file(self) -> None:
+        """Write the server-state file if overrides or the configuration have changed since; not while HAProxy reads it."""
+        wanted = self._engine.document, self._ledger.changes
+        if wanted != self._written and self._engine.context.load is None:
+            await self._state_file.write(wanted[0], self._ledger.all(), [])
+            self._written = wanted
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, Committed | Edited | Reloaded | WorkerChanged):
+            self._changed.set()
+        if isinstance(event, Committed | Edited) and self._ledger.all():
+            self._texts.append((time.time(), event))
+
+    async def _watch(self) -> None:
+        while True:
+            self._changed.clear()
+            is_done = False
+            try:
+                await self.look()
+                is_done = self._ledger.is_read
+            except RuntimeFailure as error:
+                log.warning("what was changed in the process is not made again yet: %s", error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REST_SECONDS if is_done else RETRY_SECONDS):
+                    await self._changed.wait()
+
+    async def look(self) -> None:
+        """Ends what other texts have ended, and makes what is left again where a new worker, or a changed server, lacks it."""
+        with suppress(Unusable):
+            await self._ledger.read()
+        texts, self._texts = self._texts, []
+        touched = await self._end(texts)
+        if any(each.configured is None for each in self._ledger.all()):
+            await self._look_up()
+        await self._write_file()
+        worker = self._engine.context.running.worker
+        if worker and _identity(worker) != self._ledger.worker:
+            async with self._engine.context.process_lock:
+                await self.loaded()
+        elif touched:
+            objects = {in_process(effect.object) for effect in touched}
+            async with self._engine.context.process_lock:
+                await self._make([override for override in self._ledger.all() if override.object in objects])
+
+    async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
+        """Ends those that other texts have ended; returns all that these have changed."""
+        touched: list[Effect] = []
+        for at, event in texts:
+            effects = await beside(_effects, event)
+            self._ledger.forget(ended([each for each in self._ledger.all() if each.since <= at], effects))
+            touched += effects
+        return touched
+
+    async def loaded(self) -> None:
+        """Makes all of them again in the worker in service, where it is another than before. The caller holds the lock of the process."""
+        runtime = self._engine.runtime
+        await self._make(self._ledger.all())
+        worker = await runtime.worker()
+        if _identity(worker) == self._ledger.worker:
+            return
+        # The first commands may have gone to the worker before.
+        await self._make(self._ledger.all())
+        if await runtime.worker() == worker:
+            self._ledger.is_applied(_identity(worker))
+
+    async def _make(self, wanted: Sequence[Override]) -> None:
+        """All at once, whatever is set already. What is of a server that is gone is forgotten. The caller holds the lock."""
+        made = [(override, command.text) for override in wanted if (command := await self._command(override))]
+        for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
+            if (refused := refusal(answer)) is None:
+                continue
+            log.warning("%s: %s cannot be set to %s again: %s", override.object, override.member, override.value, refused)
+            if NO_SUCH in refused:
+                self._ledger.forget([override])
+
+    async def _answers(self, texts: Sequence[str]) -> list[str]:
+        runtime = self._engine.runtime
+        if not texts:
+            return []
+        try:
+            return await runtime.each(texts)
+        except RuntimeAbsent:
+            # 2.6 does not end every refusal, so that answers to many commands cannot be separated.
+            return [await runtime.send(text) for text in texts]
+
+    async def _command(self, override: Override) -> Command | None:
+        """Returns the command of an override; None for an address whose server is gone."""
+        _, backend, _, name = object_names.parsed(override.object)
+        if override.member == STATE:
+            return commands.state(backend, name, override.value)
+        if override.member == WEIGHT:
+            return commands.weight(backend, name, override.value)
+        if state := await state_of(self._engine.runtime, override.object):
+            return next(iter(setting(state, {override.member: override.value})), None)
+        self._ledger.forget([override])
+        return None
+
+    async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
+        """What differs, as one change. Raises RuntimeRefused."""
+        await commands.apply(self._engine.runtime, list(setting(now, wanted)))
+
+
+_STATES = {"enabled": MAINTENANCE, "disabled": READY}
+
+
+def object_of_server(server: Unlike) -> str:
+    return object_names.spelled("backend", server.backend, "server", server.server)
+
+
+def _member(of: Unlike) -> str:
+    """The member as overrides call it."""
+    return next((name for name, configured_ in CONFIGURED.items() if configured_ == of.member), of.member)
+
+
+def as_override(of: Unlike) -> Override:
+    member, values = _member(of), (of.value, of.declared)
+    value, former = (_STATES.get(each, each) for each in values) if member == STATE else values
+    return Override(object_of_server(of), member, value, former, 0.0)
+
+
+def _identity(worker: Worker) -> str:
+    return f"{worker.pid}@{worker.started}"
+
+
+def _effects(event: Committed | Edited) -> Sequence[Effect]:
+    return event.effects

@@ -1,0 +1,218 @@
+"""The file that a starting worker reads the state of servers from: lines in it make overrides hold from the first request on.
+
+A line carries administrative state and weight; the port is the configuration's, and the health of a checked server that of the worker
+in service. HAProxy takes the first line of a server, so that ours stand before those that others have written, which stay as they are
+(HAProxy Management Guide, section 9.3 "show servers state").
+"""
+
+import asyncio
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.servers_in_process import STATE, WEIGHT
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.editing import object_names
+from haproxy_native.editing.editor import Editor
+from haproxy_native.features.overrides.ledger import Override
+from haproxy_native.planning.observed import ADDRESS, Claim, Unlike, by_backend, unlike
+from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
+from haproxy_native.runtime.server_state import (
+    CONFIGURED,
+    CONFIGURED_MAINT,
+    ENABLED,
+    FORCED_DRAIN,
+    FORCED_MAINT,
+    FORMAT,
+    ServerState,
+    server_states,
+)
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+
+log = logging.getLogger(__name__)
+FILE, LOADED_FROM, GLOBAL = "server_state_file", "load_server_state_from_file", "global"
+LOCAL, BACKEND_NAME = "local", "use-backend-name"
+PROXIES = ("backend", "listen")
+RESOURCES = {"backend": "backends", "listen": "listens", "defaults": "defaults"}
+_BEGIN, _END = "# Overrides of dataplaneapi, which rewrites these lines:\n", "# End of the overrides of dataplaneapi.\n"
+_OURS = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END)}", re.DOTALL | re.MULTILINE)
+_ADMIN = {"ready": 0, "drain": FORCED_DRAIN, "maint": FORCED_MAINT}
+_UP = 2
+_USUAL_WEIGHT = 1
+# Hosts without a port; a port that depends on the client's, or on a variable, has no number that could be written.
+_HOST = re.compile(r"[\w.-]+")
+
+
+class ServerStateFile:
+    """`carried`: the objects whose lines are in the file."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self.carried: frozenset[str] = frozenset()
+
+    async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
+        """Replaces our lines by those of these overrides. A file that cannot be written, or is of a format not known, carries none."""
+        path, lines = place(self._editor, document), {}
+        if path and overrides:
+            lines = await beside(_lines, self._editor, document, overrides, list(states))
+        written = path is not None and await asyncio.to_thread(_replace, path, list(lines.values()))
+        self.carried = frozenset(lines) if written else frozenset()
+
+    def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
+        """The backends with overrides whose lines would carry health."""
+        return list(dict.fromkeys(name for name, _, state, _ in _carried(self._editor, document, overrides) if _is_checked(state)))
+
+
+def place(editor: Editor, document: Document) -> Path | None:
+    """The file that the configuration names by an absolute path; None where it names none."""
+    sections = editor.list_objects(document, editor.resources[GLOBAL])
+    options = {member: value for section in sections for member, value in section.get("performance_options", {}).items()}
+    path = Path(options.get("server_state_base", "")) / options.get(FILE, "")
+    return path if FILE in options and path.is_absolute() else None
+
+
+def reads_states(document: Document) -> bool:
+    """Whether any section may make HAProxy read states of servers from a file."""
+    keyword = LOADED_FROM.replace("_", "-")
+    return any(keyword in section.text for section in document.sections)
+
+
+def loaded_values(editor: Editor, document: Document, differing: Iterable[Unlike]) -> list[Unlike]:
+    """Return those of these differences that the worker may have from its server-state files. Blocks."""
+    found: list[Unlike] = []
+    grouped: dict[str, list[Unlike]] = defaultdict(list)
+    for each in differing:
+        grouped[each.backend].append(each)
+    for backend, rows in grouped.items():
+        section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
+        path = _read_from(editor, document, section) if section else None
+        if path is None:
+            continue
+        # HAProxy takes the first line of a server.
+        states = by_backend(reversed([state for state in _states(path) if state.backend_name == backend]))
+        told = list(unlike(document, Servers(editor.grammar), states, {}, frozenset(Claim(backend, each.server) for each in rows)))
+        # Of an address in digits it takes only the port.
+        found += [each for each in rows if each.member not in ("", ADDRESS) and each in told]
+    return found
+
+
+def _states(path: Path) -> list[ServerState]:
+    try:
+        return server_states(path.read_bytes().decode("utf-8", "surrogateescape"))
+    except OSError as error:
+        log.info("cannot read %s: %s", path, error.strerror)
+        return []
+
+
+def _read_from(editor: Editor, document: Document, section: Section) -> Path | None:
+    """The file that HAProxy reads the states of a section's servers from; None if it reads none, or its path is not known."""
+    members: dict[str, Any] = {}
+    for section_ in (section, *ancestors(document, section)):
+        members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
+    if members.get(LOADED_FROM) == GLOBAL:
+        return place(editor, document)
+    if members.get(LOADED_FROM) != LOCAL:
+        return None
+    options = {
+        member: value
+        for each in editor.list_objects(document, editor.resources[GLOBAL])
+        for member, value in each.get("performance_options", {}).items()
+    }
+    name = members.get("server_state_file_name", BACKEND_NAME)
+    path = Path(options.get("server_state_base", "")) / (section.name if name == BACKEND_NAME else name)
+    return path if path.is_absolute() else None
+
+
+def loads(editor: Editor, document: Document, section: Section) -> bool:
+    """True if HAProxy reads states of this section's servers from the file."""
+    for section_ in (section, *ancestors(document, section)):
+        shown = editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None)
+        if LOADED_FROM in shown:
+            return bool(shown[LOADED_FROM] == GLOBAL)
+    return False
+
+
+def _lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
+    """Returns the lines by object."""
+    now = {(state.backend_name, state.name): state for state in states}
+    carried = _carried(editor, document, overrides)
+    return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in carried}
+
+
+def _carried(
+    editor: Editor, document: Document, overrides: Sequence[Override]
+) -> Iterator[tuple[str, str, EffectiveServer, list[Override]]]:
+    """Backend, name, server and overrides of each server that can have a line."""
+    reader = Servers(editor.grammar)
+    for backend, servers in _by_server(overrides).items():
+        section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
+        there = reader.of(document, section) if section and loads(editor, document, section) else None
+        if there is None:
+            continue
+        named = {server.name: server for server in there.servers}
+        for name, rows in servers.items():
+            template = next((template for template in there.templates if re.fullmatch(re.escape(template.name) + r"\d+", name)), None)
+            if (server := named.get(name, template)) and _has_port(server) and WEIGHT not in server.opaque:
+                yield backend, name, server, rows
+
+
+def _by_server(overrides: Sequence[Override]) -> dict[str, dict[str, list[Override]]]:
+    by_server: dict[str, dict[str, list[Override]]] = defaultdict(lambda: defaultdict(list))
+    for override in overrides:
+        if override.member in (STATE, WEIGHT):
+            _, backend, _, name = object_names.parsed(override.object)
+            by_server[backend][name].append(override)
+    return by_server
+
+
+def _has_port(server: EffectiveServer) -> bool:
+    host = server.values.get("address", server.values.get("fqdn"))
+    return isinstance(server.values.get("port"), int) or _HOST.fullmatch(str(host)) is not None
+
+
+def _is_checked(server: EffectiveServer) -> bool:
+    return server.values.get("check") == "enabled"
+
+
+def _line(backend: str, name: str, server: EffectiveServer, overrides: Sequence[Override], now: ServerState | None) -> str:
+    values = {override.member: override.value for override in overrides}
+    is_off = server.values.get("maintenance") == "enabled"
+    admin = _ADMIN[values.get(STATE, "maint" if is_off else "ready")] | (CONFIGURED_MAINT if is_off else 0)
+    weight = server.values.get("weight", _USUAL_WEIGHT)
+    has_health = now is not None and _is_checked(server) and now.admin_state != "maint"
+    operational, health = (now.operational, now.check_health) if now and has_health else (_UP, 0)
+    # Columns that HAProxy does not read, or that mean nothing is known, are 0 or `-`.
+    counted = f"{operational} {admin} {values.get(WEIGHT, weight)} {weight} 0 1 0 {health} {CONFIGURED | ENABLED} 0"
+    return f"0 {backend} 0 {name} - {counted} 0 0 - {server.values.get('port', 0)} - 0 0 - - 0\n"
+
+
+def merged(text: str, lines: Sequence[str]) -> str | None:
+    """The text of the file with these lines of ours, and no others; None where its format is not known."""
+    head, end, rest = (text or f"{FORMAT}\n").partition("\n")
+    if head.strip() != FORMAT:
+        return None
+    block = "".join([_BEGIN, *lines, _END]) if lines else ""
+    return head + (end or "\n") + block + _OURS.sub("", rest)
+
+
+def _replace(path: Path, lines: Sequence[str]) -> bool:
+    """Blocks. False where the lines could not be written."""
+    try:
+        path = path.resolve()
+        before = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+        after = merged(before, lines) if before or lines else ""
+        if after is None:
+            log.warning("%s is of a format that is not known; it carries no overrides", path)
+        elif after != before:
+            is_new = not before and not path.exists()
+            data = after.encode("utf-8", "surrogateescape")
+            write_atomically(path, data, like=None if is_new else path, mode=0o644 if is_new else None, durable=False)
+        return after is not None
+    except OSError as error:
+        log.warning("cannot write %s: %s; a new worker gets overrides a moment after its start", path, error.strerror)
+        return False

@@ -1,0 +1,179 @@
+"""The lines by which a frontend asks a split for the backend of a request. Pure.
+
+The first line takes requests that have the key, the second takes the others at random: a name that HAProxy makes of a map and does not
+find leads to the default backend, never to the next line.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import BadValue, Conflict, NotFound
+from haproxy_native.planning.servers import USUAL_MODE, ancestors, mode_of
+from haproxy_native.storage.split_file import BUCKETS
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+
+RANDOM, SOURCE, COOKIE, HEADER = "random", "source", "cookie", "header"
+BY = re.compile(r"(random|source|(cookie|header):([A-Za-z0-9_.-]+))")
+_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
+HTTP = "http"
+# Kinds of sections that receive requests, with their collections.
+FRONTENDS = {"frontend": "frontends", "listen": "listens"}
+BACKENDS = ("backend", "listen")
+RULES = "backend_switching_rules"
+
+
+class LinesMissing(Conflict):
+    """No frontend has the `lines`. Its detail is the whole text."""
+
+    label = ""
+
+    def __init__(self, detail: str, lines: Sequence[str]) -> None:
+        super().__init__(detail)
+        self.lines = lines
+
+
+# An object of the API.
+Rule = dict[str, str]
+
+
+def rules(by: str, path: str) -> list[Rule]:
+    """Returns the rules in their order. Raises BadValue."""
+    if not _PATH.fullmatch(path):
+        raise BadValue(f"the path of the map cannot stand in a rule: {path}; letters, digits and ./_+- can")
+    at_random = {"name": f"%[rand({BUCKETS}),map_int({path})]"}
+    if by == RANDOM:
+        return [at_random]
+    sample, test = _key(by)
+    return [{"name": f"%[{sample},crc32(1),mod({BUCKETS}),map_int({path})]", "cond": "if", "cond_test": test}, at_random]
+
+
+def _key(by: str) -> tuple[str, str]:
+    """The sample that a request is known by, and when it has one."""
+    match = BY.fullmatch(by)
+    if match is None:
+        raise BadValue(f"by: {by!r} is none of random, source, cookie:NAME and header:NAME")
+    if by == SOURCE:
+        return "src", "{ src -m found }"
+    sample = f"req.cook({match[3]})" if match[2] == COOKIE else f"req.fhdr({match[3]})"
+    return sample, f"{{ {sample} -m len gt 0 }}"
+
+
+def needs_http(by: str) -> bool:
+    return by not in (RANDOM, SOURCE)
+
+
+def lines(editor: Editor, wanted: Sequence[Rule]) -> list[str]:
+    """Returns the lines as the file writes them."""
+    blank = Document.parse("frontend f\n")
+    written = reduce(lambda document, rule: _with(editor, document, blank.sections[0], rule), wanted, blank)
+    return [line.text.strip() for line in written.sections[0].lines[1:]]
+
+
+def installed(editor: Editor, document: Document, path: str) -> dict[str, list[Rule]]:
+    """The lines that ask this map, by the name of their frontend."""
+    askers = {section.name: _asking(editor, document, section, path) for section in document.sections if section.kind in FRONTENDS}
+    return {name: list(asking.values()) for name, asking in askers.items() if asking}
+
+
+def _asking(editor: Editor, document: Document, section: Section, path: str) -> dict[int, Rule]:
+    """The lines of a frontend that ask this map, by their place in its list."""
+    if f"({path})" not in section.text:
+        return {}
+    rows = _all(editor, document, section)
+    return {at: row for at, row in enumerate(rows) if f"({path})" in row["name"]}
+
+
+def _all(editor: Editor, document: Document, section: Section) -> list[Rule]:
+    rows = editor.list_objects(document, editor.resources[RULES], _parent(editor, section))
+    return [{name: row[name] for name in ("name", "cond", "cond_test") if name in row} for row in rows]
+
+
+def _with(editor: Editor, document: Document, section: Section, rule: Rule) -> Document:
+    return editor.create(document, editor.resources[RULES], _parent(editor, section), rule)
+
+
+def _parent(editor: Editor, section: Section) -> tuple[Resource, str]:
+    return editor.resources[FRONTENDS[section.kind]], section.name
+
+
+def mode(document: Document, section: Section) -> str:
+    """The mode that a proxy has or inherits."""
+    return mode_of((section, *ancestors(document, section))) or USUAL_MODE
+
+
+def common_mode(document: Document, names: Sequence[str]) -> str:
+    """Returns the common mode of these backends. Raises BadValue if one is missing or they differ."""
+    modes: dict[str, str] = {}
+    for name in names:
+        section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
+        if section is None:
+            raise BadValue(f"weights: there is no backend {name}")
+        modes.setdefault(mode(document, section), name)
+    if len(modes) > 1:
+        text = ", ".join(f"{name} has mode {kind}" for kind, name in modes.items())
+        raise BadValue(f"weights: backends of one split have one mode, but {text}")
+    return next(iter(modes))
+
+
+def check_frontend(document: Document, name: str, wanted: str) -> Section:
+    """Raises NotFound and BadValue."""
+    section = next((proxy for kind in FRONTENDS if (proxy := document.find(kind, name))), None)
+    if section is None:
+        raise NotFound(f"there is no frontend {name}")
+    if mode(document, section) != wanted:
+        raise BadValue(f"frontend {name} has mode {mode(document, section)}, and the backends have mode {wanted}")
+    return section
+
+
+@dataclass(frozen=True)
+class PutRules:
+    """Puts lines into a frontend, as the last of their kind, that ask the map at a path."""
+
+    editor: Editor
+    frontend: str
+    wanted: Sequence[Rule]
+    path: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return with_rules(self.editor, document, self.frontend, self.wanted, self.path)
+
+
+@dataclass(frozen=True)
+class DropRules:
+    """Takes away the lines of all frontends that ask the map at a path."""
+
+    editor: Editor
+    path: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return without_rules(self.editor, document, self.path)
+
+
+def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:
+    """Returns the document with these lines as the last of their kind, and none before them that takes all requests.
+
+    Raises LinesMissing.
+    """
+    document = without_rules(editor, document, path, frontend)
+    section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
+    if taken := next((rule for rule in _all(editor, document, section) if "cond" not in rule), None):
+        text = f"frontend {frontend} has a line that sends all requests to {taken['name']}"
+        raise LinesMissing(f"{text}; remove it, or put these lines before it", lines(editor, wanted))
+    return reduce(lambda current, rule: _with(editor, current, section, rule), wanted, document)
+
+
+def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
+    """Returns the document without the lines that look up this map, in one frontend or in all."""
+    for section in document.sections:
+        if section.kind in FRONTENDS and frontend in (None, section.name):
+            for at in reversed(_asking(editor, document, section, path)):
+                document = editor.delete(document, editor.resources[RULES], _parent(editor, section), at)
+    return document

@@ -1,0 +1,228 @@
+"""Splits: stored maps with the backend of each bucket, and the lines of frontends that ask them."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.permission import permit_file
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.file_references import references
+from haproxy_native.editing.object_names import parsed
+from haproxy_native.engine import Engine
+from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
+from haproxy_native.features.splits import rules
+from haproxy_native.features.splits.buckets import assigned, shares
+from haproxy_native.features.splits.rules import LinesMissing
+from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
+from haproxy_native.reload.records import SUCCEEDED
+from haproxy_native.request_context import Author
+from haproxy_native.storage import split_file
+from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.split_file import Split
+from haproxy_native.workers.workers import BACKENDS, Workers
+
+# Of `show stat`: what a backend was given, which in mode http are requests.
+_COLUMN = "stot"
+# Of the names of their files.
+PREFIX = "split_"
+
+
+@dataclass(frozen=True)
+class SplitStatus:
+    """`shares`: parts of a hundred. `requests` since the last change, None where HAProxy does not answer; not `complete` where a process
+    has ended meanwhile, and its requests are not known."""
+
+    name: str
+    split: Split
+    file: Path
+    shares: Mapping[str, int]
+    frontends: Sequence[str]
+    requests: Mapping[str, int] | None = None
+    complete: bool = False
+
+
+class Splits:
+    """The splits of one engine, by name."""
+
+    def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
+        self._engine, self._editor, self._workers = engine, editor, workers
+        self._one_at_a_time = asyncio.Lock()
+
+    async def all(self) -> list[SplitStatus]:
+        """Returns the splits by name; empty if no directory for maps is configured."""
+        statuses = []
+        for path in sorted(await asyncio.to_thread(self._files)):
+            with suppress(NotFound):
+                statuses.append(await self.status(path.stem.removeprefix(PREFIX)))
+        return statuses
+
+    async def uses(self, object_: str) -> list[str]:
+        """Return the splits that send requests to a backend, or would with other shares."""
+        kind, *names = parsed(object_)
+        if kind != "backend" or len(names) != 1:
+            return []
+        splits = await asyncio.to_thread(self._splits)
+        return [f"split {path.stem.removeprefix(PREFIX)}" for path, split in splits if names[0] in split.weights]
+
+    def _splits(self) -> list[tuple[Path, Split]]:
+        found = list[tuple[Path, Split]]()
+        for path in sorted(self._files()):
+            with suppress(OSError):
+                if split := split_file.read(self._maps.content(path).decode("utf-8", "surrogateescape")):
+                    found.append((path, split))
+        return found
+
+    async def status(self, name: str) -> SplitStatus:
+        """Raises NotFound."""
+        path, text = self._path(name), await self._text(name)
+        split = split_file.read(text)
+        if split is None:
+            raise NotFound(f"there is no split {name}")
+        there = Counter(split_file.buckets(text))
+        counts = {backend: there[backend] for backend in dict.fromkeys([*split.weights, *there]) if backend}
+        status = SplitStatus(name, split, path, counts, list(rules.installed(self._editor, self._engine.document, str(path))))
+        return await self._counted(status)
+
+    async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> Outcome:
+        """Changes the shares at once, or makes the split and, with `frontend`, its lines, which takes a reload.
+
+        Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
+        """
+        wanted, lines = shares(weights), self._lines(name, by, weights, frontend)
+        split = Split(by, dict(weights), time.time(), await self._counts(weights))
+        async with self._one_at_a_time:
+            outcome, is_new = await self._store(name, split, wanted, author)
+            if lines is None:
+                return outcome
+            try:
+                return await self._engine.amend([lines], author=author)
+            except NativeError:
+                if is_new:
+                    await self._remove(self._path(name), author)
+                raise
+
+    async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
+        """Return whether `put` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
+        shares(weights)
+        put, path = self._lines(name, by, weights, frontend), self._path(name)
+        permit_file(author, self._maps.kind, path, CHANGE if path.exists() else CREATE)
+        return await self._engine.check_change(Change([put], author=author)) if put else False
+
+    async def check_delete(self, name: str, *, author: Author) -> bool:
+        """Return whether `delete` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
+        path = await self._there(name)
+        self._check_ours(path)
+        permit_file(author, self._maps.kind, path, DELETE)
+        return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], author=author))
+
+    def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
+        """Return what gives a frontend the lines of a split; None if they are there. Raises BadValue, NotFound and LinesMissing."""
+        document, path = self._engine.document, self._path(name)
+        lines = self._checked(by, list(weights), frontend, path)
+        there = rules.installed(self._editor, document, str(path))
+        has = [name for name, lines_there in there.items() if lines_there == lines]
+        others = [name for name in there if name not in (*has, frontend)]
+        texts = rules.lines(self._editor, lines)
+        if others:
+            raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it with ?frontend={others[0]}", texts)
+        if not has and not frontend:
+            text = "no frontend asks the split: put these lines behind its other use_backend lines"
+            raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
+        return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
+
+    async def delete(self, name: str, *, author: Author) -> Outcome:
+        """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""
+        path = await self._there(name)
+        async with self._one_at_a_time:
+            self._check_ours(path)
+            outcome = await self._engine.amend([rules.DropRules(self._editor, str(path))], author=author)
+            await self._remove(path, author)
+        return outcome
+
+    async def _there(self, name: str) -> Path:
+        """Return the file of a split. Raises NotFound."""
+        if split_file.read(await self._text(name)) is None:
+            raise NotFound(f"there is no split {name}")
+        return self._path(name)
+
+    def _checked(self, by: str, backends: Sequence[str], frontend: str, path: Path) -> list[rules.Rule]:
+        """The lines that a frontend must have."""
+        document, lines = self._engine.document, rules.rules(by, str(path))
+        mode = rules.common_mode(document, backends)
+        if rules.needs_http(by) and mode != rules.HTTP:
+            raise BadValue(f"by: {by} needs backends of mode http, and these have mode {mode}")
+        for name in {frontend, *rules.installed(self._editor, document, str(path))} - {""}:
+            rules.check_frontend(document, name, mode)
+        return lines
+
+    def _check_ours(self, path: Path) -> None:
+        """Raises InUse where something else reads the map, too."""
+        left = rules.without_rules(self._editor, self._engine.document, str(path))
+        for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
+            raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
+
+    async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
+        """The outcome, and whether the file is new."""
+        path, maps = self._path(name), self._maps
+        former = split_file.buckets(await self._text(name))
+        try:
+            upload, is_new = maps.other(path.name, author), False
+        except Missing:
+            upload, is_new = maps.new(path.name, author), True
+        try:
+            await upload.append(split_file.written(split, assigned(wanted, former)).encode())
+            return await upload.commit(self._engine.context), is_new
+        finally:
+            upload.discard()
+
+    async def _remove(self, path: Path, author: Author) -> None:
+        with suppress(Missing):
+            await self._maps.delete(self._engine.context, path.name, author)
+
+    async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Returns the requests of these backends, by process; empty if HAProxy does not answer."""
+        with suppress(RuntimeFailure):
+            counts = await self._workers.counts(BACKENDS, _COLUMN)
+            return {process: {name: count.get(name, 0) for name in backends} for process, count in counts.by_process.items()}
+        return {}
+
+    async def _counted(self, status: SplitStatus) -> SplitStatus:
+        before, now = status.split.before, await self._counts(status.shares)
+        if not now:
+            return status
+        requests = {
+            backend: sum(count.get(backend, 0) - before.get(process, {}).get(backend, 0) for process, count in now.items())
+            for backend in status.shares
+        }
+        pids = {int(process.partition("@")[0]) for process in now}
+        records = self._engine.reloads.records.all()
+        came = {record.pid_after for record in records if record.status == SUCCEEDED and (record.ended or 0) >= status.split.since}
+        complete = before.keys() <= now.keys() and came - {None} <= pids
+        return SplitStatus(status.name, status.split, status.file, status.shares, status.frontends, requests, complete)
+
+    async def _text(self, name: str) -> str:
+        """Empty where there is no such file."""
+        try:
+            return (await asyncio.to_thread(self._maps.content, self._path(name))).decode("utf-8", "surrogateescape")
+        except OSError:
+            return ""
+
+    def _files(self) -> list[Path]:
+        with suppress(NotFound):
+            return list(self._maps.directory.glob(f"{PREFIX}*.map"))
+        return []
+
+    def _path(self, name: str) -> Path:
+        return self._maps.directory / f"{PREFIX}{name}.map"
+
+    @property
+    def _maps(self) -> MapStore:
+        store = self._engine.stores.get("maps")
+        if not isinstance(store, MapStore):
+            raise NotFound("a split is a stored map, and there is no directory for maps: set dataplaneapi.resources.maps_dir")
+        return store

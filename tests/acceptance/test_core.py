@@ -1,0 +1,23 @@
+"""The server without its features: nothing of the core needs one. `make core` runs more there."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOOL = Path(__file__).parents[1] / "tools" / "core"
+# The start, its document, edits of the configuration beside HAProxy, commands, stored files.
+SOME = (
+    "tests/app/handlers/test_information.py",
+    "tests/app/handlers/configuration/test_named_child.py",
+    "tests/app/handlers/configuration/test_transactions.py",
+    "tests/app/handlers/runtime/test_servers.py",
+    "tests/app/handlers/storage/test_files.py",
+    "tests/native/engine/test_raw.py",
+)
+
+
+def test_without_features() -> None:
+    done = subprocess.run(
+        [sys.executable, TOOL, "-q", "-n", "0", "-p", "no:cacheprovider", *SOME], stdout=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-5000:]

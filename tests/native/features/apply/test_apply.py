@@ -1,0 +1,301 @@
+"""Declarations carried out: one commit, or none; and owners that are right whenever the server is killed."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.commit import commit
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
+from haproxy_native.features.apply.apply import Apply, Contested, Limits, TooManyDeleted
+from haproxy_native.features.apply.fragment import of_text
+from haproxy_native.features.apply.owners import OwnerTable
+from haproxy_native.features.apply.rules import Declaration, DeclaredFile
+from haproxy_native.request_context import NOBODY, Author
+from haproxy_native.text.document import Document
+from tests.databases import stored
+from tests.native.engines import ByFunction, run, running_engine, substituting
+
+EDITOR = Editor()
+SHOP = "backend shop\n    balance source\n    server a 127.0.0.1:1 weight 5\n"
+
+
+def declared(text: str, owner: str = "a", author: Author = NOBODY, **how: Any) -> Declaration:
+    sections, texts = of_text(EDITOR, text.encode())
+    return Declaration(owner, sections, texts=texts, author=author, **how)
+
+
+def made(engine: Engine) -> Apply:
+    return Apply(engine, EDITOR, OwnerTable(engine.database))
+
+
+def kept(file: Path) -> tuple[bytes, str, int]:
+    """The configuration and the owners, and when the file was written."""
+    return file.read_bytes(), stored(file.parent / "storage/state", "owner"), file.stat().st_mtime_ns
+
+
+def edited(file: Path, old: str, new: str) -> None:
+    file.write_text(file.read_text().replace(old, new))
+
+
+def text(file: Path) -> str:
+    return file.read_text()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "haproxy.cfg"
+    path.write_text("global\n")
+    return path
+
+
+def test_one_commit_or_none(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            done = await apply.carry_out(declared(SHOP), Limits())
+            assert done.outcome and engine.version() == 2 and SHOP in text(file)
+            before = kept(file)
+            again = await apply.carry_out(declared(SHOP), Limits())
+            assert again.outcome is None and engine.version() == 2
+            assert kept(file) == before
+            assert (await apply.carry_out(declared(SHOP, "b"), Limits())).outcome is None, "it is owned together"
+            assert set(OwnerTable(engine.database).owners.claims) == {"a", "b"}
+
+    run(work())
+
+
+def test_refusals_change_nothing(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP), Limits())
+            before = kept(file)[:2]
+            with pytest.raises(Contested, match="weight of backend/shop/server/a belongs to a; force=true"):
+                await apply.carry_out(declared(SHOP.replace("5", "6"), "b"), Limits())
+            with pytest.raises(TooManyDeleted, match="1 objects would be deleted, backend/shop first, and max_delete is 0"):
+                await apply.carry_out(declared(""), Limits(most_deleted=0))
+            with pytest.raises(Conflict, match="given version is 1"):
+                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(version=1))
+            bob = Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),)))
+            with pytest.raises(Forbidden, match="owner/a"):
+                await apply.carry_out(declared("", author=bob), Limits())
+            assert kept(file)[:2] == before
+
+    run(work())
+
+
+def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
+    """Though it is as declared already: others could not change it any more, and a conflict would tell a guess from the value."""
+
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP), Limits())
+            every, weights = frozenset(("create", "change", "delete")), frozenset(("weight",))
+            before = kept(file)
+            for rule in (Rule("backend/mine", every), Rule("backend/*/server/*", frozenset(("change",)), weights)):
+                bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), rule)))
+                for text_ in (SHOP, SHOP.replace("127.0.0.1:1", "127.0.0.1:2")):
+                    with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
+                        await apply.carry_out(declared(text_, "b", bob), Limits())
+                    with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
+                        await apply.plan(declared(text_, "b", bob))
+            assert kept(file) == before
+            bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), Rule("backend/shop", every))))
+            await apply.carry_out(declared(SHOP, "b", bob), Limits())
+            bob = Author("bob", rights=Rights(("team",), (Rule("backend/shop"),)))
+            with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
+                await apply.plan(declared(SHOP.replace("5", "6"), "c", bob))
+
+    run(work())
+
+
+def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP), Limits())
+            before = kept(file)[:2]
+
+            async def refuse(*_: object) -> None:
+                raise Refused("no")
+
+            monkeypatch.setattr(commit, "attempt", refuse)
+            with pytest.raises(Refused):
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
+            assert kept(file)[:2] == before
+            assert apply.owners.claims["a"].keys() == {"backend/shop", "backend/shop/server/a"}
+
+    run(work())
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_committed: bool) -> None:
+    """What the disk has then is taken for nobody else's, before the commit and after it."""
+
+    class Killed(BaseException):
+        pass
+
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP), Limits())
+            write, attempt = OwnerTable.write, commit.attempt
+
+            async def unwritten(*_: Any) -> None:
+                pass
+
+            async def attempted(*arguments: Any) -> Any:
+                if is_committed:
+                    await attempt(*arguments)
+                monkeypatch.setattr(OwnerTable, "write", unwritten)
+                raise Killed
+
+            monkeypatch.setattr(commit, "attempt", attempted)
+            with pytest.raises(Killed):
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
+            monkeypatch.setattr(commit, "attempt", attempt)
+            monkeypatch.setattr(OwnerTable, "write", write)
+            later = made(engine)
+            found = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")), Limits())
+            assert found.planned.conflicts == [] and "weight 7" in text(file) and "more" not in text(file)
+
+    run(work())
+
+
+def test_what_can_be_applied_again(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"), Limits())
+            await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"), Limits())
+            assert apply.exported("a") == {
+                "backends": [
+                    {
+                        "name": "shop",
+                        "balance": {"algorithm": "source"},
+                        "servers": {"a": {"name": "a", "address": "127.0.0.1", "port": 1, "weight": 5}},
+                    }
+                ],
+                "global": {"performance_options": {"maxconn": 5}},
+            }
+            assert apply.exported("b") == {
+                "backends": [{"name": "shop", "servers": {"b": {"name": "b", "address": "127.0.0.1", "port": 2}}}]
+            }
+            found, preview = await apply.plan(declared(SHOP))
+            assert [effect.member for effect in found.effects] == ["performance_options"] and preview.valid
+            assert OwnerTable(engine.database).owners.claims.keys() == {"a", "b"}
+
+    run(work())
+
+
+def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
+            found, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
+            await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))], author=NOBODY)
+            await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(moves=found.moves))
+            await engine.amend([ByFunction(substituting("weight 6", "weight 7"))], author=NOBODY)
+            with pytest.raises(Moved):
+                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(moves=found.moves))
+
+    run(work())
+
+
+def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP), Limits())
+            assert (await apply.carry_out(declared(SHOP.replace("source", "first")), Limits())).outcome.reload_id
+            await engine.amend([ByFunction(substituting("balance first", "balance source"))], author=NOBODY)
+            found = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), Limits())
+            assert found.planned.conflicts == [] and "balance leastconn" in text(file)
+
+    run(work())
+
+
+def test_what_is_sent_again_is_looked_up(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            done = await apply.carry_out(declared(SHOP), Limits(), "first")
+            again = await apply.repeated("a", "first", engine.version(), author=NOBODY)
+            assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == done.planned.declared
+            assert (
+                await apply.repeated("a", "other", None, author=NOBODY) is None
+                and await apply.repeated("b", "first", None, author=NOBODY) is None
+            )
+            with pytest.raises(Conflict, match="given version is 1"):
+                await apply.repeated("a", "first", 1, author=NOBODY)
+            await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), Limits())
+            await apply.carry_out(declared(SHOP), Limits(), "first")
+            (reload_id,) = {each.wait.reload for each in apply.owners.former["a"]}
+            engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
+            assert apply.owners.former == {} and await apply.repeated("a", "first", None, author=NOBODY), "what has settled is the same"
+            edited(file, "weight 5", "weight 6")
+            assert await apply.repeated("a", "first", None, author=NOBODY) is None
+            edited(file, "weight 6", "weight 5")
+            assert (await apply.carry_out(declared(SHOP), Limits(), "first")).outcome is None
+            assert await apply.repeated("a", "first", None, author=NOBODY)
+            await apply.carry_out(declared(""), Limits(), "nothing")
+            assert await apply.repeated("a", "first", None, author=NOBODY) is None
+            bob = Author("bob", rights=Rights(("shops",), ()))
+            with pytest.raises(Forbidden, match="owner/a"):
+                await apply.repeated("a", "nothing", None, author=bob)
+
+    run(work())
+
+
+def test_files_that_are_sent_again(file: Path) -> None:
+    async def work() -> None:
+        (file.parent / "maps").mkdir()
+        async with running_engine(file.parent, directories={"maps": Directory(file.parent / "maps", "maps_dir")}) as engine:
+            apply, path = made(engine), file.parent / "maps" / "hosts.map"
+            asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})}, author=NOBODY)
+            done = await apply.carry_out(asked, Limits(), "map")
+            assert done.outcome and path.read_text() == "x 1\n" and engine.version() == 1
+            again = await apply.repeated("a", "map", None, author=NOBODY)
+            assert again and again.unchanged == ["map/hosts.map"]
+            path.write_text("x 2\n")
+            assert await apply.repeated("a", "map", None, author=NOBODY) is None
+
+    run(work())
+
+
+def weighing(weight: int) -> Callable[[Document], Document]:
+    return lambda now: Document.parse(re.sub("weight [0-9]+", f"weight {weight}", now.text).encode())
+
+
+@pytest.mark.parametrize("number", [20, pytest.param(1000, marks=pytest.mark.soak)])
+def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
+    """Whatever of it another writer has changed meanwhile, also while it is carried out."""
+
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine)
+            await apply.carry_out(declared(SHOP), Limits())
+            for turn in range(number):
+                wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
+                found, _ = await apply.plan(declared(wanted, force=True))
+                edit = engine.amend([ByFunction(weighing(turn % 100 + 1))], author=NOBODY)
+                stale = apply.carry_out(declared(wanted, force=True), Limits(moves=found.moves))
+                if turn % 2:
+                    await edit
+                    outcomes = [await asyncio.gather(stale, return_exceptions=True)]
+                    assert isinstance(outcomes[0][0], Moved), outcomes
+                else:
+                    _, outcome = await asyncio.gather(edit, stale, return_exceptions=True)
+                    assert isinstance(outcome, Moved) or f"weight {turn % 100 + 1}\n" in text(file), "either it came first, or not at all"
+
+    run(work())

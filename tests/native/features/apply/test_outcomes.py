@@ -1,0 +1,32 @@
+"""Whether changes stay, by records of reloads and by confirmations."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.disk.database import Database
+from haproxy_native.features.apply.outcomes import Outcomes
+from haproxy_native.features.apply.owners import AT_WORK, Wait
+from haproxy_native.reload.records import KEPT, TAKEN_BACK, Records
+
+
+@pytest.fixture
+def outcomes(tmp_path: Path) -> Outcomes:
+    return Outcomes(Records(Database(tmp_path)), {"yes": True, "no": False}.get)
+
+
+def test_by_a_reload(outcomes: Outcomes) -> None:
+    first, rest = outcomes.records.issue(), outcomes.records.issue()
+    assert outcomes.lasts(AT_WORK) is outcomes.lasts(Wait(first.id)) is None and outcomes.lasts(Wait("2026-01-01-99"))
+    changes = ({"version": 5, "outcome": KEPT}, {"version": 6, "outcome": TAKEN_BACK})
+    outcomes.records.finish(replace(first.failed("refused"), changes=changes, rest_reload_id=rest.id))
+    assert outcomes.lasts(Wait(first.id, version=5)) is None and outcomes.lasts(Wait(first.id, version=6)) is False
+    outcomes.records.finish(rest.succeeded(1))
+    assert outcomes.lasts(Wait(first.id, version=5)) is outcomes.lasts(Wait(rest.id)) is True
+
+
+def test_by_a_confirmation(outcomes: Outcomes) -> None:
+    loaded = outcomes.records.finish(outcomes.records.issue().succeeded(1)).id
+    waits = (Wait(confirmation="yes"), Wait(loaded, "yes"), Wait(confirmation="no"), Wait(loaded, "no"), Wait(loaded, "later"))
+    assert [outcomes.lasts(each) for each in waits] == [True, True, False, False, None]

@@ -1,0 +1,37 @@
+"""Whose what is."""
+
+from haproxy_native.features.apply.owners import ITSELF, Owners, digest
+from haproxy_native.features.apply.rules import Conflict, Declaration, Rules
+from haproxy_native.request_context import NOBODY
+
+OWNERS = Owners({"a": {"backend/x": {ITSELF: digest(None), "balance": digest("source")}}, "b": {"backend/x": {"mode": digest("http")}}})
+
+
+def rules(owner: str, **how: bool) -> Rules:
+    return Rules(OWNERS, Declaration(owner, {}, **how, author=NOBODY))
+
+
+def test_what_may_be_set() -> None:
+    mine = rules("a")
+    assert mine.may("backend/x", "balance", "source", "first") and mine.may("backend/x", "new", None, 1)
+    assert not mine.may("backend/x", "mode", "http", "tcp") and not mine.may("backend/x", "balance", "by hand", "first")
+    assert mine.conflicts == [
+        Conflict("backend/x", "mode", ["b"], "http", "tcp"),
+        Conflict("backend/x", "balance", ["outside"], "by hand", "first"),
+    ]
+
+
+def test_what_is_taken_changes_hands() -> None:
+    taking = rules("a", force=True)
+    taking.claim("backend/x", "mode", "tcp")
+    assert taking.may("backend/x", "mode", "http", "tcp")
+    assert taking.owners_then.claims == {"a": {"backend/x": {"mode": digest("tcp")}}}
+
+
+def test_what_goes() -> None:
+    assert not rules("a").is_given_up("backend/x"), "b has something in it"
+    mine = rules("a")
+    assert not mine.all_go([*mine.strange("backend/x", {"balance": "source", "other": 1})])
+    assert [each.member for each in mine.conflicts] == ["other"]
+    assert not rules("a", prune=False).is_mine_alone("backend/x", "balance", digest("source"), "source")
+    assert rules("a").is_mine_alone("backend/x", "balance", digest("source"), "source")
