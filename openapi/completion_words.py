@@ -1,4 +1,4 @@
-"""The words that the page's editor completes: app/dataplaneapi/ui/words.js, made of the grammar and of what names what."""
+"""The words that the page's editor completes: app/dataplaneapi/features/page/ui/words.js, made of the grammar and of what names what."""
 
 import json
 from collections import defaultdict

@@ -30,7 +30,7 @@ MODELS = ROOT / "native" / "haproxy_native" / "models"
 OBJECTS = ROOT / "native" / "haproxy_native" / "objects"
 DOCS = ROOT / "docs"
 CLIENT = ROOT / "app" / "dataplaneapi" / "ctl"
-PAGE = ROOT / "app" / "dataplaneapi" / "ui"
+PAGE = ROOT / "app" / "dataplaneapi" / "features" / "page" / "ui"
 COMMAND = "make generate"
 
 

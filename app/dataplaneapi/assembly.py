@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from dataplaneapi.acme_agent import acme
+from dataplaneapi.api import probes
 from dataplaneapi.api.application import Application
 from dataplaneapi.api.call_store import CallStore
 from dataplaneapi.api.idempotency import Idempotency
@@ -22,7 +23,7 @@ from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide, object_places
 from dataplaneapi.feature_list import installed
-from dataplaneapi.handlers import docs, ui
+from dataplaneapi.handlers import docs
 from dataplaneapi.handlers.sidecar.operations import as_dict
 from dataplaneapi.open_engine import open_engine
 from dataplaneapi.settings.audit import read_audit
@@ -134,12 +135,11 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         returning=Returning(history, engine, {SPOE: spoe}),
         write_options=[Wait()],
     )
+    services.public += [partial(probes.answer, services), docs.page]
     for made in installed():
         services.features[made] = made(services)
     _listen(services)
-    return Application(
-        services, lambda exchange: docs.page(exchange) or ui.page(exchange, is_on=not services.settings.disable_ui), lifespan
-    )
+    return Application(services, lifespan)
 
 
 @cache

@@ -24,6 +24,8 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("routing_tests", "RoutingTestsFeature"),
     ("lint", "LintFeature"),
     ("references", "ReferencesFeature"),
+    ("page", "PageFeature"),
+    ("metrics", "MetricsFeature"),
 )
 
 

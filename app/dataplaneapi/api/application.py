@@ -15,15 +15,15 @@ from dataplaneapi.api.errors import ApiError, error_response, response_to
 from dataplaneapi.api.response_cache import KeptReplies, ResponseCache
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.api.stack import Page, RouteOfExchange, Stack
+from dataplaneapi.api.stack import RouteOfExchange, Stack
 from dataplaneapi.version import VERSION
 from haproxy_native.errors import NativeError
 
 
 class Application(FastAPI):
-    """Serves the operations of `services.index` to users, probes and what `page` returns to everyone."""
+    """Serves the operations of `services.index` to users, and what is public to everyone."""
 
-    def __init__(self, services: Services, page: Page, lifespan: "Lifespan[Application] | None" = None) -> None:
+    def __init__(self, services: Services, lifespan: "Lifespan[Application] | None" = None) -> None:
         super().__init__(
             title=services.bundle["info"]["title"],
             version=VERSION,
@@ -37,7 +37,7 @@ class Application(FastAPI):
         )
         self.services, self.kept, self.responses = services, KeptReplies(services), ResponseCache()
         self.reply = self.kept.reply
-        self.add_middleware(Stack, services=services, page=page, kept=self.kept, cache=self.responses)
+        self.add_middleware(Stack, services=services, kept=self.kept, cache=self.responses)
         self.router.routes[:] = [RouteOfExchange()]
 
     def openapi(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a supervisor asks without credentials: is the process alive, can it do its work, and its counters.
+"""What a supervisor asks without credentials: is the process alive, and can it do its work.
 
 `/livez` says that requests are answered. `/readyz` is 503 when no change could be made, or none would reach HAProxy, and names the
 reason of each part; where nothing is to be changed, what only changes need does not count.
@@ -6,10 +6,11 @@ reason of each part; where nothing is to be changed, what only changes need does
 
 import asyncio
 import os
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from dataplaneapi.api import metrics
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import TEXT, Response, json_response
 from dataplaneapi.host import mounts
 from haproxy_native.errors import READ_ONLY, RuntimeFailure, Unreadable
@@ -23,12 +24,14 @@ _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
 
-async def answer(services: "Services", path: str) -> Response:
-    """Answers one of `PROBE_PATHS`."""
-    if path == "/livez":
+def answer(services: "Services", exchange: Exchange) -> Response | Awaitable[Response] | None:
+    """Answers a probe."""
+    if exchange.path == "/livez":
         return Response(200, b"ok\n", TEXT)
-    if path == "/metrics":
-        return Response(200, await metrics.exposition(services), metrics.CONTENT_TYPE)
+    return _readiness(services) if exchange.path == "/readyz" else None
+
+
+async def _readiness(services: "Services") -> Response:
     parts = {"configuration": await _configuration(services), "runtime": await _runtime(services), "reload": _reload(services)}
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}

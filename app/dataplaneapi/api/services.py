@@ -5,8 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.idempotency import Idempotency
 from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.responses import Response
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
@@ -61,6 +63,8 @@ class Services:
     roles: Roles | None = None
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
+    # What answers a request without credentials, or returns None.
+    public: list[Callable[[Exchange], Response | Awaitable[Response] | None]] = field(default_factory=list)
     # Each `api.feature.Feature` that is there, and what they have joined: what keeps something of objects by their names, or uses them by
     # these; each `api.feature.WriteOption`, the outermost first.
     features: dict[type[Any], Any] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dataplaneapi.api import asked, cors, probes
+from dataplaneapi.api import asked, cors
 from dataplaneapi.api.access import answer_within_rights, require_role
 from dataplaneapi.api.authenticate import Authenticate, Shares
 from dataplaneapi.api.call import Call
@@ -34,7 +34,6 @@ from dataplaneapi.api.response_cache import KeptReplies, ResponseCache, cached
 from dataplaneapi.api.responses import RESPONSE, Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import write_options
-from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.server.connection import EXCHANGE
 from haproxy_native.abandonment import abandonable
 from haproxy_native.disk.aside import drafts_aside
@@ -42,8 +41,6 @@ from haproxy_native.errors import READ_ONLY, Forbidden, NativeError
 from haproxy_native.shares import Caller
 
 logger = logging.getLogger(__name__)
-# Returns the public page at a path, or None.
-Page = Callable[[Exchange], Response | None]
 Result = TypeVar("Result")
 
 
@@ -53,7 +50,7 @@ class CallLayer(Protocol):
     async def __call__(self, call: Call, next: Handler) -> Response: ...
 
 
-def around_fastapi(services: Services, page: Page, kept: KeptReplies, cache: ResponseCache) -> Sequence[Layer]:
+def around_fastapi(services: Services, kept: KeptReplies, cache: ResponseCache) -> Sequence[Layer]:
     """Return the layers of a request, outermost first."""
     return (
         kept,
@@ -61,7 +58,7 @@ def around_fastapi(services: Services, page: Page, kept: KeptReplies, cache: Res
         errors,
         certificate,
         partial(cors.other_sites, services),
-        partial(public, services, page),
+        partial(public, services),
         Authenticate(services),
         Shares(),
         partial(cached, services, cache),
@@ -85,10 +82,10 @@ AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
 class Stack:
     """The layers of a request, as the one middleware of FastAPI."""
 
-    def __init__(self, app: ASGIApp, services: Services, page: Page, kept: KeptReplies, cache: ResponseCache) -> None:
+    def __init__(self, app: ASGIApp, services: Services, kept: KeptReplies, cache: ResponseCache) -> None:
         self._app, self._services, self._kept = app, services, kept
         self._serve: Next = self._in_fastapi
-        for layer in reversed(around_fastapi(services, page, kept, cache)):
+        for layer in reversed(around_fastapi(services, kept, cache)):
             self._serve = partial(layer, next=self._serve)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,11 +134,12 @@ async def certificate(exchange: Exchange, next: Next) -> Response:
     return error_response(403, refused) if refused else await next(exchange)
 
 
-async def public(services: Services, page: Page, exchange: Exchange, next: Next) -> Response:
+async def public(services: Services, exchange: Exchange, next: Next) -> Response:
     """Answer what needs no credentials: probes and public pages."""
-    if exchange.path in PROBE_PATHS:
-        return await probes.answer(services, exchange.path)
-    return page(exchange) or await next(exchange)
+    for answer in services.public:
+        if found := answer(exchange):
+            return found if isinstance(found, Response) else await found
+    return await next(exchange)
 
 
 class Route:

@@ -10,7 +10,7 @@ from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import CACHE_CONTROL, LOCATION, Header, HeaderName, Response, empty
 from dataplaneapi.api.router import ALLOW
 
-PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent.parent / "ui"
+PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent / "ui"
 TYPES = {
     ".html": b"text/html; charset=utf-8",
     ".js": b"text/javascript; charset=utf-8",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.services import Services
 from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.telemetry.counters import SECONDS, Durations
 from dataplaneapi.version import VERSION
@@ -22,13 +23,11 @@ from haproxy_native.storage import certificate
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from dataplaneapi.api.services import Services
-
 MISSING = f"the metrics need the package prometheus-client: {EXTRAS['metrics'].remedy}"
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-async def exposition(services: "Services") -> bytes:
+async def exposition(services: Services) -> bytes:
     """Raises ApiError where the package is missing."""
     try:
         from prometheus_client import CollectorRegistry, generate_latest
@@ -49,7 +48,7 @@ class _Collected:
         return self._families
 
 
-def _counted(services: "Services") -> Iterator["Metric"]:
+def _counted(services: Services) -> Iterator["Metric"]:
     tally = services.tally
     yield _counter("requests", "Requests answered, by operation of the document and status.", ["operation", "code"], tally.requests)
     yield _histogram("request_duration_seconds", "Time from a request's head to the end of its answer.", "operation", tally.latency)
@@ -67,7 +66,7 @@ def _counted(services: "Services") -> Iterator["Metric"]:
     yield _counter("live_commands", "Runtime commands of commits that HAProxy took.", ["kind"], tally.live_commands)
 
 
-def _standing(services: "Services", up: bool) -> Iterator["Metric"]:
+def _standing(services: Services, up: bool) -> Iterator["Metric"]:
     engine = services.engine
     yield _gauge("configuration_version", "Version of the configuration.", engine.version())
     yield _gauge("open_transactions", "Transactions in progress.", len(engine.transactions("in_progress", author=NOBODY)))
@@ -78,7 +77,7 @@ def _standing(services: "Services", up: bool) -> Iterator["Metric"]:
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
 
 
-def _sources(services: "Services") -> "Metric":
+def _sources(services: Services) -> "Metric":
     """Returns the metric of the sources that have been polled; none if the definitions cannot be read."""
     from prometheus_client.core import GaugeMetricFamily
 
@@ -92,7 +91,7 @@ def _sources(services: "Services") -> "Metric":
     return family
 
 
-def _expiries(services: "Services") -> "Metric":
+def _expiries(services: Services) -> "Metric":
     """A file that goes away or breaks while it is looked at is left out."""
     from prometheus_client.core import GaugeMetricFamily
 
@@ -111,7 +110,7 @@ def _expiry(path: Path, written: int, size: int) -> float:
     return certificate.read(path.read_bytes()).expires.timestamp()
 
 
-async def _is_up(services: "Services") -> bool:
+async def _is_up(services: Services) -> bool:
     try:
         await services.engine.runtime.worker()
     except RuntimeFailure:

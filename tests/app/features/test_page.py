@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.handlers import ui
+from dataplaneapi.features.page import files as ui
 from tests.app.client import Client
 
 
@@ -56,7 +56,7 @@ def test_compressed_and_kept(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["none.js", "../handlers/ui.py", "..%2Fassembly.py", "vendor", "vendor/LICENSES.txt", "vendor/vendor.json", "a%00.js"]
+    "name", ["none.js", "../files.py", "..%2Fassembly.py", "vendor", "vendor/LICENSES.txt", "vendor/vendor.json", "a%00.js"]
 )
 def test_no_other_file_is_served(client: Client, name: str) -> None:
     got = client.get(f"/ui/{name}", auth=None)
