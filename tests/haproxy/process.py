@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from haproxy_native.runtime.runtime_exchange import NO_PROCESS
+from haproxy_native.runtime.socket import NO_PROCESS
 from tests.haproxy import binaries
 
 PR_SET_PDEATHSIG = 1

@@ -3,7 +3,7 @@
     async with asking(call) as runtime:
         await runtime.ask("...")
 
-A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; its class is that of `haproxy_native.runtime.refusals`, and `errors`
+A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; its class is that of `haproxy_native.runtime.responses`, and `errors`
 in this package has its status. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
 """
 
@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataplaneapi.api.call import Call
 from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.runtime_exchange import Sink
+from haproxy_native.runtime.socket import Sink
 
 SECONDS = 1.8
 _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}

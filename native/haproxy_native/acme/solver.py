@@ -12,7 +12,7 @@ from haproxy_native.acme.zones import Unresolved, Zones, last_labels
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
 
 log = logging.getLogger(__name__)
 READY = "challenge(s) ready!"

@@ -12,8 +12,7 @@ from typing import Any
 
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.schema import Schema, Schemas
-from haproxy_native.runtime import values
-from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.argument import argument, ip_literal, number
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import Limit, Shows
 from haproxy_native.text.words import unquoted
@@ -197,9 +196,9 @@ def _checked(kind: str | None, word: str) -> str | int:
     if kind is None:
         return word
     if kind in (IP, BRACKETED):
-        return str(values.ip(word, bracketed=kind == BRACKETED))
+        return str(ip_literal(word, bracketed=kind == BRACKETED))
     least, _, most = kind.partition("..")
-    return values.number(word, int(least), int(most))
+    return number(word, int(least), int(most))
 
 
 def plain(value: Any) -> str:
@@ -232,5 +231,5 @@ def _as_shown(value: Any) -> object:
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
     """Return the IP address that a word is, if any."""
     with suppress(BadValue):
-        return values.ip(text)
+        return ip_literal(text)
     return None

@@ -13,7 +13,7 @@ from haproxy_native.runtime import replacement
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
 
 LIST_HEAD = r"# id"
 PATTERNS_HEAD = r"0x[0-9a-f]+ "

@@ -1,6 +1,8 @@
-"""Escapes a word of a runtime command, so that HAProxy reads it as exactly one (HAProxy Management Guide, section 9.3)."""
+"""Words of a runtime command, as HAProxy reads them, and only where it reads them as it reads a file."""
 
 import re
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from haproxy_native.errors import BadValue
 
@@ -10,8 +12,40 @@ _FORBIDDEN = re.compile(r"[\n\r\0]")
 
 
 def argument(text: str | int) -> str:
-    """Raises BadValue for what no escape can carry: a line break, NUL, nothing at all."""
+    """Return a word as HAProxy reads it as exactly one (HAProxy Management Guide, section 9.3).
+
+    Raises BadValue for what no escape can carry: a line break, NUL, nothing at all.
+    """
     word = str(text)
     if not word or _FORBIDDEN.search(word):
         raise BadValue(f"cannot be an argument of a runtime command: {word!r}")
     return _SPECIAL.sub(r"\\\g<0>", word)
+
+
+# The socket is no referee of values: there HAProxy takes the port 65536 for 0 and `80x` for 80, lets -1 wrap, and halves a weight on `50%`,
+# while a file means 50 by that. So a value goes to the socket only in a form that both read alike.
+MOST = 2**31 - 1
+_NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
+
+
+def number(value: int | str, least: int, most: int) -> int:
+    """Digits only, within the bounds; raises BadValue."""
+    text = str(value)
+    if isinstance(value, bool) or not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
+        raise BadValue(f"{value} is outside {least}..{most}")
+    return int(text)
+
+
+def ip_literal(text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Address:
+    """Return the address that a word is: a decimal dotted quad, or an IPv6 literal with or without brackets.
+
+    With `bracketed` an IPv6 literal needs its brackets, because the file reads what follows its last colon as a port. Raises BadValue for
+    anything else, which HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports, prefixes, scopes, paths.
+    """
+    literal = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    with suppress(ValueError):
+        address = ip_address(literal)
+        has_fitting_brackets = literal == text if address.version == 4 else literal != text or not bracketed
+        if has_fitting_brackets and "%" not in literal:
+            return address
+    raise BadValue(f"{text!r} is not an IP address; HAProxy resolves names only when it loads its configuration")

@@ -11,7 +11,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import POLL, Command
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
 from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs
 
 # How many seconds the sessions of a backend that is to be deleted have to end.

@@ -16,16 +16,13 @@ from typing import TypeVar
 
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
-from haproxy_native.runtime import address
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, server_keywords
-from haproxy_native.runtime.gate import Gate
 from haproxy_native.runtime.master import Master
-from haproxy_native.runtime.refusals import DENIED, DENIED_TO_USERS, denied, refused
-from haproxy_native.runtime.runtime_exchange import Sink
+from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denied, refused
 from haproxy_native.runtime.server_state import ServerState, server_states
-from haproxy_native.runtime.socket import READING, RequestTooLong, Socket
+from haproxy_native.runtime.socket import READING, Gate, RequestTooLong, Sink, Socket, parse_address
 
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
@@ -123,7 +120,7 @@ class Runtime:
     def last_opened(self) -> float:
         """Unix time when HAProxy last opened one of its sockets, whether it runs still or not; 0 where none is there."""
         opened = [0.0]
-        for place in map(address.parse, filter(None, (self._master, *self._stats))):
+        for place in map(parse_address, filter(None, (self._master, *self._stats))):
             with suppress(OSError, ValueError):
                 opened.append(Path(place.path).lstat().st_mtime if place and place.path else 0.0)
         return max(opened)
@@ -329,5 +326,5 @@ def _worker(facts: dict[str, str]) -> Worker:
 
 
 def _is_unix(text: str) -> bool:
-    place = address.parse(text)
+    place = parse_address(text)
     return place is not None and place.path is not None

@@ -12,11 +12,9 @@ from typing import ClassVar, Protocol
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime import values
-from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
-from haproxy_native.runtime.refusals import refused
-from haproxy_native.runtime.values import MOST, number
+from haproxy_native.runtime.responses import refused
 from haproxy_native.runtime.verification import BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
 
 STATES = ("ready", "drain", "maint")
@@ -92,7 +90,7 @@ def weight(backend: str, server: str, value: int) -> Command:
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
     """IPv4 or IPv6 only; without a port the server keeps its own."""
-    literal = values.ip(ip)
+    literal = ip_literal(ip)
     if port is None:
         return _set("set server {} addr {}", backend, server, str(literal), address=literal)
     return _set("set server {} addr {} port {}", backend, server, str(literal), number(port, 0, 65535), address=literal, port=port)
@@ -126,7 +124,7 @@ def agent_address(backend: str, server: str, ip: str) -> Command:
 
     HAProxy would resolve a name while all traffic waits, so only IP addresses are sent.
     """
-    literal = values.ip(ip)
+    literal = ip_literal(ip)
     return _set("set server {} agent-addr {}", backend, server, str(literal), agent_addr=literal)
 
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from haproxy_native.errors import BadValue
 from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime import ssl_answers
+from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import refused
-from haproxy_native.runtime.ssl_answers import CrtListRow
+from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.ssl_files import CrtListRow
 
 _ADDED = re.compile(r"^Success!\s*\Z", re.MULTILINE)
 _DELETED = re.compile(r"^Entry .* deleted in crtlist ", re.MULTILINE)
@@ -20,12 +20,12 @@ _UNFIT = re.compile(r"[\r\n\0]")
 
 
 async def names(runtime: Runtime) -> list[str]:
-    return ssl_answers.lists(await runtime.send("show ssl crt-list"))
+    return ssl_files.lists(await runtime.send("show ssl crt-list"))
 
 
 async def entries(runtime: Runtime, name: str) -> list[CrtListRow]:
     """Returns the entries in their order. Raises RuntimeRefused."""
-    return ssl_answers.entries(await runtime.read(f"show ssl crt-list -n {argument(name)}", "# "))
+    return ssl_files.entries(await runtime.read(f"show ssl crt-list -n {argument(name)}", "# "))
 
 
 async def add(runtime: Runtime, name: str, file: str, options: str = "", filters: Sequence[str] = ()) -> None:

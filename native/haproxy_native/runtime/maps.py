@@ -3,17 +3,105 @@
 A whole map is replaced through a second version of it, which HAProxy puts in the place of the first at once.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import repeat
+from operator import contains
 from typing import NamedTuple
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import replacement
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
+
+# What stands before an entry is its place in memory, which is another one after each reload.
+_PLACE = re.compile(rb"^0x[0-9a-f]+ ", re.MULTILINE)
+
+
+class EntriesDigest:
+    """Takes the answer to `show map <name>` or `show acl <name>` as it comes; `value` is the digest of all entries in their order."""
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        self._hash, self._rest = hashlib.sha256(), b""
+
+    def take(self, data: bytes) -> None:
+        whole, sign, rest = data.rpartition(b"\n")
+        if not sign:
+            self._rest += data
+            return
+        if entries := _PLACE.sub(b"", self._rest + whole).strip(b"\n"):
+            self._hash.update(entries + b"\n")
+        self._rest = rest
+
+    @property
+    def value(self) -> str:
+        return self._hash.hexdigest()[:16]
+
+
+# Bytes that stand in JSON as they are.
+_PLAIN = bytes(set(range(32, 128)) - set(b'"\\'))
+_ID, _KEY, _VALUE, _END = b'{"id":"', b'","key":"', b'","value":"', b'"},'
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class MapDump:
+    """Takes the answer to `show map <name>` as it comes; `body` is the JSON array of all entries.
+
+    An entry is `<reference> <key> <value>`; keys hold no blank, values may. It is converted in pieces: a map may have a million entries.
+    """
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        self._pieces: list[bytes] = []
+        self._rest = b""
+
+    def take(self, data: bytes) -> None:
+        whole, sign, rest = data.rpartition(b"\n")
+        if not sign:
+            self._rest += data
+            return
+        lines, self._rest = (self._rest + whole).strip(b"\n"), rest
+        if lines:
+            self._pieces.append(_at_once(lines) or b"".join(_one_by_one(lines)))
+
+    @property
+    def body(self) -> bytes:
+        last = [piece.removesuffix(b",") for piece in self._pieces[-1:]]
+        return b"".join([b"[", *self._pieces[:-1], *last, b"]\n"])
+
+
+def _at_once(lines: bytes) -> bytes:
+    """Nothing where an entry is more than three words of which JSON escapes no sign."""
+    count = lines.count(b"\n") + 1
+    if len(lines.translate(None, _PLAIN)) != count - 1 or lines.count(b" ") != 2 * count:
+        return b""
+    words = lines.split(b" ")
+    # A line's end is in the word that holds a value and the next reference, and in no other.
+    if not lines.startswith(b"0x") or lines.count(b"\n0x") != count - 1 or not all(map(contains, words[2:-1:2], repeat(b"\n"))):
+        return b""
+    woven = [_KEY] * (4 * count + 1)
+    woven[::2] = words
+    woven[3::4] = [_VALUE] * count
+    return b"".join([_ID, b"".join(woven).replace(b"\n", _END + _ID), _END])
+
+
+def _one_by_one(lines: bytes) -> Iterator[bytes]:
+    for line in lines.decode("utf-8", "surrogateescape").split("\n"):
+        if line.startswith("0x"):
+            reference, key, value = (*line.split(" ", 2), "", "")[:3]
+            entry = f'{{"id":{_quoted(reference)},"key":{_quoted(key)},"value":{_quoted(value)}}},'
+            yield entry.encode("utf-8", "backslashreplace")
+
 
 # What goes into one payload, in bytes: every socket of every version takes it.
 CHUNK = 8_000

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime.refusals import DENIED, denied
-from haproxy_native.runtime.responses import Processes
+from haproxy_native.runtime.responses import DENIED, Processes, denied
 from haproxy_native.runtime.socket import Socket
 
 POLL = 0.02

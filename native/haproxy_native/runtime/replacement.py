@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from haproxy_native.errors import RuntimeAbsent, RuntimeConflict, RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
 
 # The beginning of the two refusals of a version that this worker has not prepared, or has committed already: "in the future" and
 # "out of range" (pattern.c).

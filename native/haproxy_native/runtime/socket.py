@@ -11,15 +11,170 @@ import os
 import pwd
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, Protocol, TypeVar, cast
 
 from haproxy_native.beside import beside_if
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
-from haproxy_native.runtime import address as addresses
-from haproxy_native.runtime.address import Address
-from haproxy_native.runtime.gate import Gate
-from haproxy_native.runtime.runtime_exchange import NO_PROCESS, RuntimeExchange, Sink
+
+_TCP = re.compile(r"(?:ipv4@|ipv6@|tcp@|tcp4@|tcp6@)?(?:\[(?P<bracketed>[^\]]*)\]|(?P<host>.*)):(?P<port>\d+)")
+# `stats socket` takes an address to listen on; this is where to connect to then.
+_ANY = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a Runtime API socket listens: either `path` (an abstract name begins with NUL) or `host` and `port`."""
+
+    text: str
+    path: str | None = None
+    host: str = ""
+    port: int = 0
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_address(text: str) -> Address | None:
+    """Return an address as the configuration and the settings write it (HAProxy Management Guide, section 9.3).
+
+    A Unix path (bare or behind `unix@`), an abstract name behind `abns@`, or a TCP address. None if it cannot be connected to: an inherited
+    descriptor, a variable that only HAProxy resolves.
+    """
+    kind, sign, rest = text.partition("@")
+    if sign and kind == "abns":
+        return Address(text, "\0" + rest)
+    if sign and kind == "unix":
+        return Address(text, rest)
+    if "$" in text or (sign and kind in ("fd", "sockpair")):
+        return None
+    match = _TCP.fullmatch(text)
+    if match and "/" not in text:
+        host = match["bracketed"] if match["bracketed"] is not None else match["host"]
+        return Address(text, host=_ANY.get(host, host), port=int(match["port"]))
+    return None if sign else Address(text, text)
+
+
+_DUMP = re.compile(r"show (?:servers|backend|errors)\b")
+_DELETION = re.compile(r"del (?:server|backend)\b")
+Result = TypeVar("Result")
+
+
+class Gate:
+    """A gate for all connections to one worker. Dumps pass together, a deletion alone; a waiting deletion is next.
+
+    HAProxy up to 3.4 may crash when a server or a backend is deleted while a dump walks over them, and when a dump is cut short. Both are
+    fixed in 3.5; whether an older patch release has the fixes cannot be asked.
+    """
+
+    def __init__(self) -> None:
+        self._deletes = False
+        self._dumps: set[asyncio.Task[Any]] = set()
+        self._changed = asyncio.Event()
+
+    async def passed(self, commands: Sequence[str], work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """The result of a request of these commands. A dump goes on to its end when the caller is cancelled or out of time."""
+        if any(map(_DELETION.match, commands)):
+            async with self._alone():
+                return await work()
+        if not any(map(_DUMP.match, commands)):
+            return await work()
+        await self._until(lambda: not self._deletes)
+        task = asyncio.create_task(work())
+        self._dumps.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        await self._until(lambda: not self._deletes)
+        self._deletes = True
+        try:
+            await self._until(lambda: not self._dumps)
+            yield
+        finally:
+            self._deletes = False
+            self._changed.set()
+
+    async def _until(self, is_free: Callable[[], bool]) -> None:
+        while not is_free():
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._dumps.discard(task)
+        self._changed.set()
+        # Looked at, whether or not the caller still waits.
+        task.cancelled() or task.exception()
+
+
+# What is kept of an answer that a sink takes in pieces: enough to recognise a refusal.
+BEGINNING = 2000
+# The whole answer of a master without such a process; it waits for the client to close the connection.
+NO_PROCESS = re.compile(rb"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
+
+
+class Sink(Protocol):
+    """Takes an answer piece by piece while it comes; `start` for every attempt."""
+
+    def start(self) -> None: ...
+
+    def take(self, data: bytes) -> None: ...
+
+
+class RuntimeExchange(asyncio.Protocol):
+    """Sends one request and collects what comes back; `closed` is done when nothing more can come.
+
+    Half-closed when the answer begins, since some masters (2.6, 3.0) else forget now and then to close after a long one. Not before: of
+    a connection that is half-closed when it refuses a process, a master (2.8 to 3.4) forgets about every twentieth for good, and it takes
+    only ten. With a sink only the beginning and the last two bytes of the answer are kept.
+    """
+
+    def __init__(self, request: bytes, *, half_close: bool, sink: Sink | None = None) -> None:
+        self._request, self._half_close, self._taker = request, half_close, sink
+        self.parts: list[bytes] = []
+        self.error: Exception | None = None
+        self.closed = asyncio.get_running_loop().create_future()
+        if sink:
+            sink.start()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports are none of asyncio's.
+        self._transport = cast(asyncio.WriteTransport, transport)
+        self._transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._half_close:
+            self._half_close = False
+            if NO_PROCESS.match(data):
+                self.parts.append(data)
+                return self._end(None)
+            self._transport.write_eof()
+        if self._taker is None:
+            self.parts.append(data)
+            return
+        self.parts = [self.parts[0] if self.parts else data[:BEGINNING], (b"".join(self.parts[1:]) + data)[-2:]]
+        try:
+            self._taker.take(data)
+        except Exception as error:  # noqa: BLE001 - raised to those who wait
+            self._end(error)
+            self._transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.error = error
+        self._end(None)
+
+    def _end(self, error: Exception | None) -> None:
+        if self.closed.done():
+            return
+        if error:
+            self.closed.set_exception(error)
+        else:
+            self.closed.set_result(None)
+
 
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -155,7 +310,7 @@ class Socket:
         return b"".join(exchange.parts), exchange.error
 
     async def _connect(self, protocol: Callable[[], RuntimeExchange]) -> tuple[asyncio.Transport, RuntimeExchange]:
-        place = addresses.parse(self.address)
+        place = parse_address(self.address)
         if place is None:
             raise RuntimeAbsent(f"{self.address}: no address to connect to")
         loop = asyncio.get_running_loop()
@@ -201,7 +356,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _reason(error: OSError, address: str) -> str:
-    place = addresses.parse(address)
+    place = parse_address(address)
     if isinstance(error, FileNotFoundError):
         return "no such file"
     if isinstance(error, ConnectionRefusedError):

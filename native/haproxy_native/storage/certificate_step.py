@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haproxy_native.errors import BadRequest, NotLive, RuntimeConflict, RuntimeRefused
-from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
+from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import certificate
@@ -141,6 +141,6 @@ async def prove(runtime: Runtime, name: str, pem: str) -> None:
         wanted = certificate.read(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
         raise NotLive(error.detail) from error
-    shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+    shown = ssl_files.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
     if not wanted.is_shown(shown):
         raise NotLive(f"HAProxy still shows another certificate for {name}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haproxy_native.errors import NotLive, RuntimeAbsent, RuntimeFailure, RuntimeRefused
-from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
+from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import crt_list
@@ -66,7 +66,7 @@ class CrtListStep:
 
     async def _load(self, runtime: Runtime, file: str) -> None:
         """The certificate of an entry has to be in memory first."""
-        if file in ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES)):
+        if file in ssl_files.names(await ssl_files.show(runtime, CERTIFICATES)):
             return
         if not file.startswith("/"):
             raise NotLive(f"where {file} is to be found is known to HAProxy only")
@@ -75,7 +75,7 @@ class CrtListStep:
             raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")
         await ssl_files.create(runtime, CERTIFICATES, file, pem)
 
-    async def _delete(self, runtime: Runtime, gone: Sequence[ssl_answers.CrtListRow]) -> None:
+    async def _delete(self, runtime: Runtime, gone: Sequence[ssl_files.CrtListRow]) -> None:
         try:
             for row in gone:
                 await crt_lists.delete(runtime, self.name, row.file, row.line)

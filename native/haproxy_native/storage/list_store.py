@@ -12,8 +12,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.commands import Step
-from haproxy_native.runtime.entries_digest import EntriesDigest
-from haproxy_native.runtime.maps import ENTRIES_HEAD
+from haproxy_native.runtime.maps import ENTRIES_HEAD, EntriesDigest
 from haproxy_native.storage.plans import by_reload, loaded_anew
 from haproxy_native.storage.store import Store
 

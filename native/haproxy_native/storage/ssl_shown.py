@@ -11,7 +11,7 @@ from contextlib import suppress
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, RuntimeRefused
-from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
+from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CA_FILES, Kind
 from haproxy_native.storage import certificate, crt_list
@@ -40,7 +40,7 @@ async def _names(runtime: Runtime, kind: Kind | str) -> list[str]:
         if isinstance(kind, str):
             return await crt_lists.names(runtime)
         shown = await ssl_files.show(runtime, kind)
-        return [row["storage_name"] for row in ssl_answers.ca_files(shown)] if kind is CA_FILES else ssl_answers.names(shown)
+        return [row["storage_name"] for row in ssl_files.ca_files(shown)] if kind is CA_FILES else ssl_files.names(shown)
     return []
 
 
@@ -57,8 +57,8 @@ async def of_process(runtime: Runtime, kind: Kind | str, name: str) -> str | Non
 
 def _mark_shown(kind: Kind, shown: str) -> str:
     if kind is CA_FILES:
-        return _mark(sorted({" ".join(each) for each in ssl_answers.authorities(shown)}))
-    return _mark(sorted(map(_list, ssl_answers.revocations(shown))))
+        return _mark(sorted({" ".join(each) for each in ssl_files.authorities(shown)}))
+    return _mark(sorted(map(_list, ssl_files.revocations(shown))))
 
 
 def of_file(kind: Kind | str, data: bytes) -> str | None:

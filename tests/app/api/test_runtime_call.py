@@ -10,7 +10,7 @@ from dataplaneapi.api.errors import status_of
 from dataplaneapi.api.runtime_call import asking, read_long, worded
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import RuntimeAbsent
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
 from haproxy_native.runtime.statistics import Counters
 from tests.app.client import Client, settings
 from tests.haproxy.listening import serving

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.runtime.address import parse
+from haproxy_native.runtime.socket import parse_address
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ from haproxy_native.runtime.address import parse
     ],
 )
 def test_addresses(text: str, path: str | None, host: str, port: int) -> None:
-    place = parse(text)
+    place = parse_address(text)
     assert place and (place.path, place.host, place.port) == (path, host, port)
     assert str(place) == text
 
 
 @pytest.mark.parametrize("text", ["fd@3", "sockpair@3", '"${SOCKET}"', "ipv4@127.0.0.1", "quic4@nowhere"])
 def test_what_nobody_can_connect_to(text: str) -> None:
-    assert parse(text) is None
+    assert parse_address(text) is None

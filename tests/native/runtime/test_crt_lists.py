@@ -8,8 +8,7 @@ import pytest
 from haproxy_native.errors import RuntimeRefused
 from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.ssl_answers import CrtListRow
-from haproxy_native.runtime.ssl_files import CERTIFICATES
+from haproxy_native.runtime.ssl_files import CERTIFICATES, CrtListRow
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site

@@ -12,7 +12,7 @@ import pytest
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.gate import Gate
+from haproxy_native.runtime.socket import Gate
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from haproxy_native.runtime.map_dump import MapDump
+from haproxy_native.runtime.maps import MapDump
 
 ENTRIES = [
     ("0x1", "plain", "value"),

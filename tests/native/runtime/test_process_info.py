@@ -1,6 +1,6 @@
 """`show info` under the API's names."""
 
-from haproxy_native.runtime.process_info import process_info
+from haproxy_native.runtime.responses import process_info
 
 KNOWN = frozenset(["release_date", "version", "node", "uptime", "max_conn", "ulimit_n", "pool_alloc_mb", "curr_ssl_conns", "unstoppable"])
 

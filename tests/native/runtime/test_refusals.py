@@ -7,8 +7,7 @@ import pytest
 
 from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import denied, refused
-from haproxy_native.runtime.responses import UNKNOWN, first_words
+from haproxy_native.runtime.responses import UNKNOWN, denied, first_words, refused
 from haproxy_native.runtime.socket import Socket
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.runtime.runtime_exchange import BEGINNING, RuntimeExchange
+from haproxy_native.runtime.socket import BEGINNING, RuntimeExchange
 
 
 @pytest.mark.parametrize("half_close", [True, False])

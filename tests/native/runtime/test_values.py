@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.runtime.values import MOST, ip, number
+from haproxy_native.runtime.argument import MOST, ip_literal, number
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_what_is_no_number_for_both(value: int | str) -> None:
 
 @pytest.mark.parametrize("text", ["192.0.2.1", "::1", "[::1]", "0.0.0.0", "224.0.0.1"])
 def test_addresses(text: str) -> None:
-    assert str(ip(text)) == text.strip("[]")
+    assert str(ip_literal(text)) == text.strip("[]")
 
 
 NO_ADDRESSES = """
@@ -35,10 +35,10 @@ localhost a.example. /sock unix@/sock abns@x ${ADDRESS}
 @pytest.mark.parametrize("text", ["", " 192.0.2.1", "192.0.2.1\n", "\u0661.0.0.1", *NO_ADDRESSES])
 def test_what_is_no_address(text: str) -> None:
     with pytest.raises(BadValue, match="is not an IP address"):
-        ip(text)
+        ip_literal(text)
 
 
 @pytest.mark.parametrize(("text", "is_one"), [("192.0.2.1", True), ("[::1]", True), ("::1", False), ("::1:5", False)])
 def test_where_the_file_takes_what_follows_the_last_colon_for_a_port(text: str, is_one: bool) -> None:
     with nullcontext() if is_one else pytest.raises(BadValue):
-        ip(text, bracketed=True)
+        ip_literal(text, bracketed=True)

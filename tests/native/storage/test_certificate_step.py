@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.errors import NotLive
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.refusals import refused
+from haproxy_native.runtime.responses import refused
 from haproxy_native.storage.certificate_step import CertificateSeen, CertificateStep, key_beside, needs_reload, served_text
 from tests.tls.pems import made
 

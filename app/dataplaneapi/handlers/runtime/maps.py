@@ -15,8 +15,7 @@ from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.map_dump import MapDump
-from haproxy_native.runtime.maps import Map, MapEntry
+from haproxy_native.runtime.maps import Map, MapDump, MapEntry
 from haproxy_native.storage.live_maps import LiveMap, found
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap

@@ -16,7 +16,7 @@ from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused, Runt
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.process_info import process_info
+from haproxy_native.runtime.responses import process_info
 from haproxy_native.runtime.statistics import HEAD, Counters
 
 _BITS = {"frontend": 1, "backend": 2, "server": 4}

@@ -9,9 +9,9 @@ import re
 from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 
-from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.socket import parse_address
 
 log = logging.getLogger(__name__)
 CONNECTING = 3.0
@@ -20,7 +20,7 @@ LONGEST_LINE = 1 << 16
 
 async def lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
     """Yields the lines of a ring, from now on, until the worker closes it. Raises OSError if there is no connection."""
-    places = [place for place_ in runtime.stats_places if (place := addresses.parse(place_)) and place.path]
+    places = [place for place_ in runtime.stats_places if (place := parse_address(place_)) and place.path]
     if places:
         path, prefix = str(places[0].path), ""
     elif runtime.configured_master and runtime.capabilities.relays:
