@@ -18,8 +18,7 @@ from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.storage import names
-from haproxy_native.storage.store import Store
-from haproxy_native.storage.upload import Upload
+from haproxy_native.storage.store import Store, Upload
 
 CONFIGURATION = "configuration"
 

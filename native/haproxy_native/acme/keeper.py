@@ -23,8 +23,8 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import certificate
-from haproxy_native.storage.certificate_step import CertificateSeen
 from haproxy_native.storage.certificate_store import CertificateStore
+from haproxy_native.storage.tls_steps import CertificateSeen
 
 log = logging.getLogger(__name__)
 AUTHOR = Author("acme")

@@ -15,7 +15,7 @@ from haproxy_native.references.lookups import LIST, Entry
 from haproxy_native.references.pattern import NAME
 from haproxy_native.storage import names, split_file
 from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
-from haproxy_native.storage.list_references import listed
+from haproxy_native.storage.crt_list import listed
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 

@@ -17,10 +17,10 @@ from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from haproxy_native.storage import certificate, ssl_shown
 from haproxy_native.storage.certificate import CertificateFile
-from haproxy_native.storage.certificate_step import CertificateStep, key_beside
-from haproxy_native.storage.list_references import listed
+from haproxy_native.storage.crt_list import listed
 from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan
 from haproxy_native.storage.store import Store
+from haproxy_native.storage.tls_steps import CertificateStep, key_beside
 from haproxy_native.text.document import Document
 
 # In bytes; a chain is read as a whole.

@@ -5,12 +5,16 @@ A line is `FILE [OPTIONS] FILTER ...`; blank lines, and those whose very first s
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os.path import join
+from pathlib import Path
 from typing import Any
 
+from haproxy_native.editing.file_references import Reference, references, same
 from haproxy_native.errors import BadValue, Missing
 from haproxy_native.storage import key_material
+from haproxy_native.text.document import Document
 
 _LINE = re.compile(r"(?P<file>[^\s\[]+)\s*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)")
 _UNFIT = re.compile(r"[\s\0\[\]]")
@@ -120,3 +124,28 @@ def _entry(line: str, number: int) -> CrtListLine | None:
 def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:
     if match := unfit.search(text):
         raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}")
+
+
+# Certificates stand in the same directory, and name no other file.
+_NO_LIST = "-----BEGIN "
+LARGEST_LIST = 1 << 20
+
+
+def listed(document: Document, certificate: Path, directory: str) -> list[Reference]:
+    """The lines of the lists beside a certificate that name it; `section` is the list's path. `directory`: where relative paths begin."""
+    return [line for path, lines in _lists(certificate) if references(document, str(path), directory) for line in lines]
+
+
+def _lists(certificate: Path) -> Iterator[tuple[Path, list[Reference]]]:
+    for path in sorted(certificate.parent.iterdir()):
+        text = _text(path)
+        if certificate.name in text and _NO_LIST not in text:
+            lines = [entry for entry in entries(text) if same(join(certificate.parent, entry.file), str(certificate))]
+            yield path, [Reference(str(path), line.line, line.file, line.text) for line in lines]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "surrogateescape") if path.stat().st_size <= LARGEST_LIST else ""
+    except OSError:
+        return ""

@@ -15,10 +15,9 @@ from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list, ssl_shown
 from haproxy_native.storage.certificate_store import means
 from haproxy_native.storage.crt_list import CrtListLine
-from haproxy_native.storage.crt_list_step import CrtListStep
 from haproxy_native.storage.plans import by_reload, crt_list_plan, loaded_anew
-from haproxy_native.storage.store import Store
-from haproxy_native.storage.upload import Upload
+from haproxy_native.storage.store import Store, Upload
+from haproxy_native.storage.tls_steps import CrtListStep
 from haproxy_native.text.words import unquoted
 
 # Others are stored, too, but not listed.

@@ -1,6 +1,7 @@
 """Changes of the maps that HAProxy has loaded, in the process alone or, with `sync`, in its file as well."""
 
 import asyncio
+import logging
 import os
 import posixpath
 from collections.abc import Sequence
@@ -15,10 +16,11 @@ from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import located
 from haproxy_native.editing.object_names import encoded, parsed, spelled
-from haproxy_native.errors import BadRequest, BadValue, Exists, NotFound
+from haproxy_native.errors import BadRequest, BadValue, Exists, NativeError, NotFound, RuntimeFailure
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import maps
+from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
@@ -191,3 +193,57 @@ def check_key(key: str) -> None:
         raise BadValue("the key of a map entry must not be empty")
     if any(sign in key for sign in " \t\r\n\0"):
         raise BadValue(f"the key of a map has no blanks: {key!r}")
+
+
+log = logging.getLogger(__name__)
+AUTHOR = Author("map_sync")
+
+
+class MapSync:
+    """Writes the maps of HAProxy's memory to their files at intervals, for those of the storage directory.
+
+    `run` until it is cancelled; `once` is one round. A file that another process has edited since the worker read it is left alone: it is
+    newer than what would be written into it.
+    """
+
+    def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:
+        self._context, self._store, self._seconds = context, store, seconds
+        self._complained: dict[str, str] = {}
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds)
+            try:
+                await self.once()
+            except RuntimeFailure as error:
+                self._complain("", f"map files are not brought up to date: {error}")
+            except Exception:
+                log.exception("map files are not brought up to date")
+
+    async def once(self) -> list[str]:
+        """The files that were changed. Raises RuntimeFailure."""
+        worker = await self._context.runtime.worker()
+        managed = await self._store.all_loaded(self._context)
+        return [str(path) for path, map_ in managed.items() if await self._follow(path, map_.name, worker)]
+
+    async def _follow(self, path: Path, name: str, worker: Worker) -> bool:
+        if str(path) in self._context.ledger.entries:
+            return False
+        try:
+            if not self._context.ledger.is_known(path, worker):
+                self._complain(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
+                return False
+            changed = await LiveMap(self._context, self._store, path, AUTHOR, name).follow()
+        except RuntimeFailure:
+            raise
+        except NativeError as error:
+            self._complain(str(path), f"{path} is not brought up to date: {error}")
+            return False
+        self._complained.pop(str(path), None)
+        return changed
+
+    def _complain(self, about: str, text: str) -> None:
+        """Once, until it changes."""
+        if self._complained.get(about) != text:
+            self._complained[about] = text
+            log.warning("%s", text)

@@ -7,7 +7,7 @@ from pathlib import Path
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.runtime.commands import Step
-from haproxy_native.storage.certificate_step import CertificateSeen, CertificateStep
+from haproxy_native.storage.tls_steps import CertificateSeen, CertificateStep
 
 
 def by_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:

@@ -5,40 +5,155 @@ worker has loaded and answers with `plans`. It is entered in `stores`, and its c
 every store do: under its lock, into its ledger, undone when HAProxy refuses them.
 """
 
+import asyncio
 import errno
 import logging
 import os
 import stat
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from haproxy_native.changes.file_operations import PutFile
+from haproxy_native.changes.file_operations import FileStore, PutFile
 from haproxy_native.commit.change import Change, Outcome, Reload, Validation
-from haproxy_native.commit.commit import commit
+from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.permission import permit_file
+from haproxy_native.commit.permission import permit_file, touches_of
 from haproxy_native.disk import aside, beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, located, real, references
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import Author
+from haproxy_native.request_context import Author, Rights
 from haproxy_native.storage import key_material, names
-from haproxy_native.storage.staging import Staging, names_in
-from haproxy_native.storage.upload import Upload
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.transactions import Transactions
+
+
+@dataclass(frozen=True)
+class Staging:
+    """How a transaction or a batch sees a store: with the files that it has staged, and with changes that wait for its commit.
+
+    `staged`: the files of the transaction; `opened` holds them while one of them changes, which `author` does.
+    """
+
+    staged: Staged
+    opened: Callable[[], AbstractAsyncContextManager[Staged]]
+    author: Author
+
+    def is_there(self, path: Path) -> bool | None:
+        """Whether there is a file in the transaction; None where it is as it is outside."""
+        return self.staged.files[path].is_there if path in self.staged.files else None
+
+    async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
+        """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, Unusable."""
+        async with self.opened() as staged:
+            check()
+            if rights := self.author.rights:
+                rights.permit(await asyncio.to_thread(self._touches, rights, store, path, draft, is_there=is_there))
+            await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
+
+    def _touches(self, rights: Rights, store: FileStore, path: Path, draft: Draft | None, *, is_there: bool) -> Sequence[Touch]:
+        now = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
+        before, after = (file.read_bytes() if file else None for file in (now, draft.path if draft else None))
+        return touches_of(rights, store, path, before, after)
+
+
+def names_in(staged: Mapping[Path, object], directory: Path) -> set[str]:
+    return {path.name for path in staged if path.parent == directory}
+
+
+PIECE = 1 << 18
+
+
+class Upload:
+    """Written to a draft beside the file piece by piece, never held in memory as a whole.
+
+    `admit`, `append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
+
+    `draft` makes the file that it is written to, when something of it has arrived: what is refused before is never on the disk. `check` is
+    called under the lock of the commit and raises what speaks against it. `stage`, of a transaction, takes the place of the commit; it is
+    given the draft and the check.
+    """
+
+    def __init__(
+        self,
+        store: FileStore,
+        path: Path,
+        author: Author,
+        draft: Callable[[], Draft],
+        check: Callable[[], None],
+        check_content: Callable[[Path, Path], None],
+        stage: Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None = None,
+    ) -> None:
+        self.path, self.size, self.check, self._author = path, 0, check, author
+        self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
+        self._made: Draft | None = None
+        self._pieces, self._committed = bytearray(), False
+        # Whether a last line gets an end where it has none; `size` does not count it.
+        self.ends_lines, self._last = False, b"\n"
+
+    def admit(self, context: CommitContext) -> None:
+        """Raises what refuses any change now, before something of the content has arrived, as Conflict while another waits."""
+        if not self._stage:
+            admit(context, Change([PutFile(self._store, self.path)], author=self._author))
+
+    async def append(self, data: bytes) -> None:
+        """Raises WriteFailed."""
+        self.size += len(data)
+        self._pieces += data
+        self._last = data[-1:] or self._last
+        if len(self._pieces) >= PIECE:
+            await self._flush()
+
+    async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
+        """Makes it the file. Raises what `commit` raises, with the former file in place."""
+        put = await self.operation()
+        if self._stage:
+            await self._stage(put.draft, self.check)
+            self._committed = True
+            return Outcome(context.current.version)
+        # From here on the draft is the commit's, which a client that goes away does not stop.
+        self._committed = True
+        return await commit(context, Change([put], reload=reload, validation=Validation.NEVER, author=self._author))
+
+    async def operation(self) -> PutFile:
+        """What makes it the file. Raises BadRequest for content that the store does not take."""
+        if self.ends_lines and self._last != b"\n":
+            self._pieces += b"\n"
+        draft = await self._flush()
+        await asyncio.to_thread(self._check_content, self.path, draft.path)
+        if aside.place.get():
+            # Of those that are only looked at there may be thousands.
+            draft.close()
+        return PutFile(self._store, self.path, draft, self.check)
+
+    def discard(self) -> None:
+        if self._made and not self._committed:
+            self._made.discard()
+
+    async def _flush(self) -> Draft:
+        pieces, self._pieces = bytes(self._pieces), bytearray()
+        return await asyncio.to_thread(self._written, pieces)
+
+    def _written(self, pieces: bytes) -> Draft:
+        if self._made is None:
+            self._made = self._make()
+        self._made.append(pieces)
+        return self._made
+
 
 log = logging.getLogger(__name__)
 # Further lines that one message names.

@@ -11,7 +11,7 @@ from haproxy_native.commit.change import Change
 from haproxy_native.commit.ports import Observer
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.errors import Conflict
-from haproxy_native.storage.upload import PIECE
+from haproxy_native.storage.store import PIECE
 from tests.app.api.test_access import held, limited
 from tests.app.client import Client, Got
 

@@ -11,7 +11,7 @@ from dataplaneapi.api.set_body import SetForm
 from dataplaneapi.api.upload import Part
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Incomplete
-from haproxy_native.storage.upload import PIECE
+from haproxy_native.storage.store import PIECE
 from haproxy_native.text.parts import MAIN
 from tests.app.client import Client
 

@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.errors import NotLive
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import refused
-from haproxy_native.storage.certificate_step import CertificateSeen, CertificateStep, key_beside, needs_reload, served_text
+from haproxy_native.storage.tls_steps import CertificateSeen, CertificateStep, key_beside, needs_reload, served_text
 from tests.tls.pems import made
 
 ONE = made("a.example.com")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.storage.list_references import LARGEST_LIST, listed
+from haproxy_native.storage.crt_list import LARGEST_LIST, listed
 from haproxy_native.text.document import Document
 from tests.tls.pems import made
 

@@ -14,8 +14,8 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.live_file import LiveFile, check_live
+from haproxy_native.storage.stores import GeneralStore
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.storage.crt_list_step import CrtListStep
 from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan, crt_list_plan
+from haproxy_native.storage.tls_steps import CrtListStep
 
 LINE = Reference("frontend f", 3, "errorfile", "errorfile 503 x")
 

@@ -11,8 +11,8 @@ from haproxy_native.disk.journal import Journal
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing, Unusable, WriteFailed
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.store import Store
+from haproxy_native.storage.stores import GeneralStore
 from tests.native.engines import run, running_engine
 
 OUTSIDE = ["../outside.txt", "..%2Foutside.txt", "..", ".", "", "/etc/passwd", "link", "sub", "nul\0"]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from haproxy_native.disk.directories import Directory
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.general_store import GeneralStore
-from haproxy_native.storage.upload import PIECE
+from haproxy_native.storage.store import PIECE
+from haproxy_native.storage.stores import GeneralStore
 
 
 def test_large_content_goes_to_the_disk_as_it_arrives(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from dataplaneapi.handlers.storage.files import (
 from haproxy_native.errors import Missing
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
-from haproxy_native.storage.upload import Upload
+from haproxy_native.storage.store import Upload
 
 logger = logging.getLogger(__name__)
 WARNING = b"Warning"

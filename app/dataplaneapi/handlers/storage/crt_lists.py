@@ -7,7 +7,7 @@ from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import answered, check_new, check_other, described, outcome_response, received, reloading, store_of
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.crt_list_store import CrtListStore
-from haproxy_native.storage.upload import Upload
+from haproxy_native.storage.store import Upload
 
 
 def lists_of(call: Call) -> CrtListStore:

@@ -10,8 +10,7 @@ from dataplaneapi.api.responses import RELOAD_ID, FileResponse, Response, empty,
 from dataplaneapi.api.upload import File, UploadCall
 from dataplaneapi.open_engine import STORES
 from haproxy_native.commit.change import Outcome, Reload
-from haproxy_native.storage.store import Store
-from haproxy_native.storage.upload import Upload
+from haproxy_native.storage.store import Store, Upload
 
 
 def store_of(call: Call) -> Store:
