@@ -15,6 +15,7 @@ from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, permission, publication
+from haproxy_native.commit.aftermath import resume
 from haproxy_native.commit.bases import on_its_base, text_of
 from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
@@ -23,7 +24,6 @@ from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.of_transaction import commit_of, committed, preview_of
 from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
 from haproxy_native.commit.process_watch import ProcessWatch
-from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.soundness import Soundness
 from haproxy_native.disk.database import Database
 from haproxy_native.editing.header import same_text

@@ -1,5 +1,7 @@
 """After a reload: the loaded text becomes the running document, or what HAProxy refuses is taken back.
 
+`resume` does that at the start for the reloads that the former process left open, and schedules what is still pending.
+
 Where it names lines (native/haproxy_native/commit/guilty.py), only the changes that brought them go, and the rest is loaded by the next
 reload; else the file is put back to what still runs.
 
@@ -23,7 +25,7 @@ from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.planning.observed import Unlike
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import CommandsProved, Doubted, Load, LoadsEnded, ReloadFailed
-from haproxy_native.reload.records import KEPT, MOST_REASONS, TAKEN_BACK, Record
+from haproxy_native.reload.records import INTERRUPTED, KEPT, MOST_REASONS, TAKEN_BACK, Phase, Record
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
 
@@ -213,3 +215,40 @@ async def _put_back(context: CommitContext) -> None:
         context.ledger.loaded_by(await context.runtime.worker())
     for path in await context.ledger.put_back():
         log.warning("the reload failed; %s holds again what HAProxy has loaded", path)
+
+
+RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
+
+
+async def resume(context: CommitContext, *, edited: bool) -> None:
+    """Resumes, at the start, after `Running.restore`. `edited`: the file is not what the former process knew."""
+    settle(context)
+    await apply_missing(context)
+    _resume(context, edited=edited)
+    if context.pending is None:
+        context.running.step(LoadsEnded())
+
+
+def _resume(context: CommitContext, *, edited: bool) -> None:
+    records, current = context.reloads.records, context.current
+    owed = current.fingerprint in context.running.state.pending and context.running.document is not current.document
+    parted = list[Record]()
+    for record in records.interrupted:
+        if ended := _ended(record, context, owed=owed, edited=edited):
+            finished = records.finish(ended)
+            parted += [finished] if any(change["outcome"] == KEPT for change in finished.changes) else []
+    if owed or context.ledger.waits or records.interrupted:
+        changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
+        rest = context.reloads.resume([RESTARTED], changed=changed)
+        for record in parted:
+            records.update(replace(record, rest_reload_id=rest))
+
+
+def _ended(record: Record, context: CommitContext, *, owed: bool, edited: bool) -> Record | None:
+    """The record with its outcome; None where another reload decides."""
+    if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
+        # The file has been put back already.
+        return record.failed(record.error or INTERRUPTED)
+    if pid := context.runs_since(record.requested):
+        return record.succeeded(pid)
+    return record.failed(INTERRUPTED) if edited and not owed else None

@@ -19,13 +19,12 @@ from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, ChangeBeside, Member, Outcome, Published, Reload, Same, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.current import Overtaken
+from haproxy_native.commit.current import Overtaken, stamped_fingerprint
 from haproxy_native.commit.events import Committed, Forced
 from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preparation import NewText, Prepared, prepare
 from haproxy_native.commit.publication import Publication, reasons_of
-from haproxy_native.commit.state_row import stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched

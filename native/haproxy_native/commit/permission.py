@@ -1,4 +1,4 @@
-"""Whether the author of a change has the right to what it does.
+"""Whether the author of a change has the right to what it does, and what observers ask of it, without the locks.
 
 HAProxy, a shadow of it and this server run what a text or a file says: Lua, files that are read, names that are resolved. So whoever only
 asks what a change would do needs the same permission as for its commit, and that is decided before anything is evaluated:
@@ -8,11 +8,13 @@ asks what a change would do needs the same permission as for its commit, and tha
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import FileStore
-from haproxy_native.commit import decision
+from haproxy_native.commit import process
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.publication import ASKED
@@ -20,7 +22,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.references import refuse_rebound
-from haproxy_native.errors import Forbidden
+from haproxy_native.errors import BreaksTests, Forbidden, Untested
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, all_touches
 from haproxy_native.request_context import Author, Rights
 from haproxy_native.text.document import Document
@@ -106,5 +108,38 @@ def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
     """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later; a transaction without changes does."""
     is_asked = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
-    if why := [ASKED] if is_asked else await decision.reasons_to_reload(context, before, new):
+    if why := [ASKED] if is_asked else await process.reasons_to_reload(context, before, new):
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")
+
+
+@dataclass(frozen=True)
+class GateVerdict:
+    """What the gate says of a plan: `failed` and `failed_before` as in BreaksTests; `untested`: why that is not known."""
+
+    failed: Sequence[Any] = ()
+    failed_before: Sequence[str] = ()
+    untested: str = ""
+
+
+async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
+    """Returns the gate's verdict; None if it does not judge changes of this author."""
+    if not context.observers.judges(candidate.author):
+        return None
+    try:
+        return GateVerdict(failed_before=await context.observers.judge(candidate))
+    except BreaksTests as error:
+        return GateVerdict(error.failed, error.failed_before)
+    except Untested as error:
+        return GateVerdict(untested=str(error))
+
+
+async def pass_change(context: CommitContext, candidate: Candidate) -> None:
+    """Raises what the gate does.
+
+    It is asked to the end even where another change comes first: of what it has let pass it remembers what matters, so that changes which
+    change nothing of that do not hold this one up.
+    """
+    if context.observers.judges(candidate.author):
+        wrong = await context.observers.judge(candidate)
+        if candidate.author.request:
+            candidate.author.request.failing_tests = tuple(wrong)

@@ -11,8 +11,7 @@ from haproxy_native.commit import file_set, process
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_set import FileSet
-from haproxy_native.commit.gate import pass_change
-from haproxy_native.commit.permission import edited, refuse_reload
+from haproxy_native.commit.permission import edited, pass_change, refuse_reload
 from haproxy_native.commit.ports import Kept
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header

@@ -16,10 +16,9 @@ from haproxy_native.commit import file_set, process
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.commit import admit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.decision import decide, reasons_to_reload
 from haproxy_native.commit.file_set import FileSet
-from haproxy_native.commit.gate import GateVerdict, verdict
-from haproxy_native.commit.permission import edited, permit_evaluation, refuse_reload
+from haproxy_native.commit.permission import GateVerdict, edited, permit_evaluation, refuse_reload, verdict
+from haproxy_native.commit.process import decide, reasons_to_reload
 from haproxy_native.commit.publication import reasons_of
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.header import same_text, under_header_of

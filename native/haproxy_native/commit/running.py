@@ -2,9 +2,8 @@
 
 from contextlib import suppress
 
-from haproxy_native.commit.current import Current
+from haproxy_native.commit.current import Current, StateRow, TextRows
 from haproxy_native.commit.events import Events, WorkerChanged
-from haproxy_native.commit.state_row import StateRow, TextRows
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import (

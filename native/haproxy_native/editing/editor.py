@@ -12,21 +12,23 @@ from haproxy_native.abandonment import check
 from haproxy_native.editing.acl_order import with_acls_above
 from haproxy_native.editing.bindings import all_implicit, check_from, implicit_defaults, with_name, with_named_source
 from haproxy_native.editing.children import ChildEditor, meant
-from haproxy_native.editing.lookup_errors import (
+from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
+from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, place_behind_kin, usual_indent
+from haproxy_native.editing.resources import (
     ORPHANS,
+    Resource,
+    Resources,
     absent_child,
     absent_parent,
     absent_section,
     inside,
     lists_orphans,
     message,
+    resources,
     taken_section,
     tells_orphans,
     word_of,
 )
-from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
-from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, place_behind_kin, usual_indent
-from haproxy_native.editing.resources import Resource, Resources, resources
 from haproxy_native.errors import Exists, IndexOutOfRange, NativeError, OtherName, Place
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import Grammar, grammar

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from haproxy_native.editing.lookup_errors import absent_section, taken_section
 from haproxy_native.editing.placement import at_home, place_behind_kin, usual_indent
-from haproxy_native.editing.resources import Resource, Resources, resources
+from haproxy_native.editing.resources import Resource, Resources, absent_section, resources, taken_section
 from haproxy_native.errors import BadValue, Exists, Missing, Place
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape

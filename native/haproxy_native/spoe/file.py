@@ -14,8 +14,7 @@ from haproxy_native.changes.expect import ANY, Expect, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, to_the_end
-from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_row import StateRow
+from haproxy_native.commit.current import Current, StateRow
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NoTransaction, Stale

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.commit.state_row import TABLES, StateRow
+from haproxy_native.commit.current import TABLES, StateRow
 from haproxy_native.disk.database import Database
 
 

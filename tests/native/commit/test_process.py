@@ -192,7 +192,7 @@ def test_what_is_refused_is_taken_back_and_judged_by_a_check(two: HAProxy, monke
 
 def test_a_process_that_cannot_be_brought_back_is_reloaded(two: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has lost the second of two servers since the plan."""
-    monkeypatch.setattr("haproxy_native.commit.decision.observable", lambda *_: set())
+    monkeypatch.setattr("haproxy_native.commit.process.observable", lambda *_: set())
 
     async def work() -> None:
         async with running_engine(two.directory, two) as engine:

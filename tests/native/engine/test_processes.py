@@ -43,7 +43,7 @@ class TestFailedReloads:
 
     def test_a_live_command_that_fails_leads_to_a_reload(self, haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
         """The server goes between the plan and its commands."""
-        monkeypatch.setattr("haproxy_native.commit.decision.observable", lambda *_: set())
+        monkeypatch.setattr("haproxy_native.commit.process.observable", lambda *_: set())
 
         async def work() -> None:
             async with running_engine(haproxy.directory, haproxy) as engine:

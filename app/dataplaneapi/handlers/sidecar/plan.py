@@ -16,7 +16,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Change, Operation, Validation
-from haproxy_native.commit.gate import GateVerdict
+from haproxy_native.commit.permission import GateVerdict
 from haproxy_native.commit.preview import FilePreview, Preview
 from haproxy_native.editing import state_ring
 from haproxy_native.errors import Collided

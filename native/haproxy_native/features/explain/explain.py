@@ -10,7 +10,7 @@ from typing import Any, Self
 from haproxy_native import abandonment
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.commit.change import Candidate
-from haproxy_native.commit.state_row import fingerprint
+from haproxy_native.commit.current import fingerprint
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
