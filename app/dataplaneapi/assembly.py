@@ -9,8 +9,7 @@ from typing import Any
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api import probes
 from dataplaneapi.api.application import Application
-from dataplaneapi.api.call_store import CallStore
-from dataplaneapi.api.idempotency import Idempotency
+from dataplaneapi.api.idempotency import CallStore, Idempotency
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations, served_document
 from dataplaneapi.api.router import RouteIndex

@@ -7,8 +7,7 @@ import pytest
 
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.normalize import Schemas
-from dataplaneapi.api.unchanged import sent_back
-from dataplaneapi.api.validation import validated
+from dataplaneapi.api.validation import sent_back, validated
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError

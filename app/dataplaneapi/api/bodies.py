@@ -1,17 +1,19 @@
-"""Request bodies: read with a limit on size and time, then from bytes to JSON values."""
+"""Request bodies: media types and encodings, reading with a limit on size and time, then from JSON or YAML to values."""
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from datetime import date
 from functools import cache, partial
 from json.scanner import c_make_scanner  # type: ignore[attr-defined]
+from math import isfinite
 from typing import Any
 
 from starlette.types import Receive
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Header
+from dataplaneapi.api.responses import Header, HeaderName
 from haproxy_native.abandonment import check
 from haproxy_native.check.run import memory
 from haproxy_native.shares import Holding
@@ -121,3 +123,130 @@ def _deeper_than(value: Any, depth: int) -> bool:
         if not level:
             return False
     return True
+
+
+ACCEPT_PATCH = HeaderName(b"Accept-Patch")
+
+
+def check_accept(accept: str, available: Collection[str]) -> None:
+    """406 unless a range of the header covers one of the types; weights do not matter."""
+    ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    if not accept.strip() or any(_covers(range_, kind) for range_ in ranges for kind in available):
+        return
+    raise ApiError(406, f"unsupported media type requested, only [{' '.join(sorted(available))}] are available")
+
+
+def _covers(wanted: str, kind: str) -> bool:
+    return wanted in (kind, "*/*", "*") or (wanted.endswith("/*") and kind.startswith(wanted[:-1]))
+
+
+def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = False) -> None:
+    """415 unless the body is of a type the operation takes; the message names the header to send, and of a PATCH a header all types."""
+    if sent.partition(";")[0].strip().lower() in wanted:
+        return
+    shown = sent.partition(";")[0] if any(kind.startswith("multipart/") for kind in wanted) else sent
+    remedy = " or ".join(f"Content-Type: {kind}" for kind in sorted(wanted))
+    headers = [(ACCEPT_PATCH, ", ".join(sorted(wanted)).encode())] if patch else []
+    raise ApiError(415, f'header Content-Type has unexpected value "{shown}"; send {remedy}', headers=headers)
+
+
+def check_content_encoding(sent: str) -> None:
+    """415 for a compressed body: nothing here unpacks it."""
+    if sent.strip().lower() not in ("", "identity"):
+        raise ApiError(415, f'header Content-Encoding has unexpected value "{sent}"; send the body as it is, without this header')
+
+
+def preferred(accept: str, available: Collection[str]) -> str:
+    """The first of the header's ranges that is one of the types, else the first type."""
+    ranges = (part.partition(";")[0].strip().lower() for part in accept.split(","))
+    return next((range_ for range_ in ranges if range_ in available), next(iter(available)))
+
+
+YAML_TYPE = "application/yaml"
+MERGE = "tag:yaml.org,2002:merge"
+# Bytes of one body: reading takes 15 s and 300 MB for each of its megabytes at worst.
+LARGEST = OBJECT_BYTES
+# Values in one body; aliases count each time. Members that its mappings merge of others (`<<`).
+MOST, MOST_MERGED = 2_000_000, 100_000
+_INT64 = 1 << 63
+# What ruamel raises, beside its own errors, for a value that is not of its explicit tag, as in `!!bool x`.
+_OF_TAGS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def of_yaml(data: bytes) -> Any:
+    """Return a body of YAML 1.2 as JSON values. Raises ApiError."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.composer import MaxDepthExceededError
+    from ruamel.yaml.error import YAMLError
+
+    if len(data) > LARGEST:
+        raise ApiError(
+            413, f"the YAML exceeds the maximum allowed size of {LARGEST} bytes; JSON may have what the setting max_body_size says"
+        )
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor, yaml.max_depth = _constructor(), DEEPEST
+    try:
+        value = yaml.load(data.decode())
+    except MaxDepthExceededError:
+        raise ApiError(400, f"the YAML cannot be read: nested deeper than {DEEPEST} levels") from None
+    except (YAMLError, *_OF_TAGS) as error:
+        place = getattr(error, "problem_mark", None)
+        where = f"line {place.line + 1}: " if place else ""
+        raise ApiError(400, f"the YAML cannot be read: {where}{getattr(error, 'problem', None) or error}") from None
+    return _plain(value, [0], 0)
+
+
+@cache
+def _constructor() -> Any:
+    """ruamel's, which would let a few lines of aliases fill the memory."""
+    from ruamel.yaml.constructor import ConstructorError, SafeConstructor
+    from ruamel.yaml.nodes import MappingNode, ScalarNode
+
+    class Constructor(SafeConstructor):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            self._flat, self._merged = set[int](), 0
+
+        def flatten_mapping(self, node: Any) -> None:
+            if id(node) in self._flat:
+                return
+            self._flat.add(id(node))
+            for key, value in list(node.value):
+                if not isinstance(key, ScalarNode):
+                    raise ConstructorError(None, None, "a key is a list or a mapping", key.start_mark)
+                if key.tag == MERGE:
+                    for each in [value, *value.value]:
+                        self._count(each)
+            super().flatten_mapping(node)
+
+        def _count(self, node: Any) -> None:
+            if isinstance(node, MappingNode):
+                self.flatten_mapping(node)
+                self._merged += len(node.value)
+            if self._merged > MOST_MERGED:
+                raise ConstructorError(None, None, f"more than {MOST_MERGED} members are merged", node.start_mark)
+
+    return Constructor
+
+
+def _plain(value: Any, counted: list[int], depth: int) -> Any:
+    """Raises ApiError for what JSON has no words for, and for aliases that would fill the memory."""
+    counted[0] += 1
+    if counted[0] > MOST or depth > DEEPEST:
+        raise ApiError(422, f"the YAML has more than {MOST} values, or more than {DEEPEST} levels")
+    if isinstance(value, dict):
+        return {str(_scalar(name)): _plain(each, counted, depth + 1) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(element, counted, depth + 1) for element in value]
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, int) and not -_INT64 <= value < _INT64:
+        raise ApiError(422, "an integer in body has more than 64 bits; put it in quotes")
+    if isinstance(value, float) and not isfinite(value):
+        raise ApiError(422, f"{value} in body is no number of JSON; put it in quotes")
+    if not isinstance(value, str | int | float | None):
+        shown = repr(str(value)) if isinstance(value, date) else "a value"
+        raise ApiError(422, f"{shown} in body is a {type(value).__name__}; put it in quotes")
+    return value

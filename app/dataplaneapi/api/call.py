@@ -9,10 +9,10 @@ from fastapi import Depends, Request
 
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
+from dataplaneapi.api.bodies import check_accept, check_content_encoding, check_content_type
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.exchange import Exchange, exchange_of
-from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
 from dataplaneapi.api.validation import check_outermost, part_of, validated

@@ -71,7 +71,7 @@ class Operation:
     is checked by its commit, READING for what a GET needs, SECTION for the section that the query's `object` is or stands in, all without
     one, ANY for nothing beside a role, ANYONE for not even that, or the name of an object; empty where it needs the right to everything.
     `above_object`: the beginning of a path that goes on with an object, which may be encoded as one segment.
-    `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py. `writes`: whether a server that is read-only refuses it.
+    `rows`: what each row of the answer is, see app/dataplaneapi/api/access.py. `writes`: whether a server that is read-only refuses it.
     `asks`: whether its body describes a call, which is not made; `calls`:
     whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
     """

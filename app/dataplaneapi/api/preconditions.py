@@ -6,11 +6,11 @@ It is compared with what GET answers before the change is made, and what was see
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
+from dataplaneapi.api.access import asked_for
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import ANY, holds, tag_of
 from dataplaneapi.api.operations import IF_MATCH, PATCH
-from dataplaneapi.api.reading import asked_for
 from dataplaneapi.api.responses import to_json
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION

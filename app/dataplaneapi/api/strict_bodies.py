@@ -7,12 +7,11 @@ from typing import Annotated, Any
 from fastapi import Depends
 
 from dataplaneapi.api import bodies, ignored
+from dataplaneapi.api.bodies import YAML_TYPE, check_content_encoding, check_content_type, of_yaml
 from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.validation import check_outermost, validated
-from dataplaneapi.api.yaml_bodies import YAML_TYPE, of_yaml
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.secrets import refuse_masked
 

@@ -11,10 +11,9 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
-from dataplaneapi.api.bodies import FILE_BYTES, too_large
+from dataplaneapi.api.bodies import FILE_BYTES, check_content_encoding, check_content_type, too_large
 from dataplaneapi.api.call import Arriving, Call, header, json_call, read_call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"

@@ -8,7 +8,7 @@ from dataplaneapi.settings.jwt import JwtSettings
 def trouble(settings: JwtSettings) -> str:
     """Why its keys cannot be fetched; empty where they can. Blocks for some seconds."""
     # What only the extra installs.
-    from dataplaneapi.auth.key_set import FETCH_SECONDS, KeysFailed, fetch, usable
+    from dataplaneapi.auth.issuer import FETCH_SECONDS, KeysFailed, fetch, usable
 
     async def look() -> None:
         async with asyncio.timeout(FETCH_SECONDS):

@@ -26,12 +26,11 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
 from dataplaneapi.server.acceptor import PROBE_PATHS, Place
-from dataplaneapi.server.connection import EXCHANGE, Channel, connection
+from dataplaneapi.server.connection import EXCHANGE, Channel, Outlet, RecordingOutlet, connection
 from dataplaneapi.server.ending import Ending
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
 from dataplaneapi.server.log_rate import RateLimit
-from dataplaneapi.server.outlet import Outlet, RecordingOutlet
 from dataplaneapi.server.replies import is_whole
 
 logger = logging.getLogger(__name__)

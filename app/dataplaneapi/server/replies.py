@@ -8,8 +8,7 @@ are put in their places.
 from dataclasses import dataclass
 
 from dataplaneapi.api.exchange import Exchange
-from dataplaneapi.server.connection import Connection
-from dataplaneapi.server.outlet import RecordingOutlet
+from dataplaneapi.server.connection import Connection, RecordingOutlet
 
 MOST_BYTES = 4 << 20
 _DATE = b"\r\ndate: "

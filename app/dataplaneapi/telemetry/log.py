@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dataplaneapi.telemetry import access_log as access
-from dataplaneapi.telemetry.severity import severity
+from dataplaneapi.telemetry.syslog import severity
 from haproxy_native.request_context import origin
 
 ACCESS = "access"

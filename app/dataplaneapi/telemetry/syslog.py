@@ -17,7 +17,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from dataplaneapi.telemetry.severity import severity
+_SEVERITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
+_NOTICE = 5
+
+
+def severity(record: logging.LogRecord) -> int:
+    """Return the level of a record as syslog and the journal number it (RFC 5424, section 6.2.1)."""
+    return _SEVERITIES.get(record.levelno, _NOTICE)
+
 
 FACILITIES = (
     "kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp security console clock "

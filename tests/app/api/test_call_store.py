@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.api import call_store
-from dataplaneapi.api.call_store import LARGEST, CallStore, KeptCall
+from dataplaneapi.api import idempotency
+from dataplaneapi.api.idempotency import LARGEST, CallStore, KeptCall
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import Unusable
 from tests.databases import damage
@@ -87,7 +87,7 @@ def test_it_is_kept_for_a_day(database: Database) -> None:
 
 
 def test_the_oldest_of_a_caller_go(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_store, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(idempotency, "MOST_OF_ONE", 3)
 
     async def work() -> None:
         store = CallStore(database)
@@ -100,7 +100,7 @@ def test_the_oldest_of_a_caller_go(database: Database, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("name", "most"), [("MOST", 3), ("MOST_BYTES", 800)])
 def test_the_oldest_of_all_go(database: Database, monkeypatch: pytest.MonkeyPatch, name: str, most: int) -> None:
-    monkeypatch.setattr(call_store, name, most)
+    monkeypatch.setattr(idempotency, name, most)
     made = ["a-1", "a-2", "a-3", "a-4", "a-5", "a-6"]
 
     async def work() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.call_store import CallStore
 from dataplaneapi.api.exchange import exchange_of
-from dataplaneapi.api.idempotency import HashedBody
+from dataplaneapi.api.idempotency import CallStore, HashedBody
 from dataplaneapi.server.connection import EXCHANGE, Channel
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, Client, Got, bare_exchange, exchange, settings

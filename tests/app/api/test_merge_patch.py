@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.merge_patch import merged, without_stale
+from dataplaneapi.api.validation import merged, without_stale
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dataplaneapi.api.bodies import check_accept, check_content_encoding, check_content_type, preferred
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type, preferred
 
 JSON = frozenset({"application/json"})
 BOTH = JSON | {"text/plain"}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from dataplaneapi.api.access import named
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.reading import named
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, CONFIGURATION, Client, settings
 from tests.app.handlers.sidecar.test_history import entered

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataplaneapi.api.summary import LONGEST, summarized
+from dataplaneapi.api.errors import LONGEST, summarized
 
 WORDS = st.text(st.sampled_from(string.ascii_letters + "\"'`;:,. \n[]é"), max_size=2000)
 

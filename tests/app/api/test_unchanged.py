@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.unchanged import has_zero, sent_back
+from dataplaneapi.api.validation import has_zero, sent_back
 
 RULES = [{"type": "allow"}, {"type": "deny", "nice": 0}]
 

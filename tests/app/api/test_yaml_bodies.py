@@ -2,8 +2,8 @@
 
 import pytest
 
+from dataplaneapi.api.bodies import of_yaml
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.yaml_bodies import of_yaml
 
 # Each list holds the one above it ten times.
 TENFOLD = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10))

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import pytest
 
-from dataplaneapi.auth.issuer import LEEWAY_SECONDS, LONGEST, Issuer, values
-from dataplaneapi.auth.key_set import PAUSE_SECONDS, KeySet
+from dataplaneapi.auth.issuer import LEEWAY_SECONDS, LONGEST, PAUSE_SECONDS, Issuer, KeySet, values
 from dataplaneapi.settings.jwt import JwtSettings
 from tests.issuing import AUDIENCE, public, signed
 

@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from dataplaneapi.server.acceptor import RESERVED, Acceptor, Place
-from dataplaneapi.server.tls import Identity
+from dataplaneapi.server.listeners import Identity
 from tests.app.authority import Authority
 
 

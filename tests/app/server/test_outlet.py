@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
+from dataplaneapi.server.connection import LARGEST, Outlet, RecordingOutlet
 
 
 class Sink:

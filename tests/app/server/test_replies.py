@@ -17,10 +17,9 @@ from dataplaneapi.api.request_log import operation_of
 from dataplaneapi.api.responses import to_json
 from dataplaneapi.auth.guessing import PER_NAME
 from dataplaneapi.server import listeners
-from dataplaneapi.server.connection import Connection
+from dataplaneapi.server.connection import LARGEST, Connection, Outlet, RecordingOutlet
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.hot_swap import Doorway
-from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
 from dataplaneapi.server.replies import Replies, is_whole
 from dataplaneapi.server.serving import Server
 from dataplaneapi.settings.proxies import read_proxies

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.server.tls import Identity
+from dataplaneapi.server.listeners import Identity
 from dataplaneapi.settings.table import SettingsError
 from tests.app.authority import Authority
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.telemetry import audit_log
-from dataplaneapi.telemetry.audit_log import AuditLog, FileSink, SyslogSink
+from dataplaneapi.telemetry import audit
+from dataplaneapi.telemetry.audit import AuditLog, FileSink, SyslogSink
 from tests.until import until
 
 
@@ -25,7 +25,7 @@ def numbered(number: int) -> Any:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_log, "PAUSE", 0.01)
+    monkeypatch.setattr(audit, "PAUSE", 0.01)
 
 
 def test_a_file_for_its_user_alone_is_appended_to(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: py
         room[0] -= written
         return written
 
-    monkeypatch.setattr(audit_log, "KEPT", 5)
-    monkeypatch.setattr(audit_log.os, "write", limited)
+    monkeypatch.setattr(audit, "KEPT", 5)
+    monkeypatch.setattr(audit.os, "write", limited)
     log = AuditLog(FileSink(path), str(path))
     for number in range(3):
         log.add(numbered(number))
@@ -108,7 +108,7 @@ def test_a_line_that_cannot_be_made_costs_itself_alone(tmp_path: Path, caplog: p
 
 
 def test_syslog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_log, "COLLECTOR", str(tmp_path / "log"))
+    monkeypatch.setattr(audit, "COLLECTOR", str(tmp_path / "log"))
     log = AuditLog(SyslogSink(), "syslog")
     log.add(numbered(1))
     until(lambda: bool(log.trouble), "none listens yet")

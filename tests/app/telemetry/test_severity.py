@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from dataplaneapi.telemetry.severity import severity
+from dataplaneapi.telemetry.syslog import severity
 
 
 @pytest.mark.parametrize(("level", "number"), [(logging.DEBUG, 7), (logging.INFO, 6), (25, 5), (logging.WARNING, 4), (logging.CRITICAL, 2)])

@@ -11,13 +11,12 @@ from typing import Annotated, Any
 from fastapi import Depends
 
 from dataplaneapi.api import bodies, ignored
+from dataplaneapi.api.bodies import YAML_TYPE, check_content_encoding, check_content_type, of_yaml
 from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
 from dataplaneapi.api.set_body import CONFIGURATION
 from dataplaneapi.api.upload import MULTIPART
 from dataplaneapi.api.validation import validated
-from dataplaneapi.api.yaml_bodies import YAML_TYPE, of_yaml
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.features.apply.declared_files import declared_file, form_parts, sent_file
 from haproxy_native.beside import beside

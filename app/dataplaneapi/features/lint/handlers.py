@@ -1,8 +1,8 @@
 """What in the configuration is probably a mistake."""
 
 from dataplaneapi.api.access import reader
+from dataplaneapi.api.bodies import preferred
 from dataplaneapi.api.call import ReadCall
-from dataplaneapi.api.negotiation import preferred
 from dataplaneapi.api.responses import JSON, TEXT, Response
 from haproxy_native.beside import beside
 from haproxy_native.features.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, written

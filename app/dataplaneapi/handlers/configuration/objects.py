@@ -4,15 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dataplaneapi.api import merge_patch, preconditions
+from dataplaneapi.api import preconditions, validation
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import PARAMETER, merges
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
-from dataplaneapi.api.unchanged import has_zero, rebased, sent_back
-from dataplaneapi.api.validation import validated
+from dataplaneapi.api.validation import has_zero, rebased, sent_back, validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
 from haproxy_native.beside import LARGE, beside_if
@@ -225,8 +224,8 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
     declared, services = call.operation.body, call.services
     assert declared is not None
     if (resource := services.editor.resources.by_name[call.operation.resource or ""]).section:
-        now = merge_patch.without_stale(now, part, services.editor.aliases(resource))
-    whole = merge_patch.merged(now, part)
+        now = validation.without_stale(now, part, services.editor.aliases(resource))
+    whole = validation.merged(now, part)
     shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable, present=lambda: now)
     return sent_back(shaped, whole, now)
 
