@@ -51,7 +51,7 @@ NativeError
     │   └── RuntimeDenied    what the level of the socket does not permit
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  none has answered since the start
-    └── RuntimeRefused   HAProxy answered, and the answer is no (runtime/refusals.py): a value or a command that it does not accept
+    └── RuntimeRefused   HAProxy answered, and the answer is no (runtime/responses.py): a value or a command that it does not accept
         ├── RuntimeMissing      what it was asked about is not in the process
         ├── RuntimeConflict     what cannot be done in the state that the object or the process is in
         │   ├── RuntimeTaken         it is there already

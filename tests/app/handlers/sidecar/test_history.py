@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.features.confirmations.feature import ConfirmationsFeature
+from dataplaneapi.features.events.feature import EventsFeature
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, Client, serving
 from tests.app.handlers.storage.test_files import upload as stored
@@ -20,7 +21,8 @@ USERS = "\nuserlist u\n  user ann insecure-password hunter2\n"
 @contextmanager
 def entered(client: Client) -> Iterator[Client]:
     """Changes are entered, and wait for their confirmation where they are to."""
-    rooms = client.app.services.history, ConfirmationsFeature.of(client.app.services)
+    services = client.app.services
+    rooms = services.history, EventsFeature.of(services), ConfirmationsFeature.of(services)
     for room in rooms:
         client.runner.run(room.__aenter__())
     try:

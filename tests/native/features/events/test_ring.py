@@ -2,6 +2,7 @@ from difflib import ndiff
 
 import pytest
 
+from haproxy_native.editing import state_ring
 from haproxy_native.features.events import ring
 from haproxy_native.text.document import Document
 
@@ -23,14 +24,14 @@ RING = "ring events\n  size 32768\n"
     ],
 )
 def test_the_ring_that_backends_log_to(text: str, name: str) -> None:
-    assert ring.ring(Document.parse(text)) == name
+    assert state_ring.ring(Document.parse(text)) == name
 
 
 def test_what_to_add_makes_all_backends_log_to_a_ring() -> None:
     text = "global\n  maxconn 5\n{}defaults\n  mode http\n{}backend a\nlisten b\n"
-    lines = ring.lines_to_add(Document.parse(text.format("", "")))
+    lines = state_ring.lines_to_add(Document.parse(text.format("", "")))
     added = Document.parse(text.format(lines.pop("global"), lines.pop("defaults")) + "".join(lines.values()))
-    assert ring.ring(added) == ring.NAME and ring.lines_to_add(added) == {}
+    assert state_ring.ring(added) == state_ring.NAME and state_ring.lines_to_add(added) == {}
 
 
 @pytest.mark.parametrize(
@@ -44,15 +45,15 @@ def test_what_to_add_makes_all_backends_log_to_a_ring() -> None:
     ],
 )
 def test_the_lines_are_added_and_nothing_else_changes(text: str) -> None:
-    added = ring.with_lines(Document.parse(text))
-    assert ring.lines_to_add(Document.parse(added.data)) == {}
+    added = state_ring.with_lines(Document.parse(text))
+    assert state_ring.lines_to_add(Document.parse(added.data)) == {}
     lines = [line[0] for line in ndiff(text.splitlines(), added.text.splitlines()) if line[2:].strip()]
     assert "-" not in lines and (text.find("\r") < 0 or "daemon\r\n  log ring@state-events" in added.text)
-    assert ring.with_lines(added).data == added.data
+    assert state_ring.with_lines(added).data == added.data
 
 
 def test_some_backends_alone_are_not_enough() -> None:
-    assert ring.lines_to_add(Document.parse("backend a\n  log ring@events local0\nbackend b\n" + RING))
+    assert state_ring.lines_to_add(Document.parse("backend a\n  log ring@events local0\nbackend b\n" + RING))
 
 
 @pytest.mark.parametrize(
