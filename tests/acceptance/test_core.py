@@ -5,14 +5,11 @@ import sys
 from pathlib import Path
 
 TOOL = Path(__file__).parents[1] / "tools" / "core"
-# The start, its document, edits of the configuration beside HAProxy, commands, stored files.
+# The start, its document, edits of the configuration, commands.
 SOME = (
     "tests/app/handlers/test_information.py",
     "tests/app/handlers/configuration/test_named_child.py",
-    "tests/app/handlers/configuration/test_transactions.py",
     "tests/app/handlers/runtime/test_servers.py",
-    "tests/app/handlers/storage/test_files.py",
-    "tests/native/engine/test_raw.py",
 )
 
 
