@@ -91,7 +91,10 @@ class Observer:
         """As soon as a new worker answers, with all locks of commits held. Raises RuntimeFailure."""
 
     async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
-        """Keep what a client has changed of servers in the process alone: these members, before and after. Raises RuntimeFailure."""
+        """Keep what a client has set of servers in the process alone: these members, before and after. Raises RuntimeFailure."""
+
+    def set_back(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
+        """Servers are in the process as they were before a client's change, which is taken back: before that, and after."""
 
     def deleted(self, server: ServerState) -> None:
         """A client has deleted a server from the process."""
@@ -146,6 +149,10 @@ class Observers(Observer):
     async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
         for observer in self._all:
             await observer.hold(changes, members, author)
+
+    def set_back(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
+        for observer in self._all:
+            observer.set_back(changes, author)
 
     def deleted(self, server: ServerState) -> None:
         for observer in self._all:

@@ -87,7 +87,8 @@ async def set_back(context: CommitContext, changed: Sequence[Member], author: Au
         for state, wanted in applied:
             await commands.apply(runtime, list(setting(state, {member.member: member.old for member in wanted})))
         after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
-        return await held(context, after, [member.member for member in left], author)
+        context.observers.set_back(after, author)
+        return changed_members(after, [member.member for member in left])
 
     objects = groupby(left, lambda member: member.object)
     touched = [touches.changed(object_, (member.member for member in members)) for object_, members in objects]

@@ -172,13 +172,20 @@ class Overrides(Observer):
 
         Members that were asked for are kept as well where others, or a call that was killed before this, have set them before.
         """
-        self._ledger.keep([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
+        self._keep(changes, members, author)
         states = [after for _, after in changes]
         now = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
         keys = [((each.object, each.member), each) for each in self._ledger.all()]
         missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
         missed += [each for each in await self._set_by_others(states) if each.member in members]
         self._ledger.keep([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
+
+    def set_back(self, changes: Changes, author: Author) -> None:
+        """Keep what is otherwise than before; a value that others had set before a change that is taken back is theirs again."""
+        self._keep(changes, MEMBERS, author)
+
+    def _keep(self, changes: Changes, members: Collection[str], author: Author) -> None:
+        self._ledger.keep([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
 
     def _override(self, changed: Member, author: Author) -> Override:
         known = self._ledger.get(changed.object, changed.member)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.servers_in_process import MEMBERS
+from haproxy_native.commit.servers_in_process import MEMBERS, held, set_back
 from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
 from haproxy_native.errors import NotFound
 from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.request_context import NOBODY
@@ -148,5 +149,26 @@ def test_what_was_set_already_is_kept_when_it_is_asked_for(haproxy: HAProxy, tmp
             assert await hold(commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")) == {"admin_state": ("drain", "ready")}
             assert await hold(commands.state("app", "s1", "maint")) == {"admin_state": ("maint", "ready")}
             assert await hold(commands.state("app", "s1", "ready")) == {}
+
+    run(story())
+
+
+def test_what_others_had_set_is_theirs_again_when_a_change_is_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
+    """It ends with the worker, as it did before the change."""
+
+    async def weight(engine: Engine) -> ServerState:
+        return (await engine.runtime.servers("app"))[0]
+
+    async def story() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            overrides = Overrides(engine, Editor())
+            haproxy.ask("set server app/s1 weight 3")
+            before = await weight(engine)
+            await commands.apply(engine.runtime, [commands.weight("app", "s1", 7)])
+            changed = await held(engine.context, [(before, await weight(engine))], ["weight"], NOBODY)
+            assert [(each.member, each.value) for each in overrides.all()] == [("weight", 7)]
+            await set_back(engine.context, changed, NOBODY)
+            assert (await weight(engine)).uweight == 3 and overrides.all() == []
+            assert [(each.member, each.value) for each in await overrides.outside()] == [("weight", 3)]
 
     run(story())
