@@ -22,7 +22,8 @@ from haproxy_native.runtime.statistics import HEAD
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
-# The most that looks take of the time: where one of thousands of rows takes longer they are further apart, up to LONGEST_SECONDS.
+# The most that HAProxy's answers take of the time: where one of thousands of rows takes longer they are further apart, up to
+# LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
 # Lines that take about a millisecond.
@@ -170,10 +171,14 @@ class StatisticsWatch:
                 while self._stream.is_wanted(STATS) and (now := self._stream.counted()) <= kinds:
                     began = time.monotonic()
                     try:
-                        await self._look(now or kinds)
+                        text = await self._read(now or kinds)
+                        # What is done with the answer takes a small part of the time by itself.
+                        pause = _pause(time.monotonic() - began)
+                        await self._compare(Looked(text))
                     except RuntimeFailure as error:
                         log.debug("no counters: %s", error)
-                    await asyncio.sleep(_pause(time.monotonic() - began))
+                        pause = LOOK_SECONDS
+                    await asyncio.sleep(pause)
             self._known = Looked()
 
     async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
@@ -185,14 +190,10 @@ class StatisticsWatch:
     async def _read(self, kinds: Collection[str]) -> str:
         return await self._engine.runtime.read(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", HEAD)
 
-    async def _look(self, kinds: Collection[str]) -> None:
-        """The first look publishes nothing."""
-        text = await self._read(kinds)
-        if not self._known:
-            self._known = Looked(text)
-            return
-        now = Looked(text)
-        async for changed in unhurried(now.since(self._known)):
-            for object_, row in changed.items():
-                self._stream.publish(STATS, object_, {"counters": row})
+    async def _compare(self, now: Looked) -> None:
+        """Publish what has changed since the last look; nothing at the first one."""
+        if self._known:
+            async for changed in unhurried(now.since(self._known)):
+                for object_, row in changed.items():
+                    self._stream.publish(STATS, object_, {"counters": row})
         self._known = now
