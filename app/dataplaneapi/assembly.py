@@ -9,6 +9,7 @@ from typing import Any
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api import probes
 from dataplaneapi.api.application import Application
+from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.idempotency import CallStore, Idempotency
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations, served_document
@@ -82,7 +83,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
     """Returns the parts in the order in which they start, without those that only change things if the server is read-only."""
     is_read_only = services.settings.read_only
-    features = [feature for feature in services.features.values() if not (feature.only_changes and is_read_only)]
+    features = [part for feature in services.features.values() if not (feature.only_changes and is_read_only) for part in feature.runs]
     acting = [services.discovery] if is_read_only else [services.discovery, services.acme]
     return services.history, *features, *acting, services.operations, services.bearers
 
@@ -135,8 +136,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         write_options=[Wait()],
     )
     services.public += [partial(probes.answer, services), docs.page]
-    for made in installed():
-        services.features[made] = made(services)
+    for kind in installed():
+        _add(services, kind)
     _listen(services)
     return Application(services, lifespan)
 
@@ -149,6 +150,17 @@ def route_index() -> RouteIndex:
     for operation in index.operations:
         operation.load()
     return index
+
+
+def _add(services: Services, kind: type[Feature]) -> None:
+    """Make a feature, and let it take part."""
+    feature = services.features[kind] = kind(services)
+    services.public += feature.public
+    services.write_options += feature.write_options
+    services.followers += feature.followers
+    services.users_of_names += feature.users_of_names
+    for work, does in feature.works.items():
+        services.operations.learn(work, does)
 
 
 def _listen(services: Services) -> None:

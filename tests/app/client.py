@@ -96,8 +96,8 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # What is made when it is first asked for ends here.
-        for feature in self.app.services.features.values():
-            self.runner.run(feature.__aexit__(None, None, None))
+        for part in [part for feature in self.app.services.features.values() for part in feature.runs]:
+            self.runner.run(part.__aexit__(None, None, None))
         if self.app.services.history._journal:
             # Somebody has asked it, though nobody has entered it.
             self.runner.run(self.app.services.history.__aexit__(None, None, None))

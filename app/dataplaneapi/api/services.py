@@ -34,6 +34,9 @@ from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.workers import Workers
 
+PublicAnswer = Callable[[Exchange], Response | Awaitable[Response] | None]
+UsersOfName = Callable[[str], Awaitable[list[str]]]
+
 
 @dataclass
 class Services:
@@ -64,11 +67,10 @@ class Services:
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     # What answers a request without credentials, or returns None.
-    public: list[Callable[[Exchange], Response | Awaitable[Response] | None]] = field(default_factory=list)
-    # Each `api.feature.Feature` that is there, and what they have joined: what keeps something of objects by their names, or uses them by
-    # these; each `api.feature.WriteOption`, the outermost first.
+    public: list[PublicAnswer] = field(default_factory=list)
+    # Each `api.feature.Feature` that is there, and what these have; each `api.feature.WriteOption`, the outermost first.
     features: dict[type[Any], Any] = field(default_factory=dict)
     followers: list[Follower] = field(default_factory=list)
-    users_of_names: list[Callable[[str], Awaitable[list[str]]]] = field(default_factory=list)
+    users_of_names: list[UsersOfName] = field(default_factory=list)
     write_options: list[Any] = field(default_factory=list)
     started: float = field(default_factory=time.time)

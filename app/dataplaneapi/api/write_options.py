@@ -32,9 +32,7 @@ async def write_options(call: Call, next: Handler) -> Response:
 def check_options(call: Call) -> None:
     """Refuse options that are not for a call. Raises ApiError."""
     options = call.services.write_options
-    given = [name for option in options for name in option.names if name in call.values]
-    # An operation may have a parameter of that name which is its own.
-    if given and call.operation.writes and call.get("transaction_id"):
+    if call.get("transaction_id") and (given := [name for option in options for name in option.of_commits(call)]):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
     for option in options:
         option.check(call)
@@ -51,7 +49,7 @@ class Wait(WriteOption):
         The wait ends early when the client disconnects. The change has been made, so the response is the same as when the time is over.
         """
         response, seconds = await next(call), call.get("wait")
-        reload_id = next_reload(response)
+        reload_id = _reload_id(response)
         if reload_id is None or response.status_code != 202:
             return response
         call.exchange.answer_within(seconds + ANSWER_SECONDS)
@@ -70,8 +68,8 @@ class Wait(WriteOption):
         return response if response.status_code != 204 else empty(204, _own(response))
 
 
-def next_reload(response: Response) -> str | None:
-    """Return the id of the reload that a response names."""
+def _reload_id(response: Response) -> str | None:
+    """The id of the reload that a response names."""
     return next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
 
 

@@ -54,6 +54,9 @@ def test_in_a_transaction(client: Client) -> None:
         id_ = client.post("/v3/services/haproxy/transactions?version=1", None).json["id"]
         inside = client.post(f"{CONFIG}/backends?transaction_id={id_}&confirm=1h", {"name": "one"})
         assert inside.status == 400 and "confirm belongs to the commit of a transaction" in inside.message
+        planned = client.post(f"/v3/sidecar/plan?transaction_id={id_}&confirm=1h", None)
+        assert planned.status == 400 and "confirm belongs to the commit of a transaction" in planned.message
+        assert client.get(PATH).json == []
         assert client.post(f"{CONFIG}/backends?transaction_id={id_}", {"name": "one"}).status == 202
         answer = client.put(f"/v3/services/haproxy/transactions/{id_}?confirm=1h", None)
         assert answer.status == 200 and answer.headers["Location"] == f"{PATH}/1"

@@ -11,8 +11,7 @@ class ApplyFeature(Feature):
     """`apply` carries out declarations, `plans` keeps those that were only planned."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
         engine = services.engine
         self.plans = Plans(engine.database)
         self.apply = Apply(engine, services.editor, OwnerTable(engine.database), engine.context.observers.lasts)
-        services.followers.append(self.apply)
+        self.followers = (self.apply,)

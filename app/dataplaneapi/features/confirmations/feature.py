@@ -1,8 +1,5 @@
 """Changes that are taken back unless they are confirmed."""
 
-from types import TracebackType
-from typing import Self
-
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
 from dataplaneapi.features.confirmations.option import Confirm
@@ -23,19 +20,11 @@ class ConfirmationsFeature(Feature):
     only_changes = True
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
-        engine = services.engine
+        engine = self._engine = services.engine
         watch = Watch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
         self.confirmations = Confirmations(engine.context, services.history, services.returning, engine.database, self._announce, watch)
-        services.write_options.append(Confirm(self.confirmations))
-
-    async def __aenter__(self) -> Self:
-        await self.confirmations.__aenter__()
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.confirmations.__aexit__(kind, error, trace)
+        self.runs, self.write_options = (self.confirmations,), (Confirm(self.confirmations),)
 
     def _announce(self, changed: Confirmation) -> None:
         shown = masked_object(as_dict(changed), CONFIRMATION)
-        self.services.engine.context.events.tell(Announced(CONFIRMATION, f"{CONFIRMATION}/{changed.id}", shown))
+        self._engine.context.events.tell(Announced(CONFIRMATION, f"{CONFIRMATION}/{changed.id}", shown))

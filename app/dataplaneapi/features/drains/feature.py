@@ -11,7 +11,5 @@ class DrainsFeature(Feature):
     """`drains` and `ending` begin the works."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
         self.drains, self.ending = Drains(services.engine, services.editor, services.workers), Ending(services.workers)
-        services.operations.learn(DRAIN, self.drains.work)
-        services.operations.learn(END_WORKER, self.ending.work)
+        self.works = {DRAIN: self.drains.work, END_WORKER: self.ending.work}

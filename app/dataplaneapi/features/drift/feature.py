@@ -10,5 +10,4 @@ class DriftFeature(Feature):
     """`drift` finds the differences, and needs to know the overrides."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
         self.drift = Drift(services.engine, services.editor, OverridesFeature.of(services).overrides)

@@ -15,11 +15,10 @@ class MetricsFeature(Feature):
     """Answers without credentials, as the other probes do."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
-        services.public.append(self._answer)
+        self._services, self.public = services, (self._answer,)
 
     def _answer(self, exchange: Exchange) -> Response | Awaitable[Response] | None:
         return self._exposition() if exchange.path == PATH else None
 
     async def _exposition(self) -> Response:
-        return Response(200, await exposition(self.services), CONTENT_TYPE)
+        return Response(200, await exposition(self._services), CONTENT_TYPE)

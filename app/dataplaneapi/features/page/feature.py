@@ -13,8 +13,7 @@ class PageFeature(Feature):
     """Its files are public: what they show they ask of the API."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
-        services.public.append(self._answer)
+        self._services, self.public = services, (self._answer,)
 
     def _answer(self, exchange: Exchange) -> Response | Awaitable[Response] | None:
-        return files.page(exchange, is_on=not self.services.settings.disable_ui)
+        return files.page(exchange, is_on=not self._services.settings.disable_ui)

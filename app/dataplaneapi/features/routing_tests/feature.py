@@ -13,14 +13,13 @@ class RoutingTestsFeature(Feature):
     """`tests` are those that are kept, and runs of them."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
-        engine = services.engine
+        self._services, engine = services, services.engine
         table = TestTable(engine.context, engine.database)
         self.tests = RoutingTests(table, ExplainFeature.of(services).explain)
         services.returning.add_kind(KIND, table, table.content)
-        services.write_options.append(PassTests(self.is_required))
+        self.write_options = (PassTests(self.is_required),)
         engine.context.observers.add(RoutingGate(self.tests, engine.settings.file.parent, self.is_required))
 
     def is_required(self) -> bool:
         """Return whether the settings require tests of every change that clients ask for."""
-        return self.services.settings.tests == "require"
+        return self._services.settings.tests == "require"

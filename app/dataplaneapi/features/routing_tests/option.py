@@ -29,6 +29,10 @@ class PassTests(WriteOption):
         """Return whether the change has to pass tests."""
         return super().is_asked(call) or self._is_required()
 
+    def of_commits(self, call: Call) -> list[str]:
+        """Return the parameter, but for a call that only asks: the plan of a transaction may be tested."""
+        return self.given(call) if call.operation.writes else []
+
     async def serve(self, call: Call, next: Handler) -> Response:
         """Return the response. Raises BreaksTests, without results for a caller who may not read everything."""
         request = call.author.request

@@ -9,6 +9,5 @@ class SplitsFeature(Feature):
     """`splits` are kept in maps."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services)
         self.splits = Splits(services.engine, services.editor, services.workers)
-        services.users_of_names.append(self.splits.uses)
+        self.users_of_names = (self.splits.uses,)

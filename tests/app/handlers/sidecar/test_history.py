@@ -22,7 +22,7 @@ USERS = "\nuserlist u\n  user ann insecure-password hunter2\n"
 def entered(client: Client) -> Iterator[Client]:
     """Changes are entered, and wait for their confirmation where they are to."""
     services = client.app.services
-    rooms = services.history, EventsFeature.of(services), ConfirmationsFeature.of(services)
+    rooms = services.history, EventsFeature.of(services).sources, ConfirmationsFeature.of(services).confirmations
     for room in rooms:
         client.runner.run(room.__aenter__())
     try:
