@@ -1,4 +1,4 @@
-"""Runtime calls of handlers: in bounded time, with HAProxy's refusals as errors of the protocol.
+"""Runtime calls of handlers: reads in bounded time, and HAProxy's refusals as errors of the protocol.
 
     async with asking(call) as runtime:
         await runtime.ask("...")
@@ -16,7 +16,7 @@ from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeRefused,
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.socket import Sink
 
-SECONDS = 1.8
+SECONDS = 5.0
 _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 
 
@@ -24,15 +24,15 @@ _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
     """`where` stands before HAProxy's words, instead of the socket; `classed`: whether the class stands behind the command.
 
-    `seconds` bounds everything inside; None is for what may rightly take longer.
+    `seconds` bounds a read; None is for what may rightly take longer. A change also waits for its turn and for the disk: what HAProxy takes
+    for each command of it has the limit of the socket.
     """
     runtime = call.services.engine.runtime
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds if call.operation.method == "GET" else None):
             yield runtime
     except TimeoutError:
-        text = f"{runtime.address}: no answer within {seconds or SECONDS:g} s; a change may have been carried out"
-        raise RuntimeAbsent(text, sent=True) from None
+        raise RuntimeAbsent(f"{runtime.address}: no answer within {seconds or SECONDS:g} s") from None
     except RuntimeRefused as error:
         raise worded(error, where or runtime.address, classed=classed) from error
 

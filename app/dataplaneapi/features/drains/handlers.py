@@ -14,7 +14,7 @@ TIMEOUT = "5m"
 
 
 async def create(call: JsonCall) -> Response:
-    async with asking(call, seconds=None):
+    async with asking(call):
         operations, targets = call.services.operations, call.body["targets"]
         return await started(
             call, await DrainsFeature.of(call.services).drains.begin(operations, targets, _maker(call), author=call.author)
@@ -33,7 +33,7 @@ def _maker(call: Call) -> Callable[[list[str]], Drain]:
 
 
 async def _check(call: Call) -> None:
-    async with asking(call, seconds=None):
+    async with asking(call):
         await DrainsFeature.of(call.services).drains.check(call.services.operations, call.body["targets"], _maker(call), author=call.author)
 
 

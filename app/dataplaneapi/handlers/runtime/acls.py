@@ -7,7 +7,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import SECONDS, asking
+from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import permit_change
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE
@@ -74,15 +74,14 @@ async def delete_entry(call: JsonCall) -> Response:
 async def replace_entries(call: JsonCall) -> Response:
     """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
-    async with _changing(call, "", seconds=None) as acl:
+    async with _changing(call, "") as acl:
         await acl.replace(values, sync=_sync(call))
     return json_response(201, call.body)
 
 
 @asynccontextmanager
-async def _changing(call: Call, where: str, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
-    """One ACL; a commit takes the time it needs."""
-    async with asking(call, where, seconds=None if _sync(call) else seconds):
+async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
+    async with asking(call, where):
         try:
             context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
             acl = await found(context, stores, call.get("parent_name"))

@@ -7,7 +7,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
-from dataplaneapi.api.runtime_call import SECONDS, asking, read_long
+from dataplaneapi.api.runtime_call import asking, read_long
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside_if
 from haproxy_native.editing.object_names import encoded, spelled
@@ -47,7 +47,7 @@ async def fill(call: JsonCall) -> Response:
     """The list that is sent is the map."""
     large = len(call.body) > MEMBERS
     entries = await beside_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
-    async with _changing(call, "name", seconds=None) as live:
+    async with _changing(call, "name") as live:
         await live.fill(entries, sync=_sync(call))
     return await beside_if(large, json_response, 201, call.body)
 
@@ -96,14 +96,14 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 @asynccontextmanager
-async def _changing(call: Call, named: str, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveMap | StagedMap]:
-    """The map that the path names, or as a transaction has it; the commit takes the time it needs."""
+async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
+    """The map that the path names, or as a transaction has it."""
     if staged := _staged(call, named):
         if not (_sync(call) or call.get("forceDelete")):
             raise ApiError(400, "a transaction holds changes of the map's file: send force_sync=true")
         yield staged
         return
-    async with asking(call, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
+    async with asking(call) as runtime:
         try:
             yield await _found(call, named)
         except NotTaken as error:
