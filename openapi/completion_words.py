@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.object_names import kind_of
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.text.document import CONFIGURATION
 from openapi.keywords import Declared

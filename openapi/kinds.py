@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.object_names import kind_of
 from haproxy_native.editing.resources import Resource, resources
 
 BASE = "/services/haproxy/configuration/"

@@ -14,8 +14,7 @@ from dataplaneapi.api.operations import EFFECTS, Operation
 from dataplaneapi.settings.roles import read_roles
 from haproxy_native.access.rights import Rule
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import covers
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.object_names import covers, kind_of
 from haproxy_native.planning.effects import effects
 from haproxy_native.text.document import Document
 from tests.acceptance.bodies import Bodies

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.editing.children import meant
+from haproxy_native.editing.children import unquoted_name
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import BadValue, Exists, NativeError, UnknownWords
@@ -96,7 +96,7 @@ def deleted(document: Document, resource: Resource, parent: tuple[Resource, str]
     section = document.find(parent[0].section, parent[1] if parent[0].kind == "section" else "")
     if resource.kind != "named" or section is None or ".if" not in section.text:
         return 1
-    return sum(meant(each[resource.key]) == meant(key) for each in objects(document, resource, parent))
+    return sum(unquoted_name(each[resource.key]) == unquoted_name(key) for each in objects(document, resource, parent))
 
 
 def lost(gone: list[str], come: list[str]) -> list[str]:

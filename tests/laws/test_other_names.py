@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.editing.literals import is_shown
+from haproxy_native.editing.secret_kinds import is_shown
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import Alias
 from haproxy_native.grammar.load import grammar

@@ -168,7 +168,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 def body(path: Path) -> str:
     """The file without our header."""
-    return header.under_header_of(Document.parse(path.read_bytes()), Document("", ())).text.removeprefix("".join(header.BANNER))
+    return header.with_header_of(Document.parse(path.read_bytes()), Document("", ())).text.removeprefix("".join(header.BANNER))
 
 
 def checksum_fits(data: bytes) -> bool:

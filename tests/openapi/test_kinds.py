@@ -3,7 +3,7 @@
 import re
 
 from dataplaneapi.ctl.kinds import COLLECTIONS, ENTRIES, KEYWORDS
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.object_names import kind_of
 from haproxy_native.editing.resources import resources
 from openapi import bundle, kinds
 from tests.rules.sources import CHECKOUT

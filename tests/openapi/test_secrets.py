@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.editing import literals
+from haproxy_native.editing import secret_kinds
 from haproxy_native.editing.secrets import LINES, MESSAGE, TEXT, masked_lines, shapes
 from haproxy_native.grammar.reference import followed
 from openapi import bundle, keywords
@@ -57,7 +57,7 @@ def test_each_word_of_a_declaration_means_something() -> None:
     for name, schema in members():
         for kind in kinds_of(schema):
             word = kind.split()[0] if isinstance(kind, str) else kind
-            known = (*literals.KINDS, *OF_SEVERAL, *document()["components"]["schemas"])
+            known = (*secret_kinds.KINDS, *OF_SEVERAL, *document()["components"]["schemas"])
             assert isinstance(word, bool) or word in known, name
 
 
@@ -93,7 +93,7 @@ def test_each_function_that_takes_a_text_is_listed() -> None:
 )
 def test_a_sample_that_may_be_a_credential_is_compared_in_secret(name: str) -> None:
     assert name in functions()
-    assert not literals.pattern("-m str hunter2", {"criterion": name}, "criterion")
+    assert not secret_kinds.pattern("-m str hunter2", {"criterion": name}, "criterion")
 
 
 def test_what_is_compared_is_a_function_of_some_haproxy() -> None:

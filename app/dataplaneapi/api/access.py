@@ -22,8 +22,7 @@ from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, json_response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.editing.object_names import encoded, spelled
-from haproxy_native.editing.places import Place, name_of, object_section, section_object
+from haproxy_native.editing.object_names import Place, encoded, name_of, object_of_section, section_of_object, spelled
 from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import Author
@@ -40,7 +39,7 @@ def asked_for(operation: Operation, call: Call) -> str:
         return ""
     if operation.access == SECTION:
         editor = call.services.editor
-        return section_object(editor, *object_section(editor, call.get("object"))) if call.get("object") else ALL
+        return object_of_section(editor, *section_of_object(editor, call.get("object"))) if call.get("object") else ALL
     if operation.access not in ("", EFFECTS, READING):
         return named(operation.access, call.values)
     if not _is_of_configuration(call):

@@ -9,8 +9,7 @@ from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import parent_in_query, place_of
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from haproxy_native.editing.object_names import spelled
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of, spelled
 
 
 def note(exchange: Exchange, values: Mapping[str, Any], services: Services) -> None:

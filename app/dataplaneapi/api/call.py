@@ -19,7 +19,7 @@ from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.storage.store import Store

@@ -7,7 +7,7 @@ from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import JSON, to_json
 from haproxy_native.check.messages import Message
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.places import section_object
+from haproxy_native.editing.object_names import object_of_section
 from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import InUse, NativeError, Refused, ReloadFailed
 
@@ -36,7 +36,7 @@ def without_others(error: NativeError, may_read: Callable[[str], bool]) -> Nativ
 
 def _object(header: str) -> str:
     kind, *names = header.split()
-    return section_object(standard_editor(), kind, names[0] if names else "")
+    return object_of_section(standard_editor(), kind, names[0] if names else "")
 
 
 def _lines(alerts: Collection[Message]) -> Iterator[str]:

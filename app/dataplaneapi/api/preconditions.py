@@ -15,7 +15,7 @@ from dataplaneapi.api.responses import to_json
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.text.document import Document
 
 # Actions on one object; the others are compared with their collection.

@@ -6,8 +6,7 @@ from typing import Any
 
 from haproxy_native.access.rights import VERBS, Rights, Rule, predefined, rights_of
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.object_names import spelled
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.object_names import kind_of, spelled
 
 EXAMPLE = "{objects: backend/shop_*/server/*, fields: [weight, maintenance], may: [read, change], reload: never, max_objects: 5}"
 USERS, CERTIFICATES, SPIFFE, CLAIMS = "users", "certificates", "spiffe", "claims"

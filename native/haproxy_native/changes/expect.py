@@ -7,7 +7,7 @@ from typing import Any, Self
 from haproxy_native.changes.operations import Edit, applied, editor_of
 from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.header import same_text
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.errors import Collided, IndexOutOfRange, Missing, Moved, NoParent, Stale, StaleTransaction
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document

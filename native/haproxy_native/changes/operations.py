@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor, standard_editor
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import BadRequest
 from haproxy_native.planning.observed import Claimed, claimed_by

@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 from haproxy_native.changes.operations import Edit, Patch, Replace, ReplaceAll, applied
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor, Object, standard_editor
-from haproxy_native.editing.header import under_head_of
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.header import with_header_and_banner_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import masked_member
 from haproxy_native.errors import Clash, Collided, Diverged, NativeError
@@ -49,7 +49,7 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
     mine = result or applied(operations, base)
     # One that writes times in another unit, say.
     editor = next((own for operation in operations if (own := getattr(operation, "editor", None))), standard_editor())
-    merge = _Merge(editor, under_head_of(base, newer), under_head_of(mine, newer), newer)
+    merge = _Merge(editor, with_header_and_banner_of(base, newer), with_header_and_banner_of(mine, newer), newer)
     for operation in operations:
         merge.compare_stated(operation)
     document = merge.merged()
@@ -66,7 +66,7 @@ def reverted(now: Document, before: Document, after: Document) -> Document:
     Raises Diverged for what has changed since and the revert would change.
     """
     after = patches.sharing(after, now)
-    before = patches.sharing(under_head_of(before, now), after)
+    before = patches.sharing(with_header_and_banner_of(before, now), after)
     try:
         return rebased([], after, now, before)
     except Collided as error:

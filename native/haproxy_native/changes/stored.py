@@ -9,7 +9,7 @@ from typing import Any
 
 from haproxy_native.changes.operations import ChangeText, Create, Delete, Edit, Patch, Replace, ReplaceAll, claimed_by_all
 from haproxy_native.editing import patches
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.observed import Claim
 

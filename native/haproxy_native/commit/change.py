@@ -14,7 +14,7 @@ from haproxy_native.changes.expect import Expect
 from haproxy_native.changes.file_operations import FileOperation
 from haproxy_native.changes.operations import Edit, PutDocument, PutText, Replace, SetRuntime, claimed_by_all
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.places import name_of
+from haproxy_native.editing.object_names import name_of
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.outcome import Reason

@@ -19,9 +19,9 @@ from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Valid
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.publication import ASKED
 from haproxy_native.editing import header
+from haproxy_native.editing.defaults_sections import refuse_rebound
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import BreaksTests, Forbidden, Untested
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, all_touches
 from haproxy_native.request_context import Author, Rights

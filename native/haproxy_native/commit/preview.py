@@ -21,7 +21,7 @@ from haproxy_native.commit.permission import GateVerdict, edited, permit_evaluat
 from haproxy_native.commit.process import decide, reasons_to_reload
 from haproxy_native.commit.publication import reasons_of
 from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.editing.header import same_text, under_header_of
+from haproxy_native.editing.header import same_text, with_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan, Plan, Reason
@@ -196,7 +196,7 @@ async def preview_of_former(context: CommitContext, by: Author, texts: Texts, co
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:
     """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
-    before, after = parts.parts(old), parts.parts(under_header_of(new, old))
+    before, after = parts.parts(old), parts.parts(with_header_of(new, old))
     return "".join(
         difference_of_texts(before[file_name].text, after[file_name].text, file_name or name, moments)
         for file_name in before

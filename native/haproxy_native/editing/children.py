@@ -1,4 +1,8 @@
-"""The lines of one collection inside a section: read, inserted, replaced and deleted by position."""
+"""The lines of one collection inside a section, such as the servers of a backend: read, inserted, replaced and deleted by index.
+
+A child is one line. A named child may have several lines of the same name in the branches of an `.if` block: the first is edited, and a
+deletion removes all. A line that the grammar cannot read keeps its index, and no edit changes it.
+"""
 
 from bisect import bisect_left
 from collections import Counter
@@ -17,17 +21,17 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import is_word, unquoted
 
-# What a section keeps the places of its lines under, by their first words.
-_FIRST_WORDS = "first words"
-# What it keeps the names under that several of its lines have.
-_REPEATED = "repeated"
+# Keys of a section's cache: the places of its lines by first word, and the names that several of its lines have.
+_FIRST_WORDS, _REPEATED = "first words", "repeated"
 
 
 @dataclass
 class Children:
-    """`places` are the line numbers of all lines of the kind; `objects` holds None where a line cannot be read."""
+    """The lines of one collection in a section."""
 
+    # Indices into the section's lines.
     places: list[int]
+    # For each place the object, or None if the line cannot be read.
     objects: list[dict[str, Any] | None]
 
     @property
@@ -54,7 +58,7 @@ class ChildEditor:
         return self.grammar.line(resource.schema)
 
     def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
-        """(member, collection) of those that lines of the sections may belong to, by their first words, in the order of the table."""
+        """Return (member, collection) of each collection that some line may belong to, by its first word, in the order of the table."""
         family, by_word = self.resources.children(parent), self._kinds.get(parent)
         if by_word is None:
             by_word = self._kinds[parent] = {}
@@ -65,7 +69,7 @@ class ChildEditor:
         return [family[number] for number in sorted({number for word in words for number in by_word.get(word, ())})]
 
     def children(self, section: Section, resource: Resource) -> Children:
-        """Computed once for each section."""
+        """Return the lines of a collection; computed once for each section."""
         shape, by_word = self.shape(resource), _by_first_word(section)
         if shape.first_words.isdisjoint(by_word):
             return _NONE
@@ -78,16 +82,16 @@ class ChildEditor:
         return known
 
     def have_own_names(
-        self, resource: Resource, old: Section, new: Section, gone: Sequence[Mapping[str, Any]], come: Sequence[Mapping[str, Any]]
+        self, resource: Resource, old: Section, new: Section, removed: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
-        """Return whether no other line, in the old section or the new one, has the name of a child that goes or comes."""
+        """Return whether no other line, in the old section or the new one, has the name of a removed or an added child."""
         repeated, key = self._repeated(old, resource), resource.key
-        names, others = [str(row[key]) for row in gone], [str(row[key]) for row in come]
+        names, others = [str(row[key]) for row in removed], [str(row[key]) for row in added]
         if sorted(names) == sorted(others):
             new.cache[_REPEATED, resource.name] = repeated
             return repeated.isdisjoint(names)
-        added = set(others).difference(names)
-        has_others = added and not added.isdisjoint(str(row[key]) for row in self.children(old, resource).readable)
+        new_names = set(others).difference(names)
+        has_others = new_names and not new_names.isdisjoint(str(row[key]) for row in self.children(old, resource).readable)
         if has_others or len(set(others)) < len(others) or not repeated.isdisjoint([*names, *others]):
             return False
         new.cache[_REPEATED, resource.name] = repeated
@@ -102,7 +106,7 @@ class ChildEditor:
         return known
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
-        """Returns the section with a new line before the element at `index`; an index equal to their number appends."""
+        """Return the section with a new line before the child at `index`; an index equal to their number appends."""
         line = self.shape(resource).new(body, section.indent, section.newline)
         return changed(section, Change({}, [(self._place(section, parent, resource, index), line)]))
 
@@ -113,27 +117,23 @@ class ChildEditor:
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it.
+        """Return the places of all lines above the first line of a collection: the section's own, and collections declared before it.
 
-        It does not go behind a line of a later collection, unless an earlier collection, which it may refer to, is there as well.
+        The line goes above those of collections declared after it, unless a collection declared before it, which it may refer to, has
+        lines below those.
         """
-        before, after = self._neighbours(parent, resource)
-        later = {place for child in after for place in self.children(section, child).places}
-        sooner = {place for child in before for place in self.children(section, child).places}
+        family = [child for _, child in self.resources.children(parent)]
+        own = family.index(resource) if resource in family else len(family)
+        later = {place for child in family[own + 1 :] for place in self.children(section, child).places}
+        sooner = {place for child in family[:own] for place in self.children(section, child).places}
         places = [
             place for place, line in enumerate(section.lines) if line.words and place not in later and not line.args[0].startswith(".")
         ]
         end = min(later, default=len(section.lines))
         return [place for place in places if place < end] if max(sooner, default=0) < end else places
 
-    def _neighbours(self, parent: str, resource: Resource) -> tuple[list[Resource], list[Resource]]:
-        """The collections of the same parent that are declared before and after one."""
-        family = [child for _, child in self.resources.children(parent)]
-        place = family.index(resource) if resource in family else len(family)
-        return family[:place], family[place + 1 :]
-
-    def has_name(self, section: Section, resource: Resource, index: int) -> bool:
-        """Whether the line says the name itself; one that does not is addressed by another word."""
+    def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
+        """Return whether the line states its name; clients address one that does not by another word of it."""
         reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
@@ -149,24 +149,24 @@ class ChildEditor:
         return changed(section, Change(self._edited(section, resource, places, body), []))
 
     def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
-        """The places of the lines of one object, which are several where a name stands in the branches of an `.if`."""
+        """Return the places of all lines of one object: several if its name is in more than one branch of an `.if` block."""
         children = self.children(section, resource)
         object_ = children.objects[index]
         if resource.kind != "named" or object_ is None:
             return [children.places[index]]
-        return self._by_name(section, resource)[meant(object_.get(resource.key))]
+        return self._by_name(section, resource)[unquoted_name(object_.get(resource.key))]
 
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
-        """The places of all readable lines of named children; a name has several where they stand in the branches of an `.if`."""
+        """Return the places of the readable lines of a named collection, by name."""
         children = self.children(section, resource)
         places_by_name: dict[str, list[int]] = {}
         for place, object_ in zip(children.places, children.objects, strict=True):
             if object_ is not None:
-                places_by_name.setdefault(meant(object_.get(resource.key)), []).append(place)
+                places_by_name.setdefault(unquoted_name(object_.get(resource.key)), []).append(place)
         return places_by_name
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
-        """Returns the edited lines; of lines with one name the first is edited, unless one already has the wanted values."""
+        """Return the edited lines by place: of lines with one name the first, or none if one of them already has the wanted values."""
         objects = self.children(section, resource)
         if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
             return {}
@@ -181,14 +181,14 @@ class ChildEditor:
             return False
 
     def delete(self, section: Section, resource: Resource, index: int) -> Section:
-        """Returns the section without an element; a name that stands in branches of an `.if` goes from all of them."""
+        """Return the section without a child; a name in branches of an `.if` block is removed from all of them."""
         place, twins = self.children(section, resource).places[index], self._twins(section, resource, index)
-        gone = twins if any(map(section.is_conditional, twins)) else [place]
-        return changed(section, Change(dict.fromkeys(gone), []))
+        removed = twins if any(map(section.is_conditional, twins)) else [place]
+        return changed(section, Change(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
-        """All children with names. They have no order of their own: those that stay keep their places, new ones go behind, by name."""
-        wanted = {meant(body.get(resource.key)): body for _, body in sorted(bodies.items())}
+        """Return the section with a named collection replaced; children that stay keep their places, new ones follow by name."""
+        wanted = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
         there, change = self._by_name(section, resource), Change({}, [])
         for name, places in there.items():
             change.replaced |= self._edited(section, resource, places, wanted[name]) if name in wanted else dict.fromkeys(places)
@@ -198,7 +198,7 @@ class ChildEditor:
         return changed(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
-        """Replace the whole list. Lines that the API cannot read stay, because no client has seen them."""
+        """Return the section with a whole list replaced. Lines that the API cannot read stay, because no client has seen them."""
         children = self.children(section, resource)
         lines: Found = [
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None
@@ -210,7 +210,7 @@ class ChildEditor:
 
 
 def _by_first_word(section: Section) -> dict[str, list[int]]:
-    """The places of lines that say something, but for the first line and what is in a snippet."""
+    """Return the places of a section's lines by first word, without the header, blank lines and snippets."""
     by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
     if by_word is None:
         by_word, hidden = {}, section.snippets
@@ -227,7 +227,7 @@ def _begins(line: Line, prefix: tuple[str, ...]) -> bool:
 
 
 def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
-    """Kept beside the line, which other sections share."""
+    # Cached on the line, which other sections share.
     meaning = line.meaning
     if meaning is None or meaning[0] is not shape:
         meaning = line.meaning = shape, shape.read(line)
@@ -235,7 +235,7 @@ def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
     return members
 
 
-def meant(name: object) -> str:
-    """A name without quotes: a client need not quote one that takes quotes in the file."""
+def unquoted_name(name: object) -> str:
+    """Return a name without quotes, for comparison: a client need not quote a name that has quotes in the file."""
     text = str(name)
     return unquoted(text) if is_word(text) else text

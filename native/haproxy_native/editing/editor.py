@@ -1,7 +1,11 @@
-"""CRUD on a document by resource: a document goes in, a document or plain data comes out; nothing is ever changed in place.
+"""CRUD on a document by resource: a document goes in, a document or plain data comes out; nothing is changed in place.
 
-`parent` is (parent resource, parent name) for children and None for sections. Raises Missing, Exists, NoParent,
-IndexOutOfRange, BadValue and UnknownWords.
+`parent` is (parent resource, parent name) for children and None for sections. `full` means a section with all its children. Raises
+Missing, Exists, NoParent, IndexOutOfRange, BadValue and UnknownWords.
+
+HAProxy reads several sections of one kind without a name, such as two of `global`, as one. So does the editor: it unites their lines in one
+section, in which the later headers mark where each begins, and splits an edited one again. A changed or added line stays in the section
+of the line above it, and so in its file.
 """
 
 import functools
@@ -9,11 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.abandonment import check
-from haproxy_native.editing.acl_order import with_acls_above
-from haproxy_native.editing.bindings import all_implicit, check_from, implicit_defaults, with_name, with_named_source
-from haproxy_native.editing.children import ChildEditor, meant
-from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
-from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, place_behind_kin, usual_indent
+from haproxy_native.editing.children import ChildEditor, unquoted_name
+from haproxy_native.editing.defaults_sections import all_implicit_defaults, check_from, implicit_defaults, with_name, with_named_source
+from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, place_behind_kin, usual_indent, with_acls_above
 from haproxy_native.editing.resources import (
     ORPHANS,
     Resource,
@@ -21,13 +23,13 @@ from haproxy_native.editing.resources import (
     absent_child,
     absent_parent,
     absent_section,
-    inside,
-    lists_orphans,
+    lists_without_parent,
     message,
+    parent_label,
+    parent_word,
+    reports_missing_parent,
     resources,
     taken_section,
-    tells_orphans,
-    word_of,
 )
 from haproxy_native.errors import Exists, IndexOutOfRange, NativeError, OtherName, Place
 from haproxy_native.grammar.line_shape import opaque_words
@@ -35,8 +37,48 @@ from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import heard, unquoted
+
+# Keys of a section's cache: the section united from it and its kin, and the sections that it is united from.
+_UNITED, _PARTS = "united", "parts"
+
+
+def _united(document: Document, kind: str) -> Section | None:
+    """Return the nameless sections of a kind as one; None if there is none."""
+    first = document.find(kind, "")
+    if first is None:
+        return None
+    sections = [section for section in document.sections if section.kind == kind]
+    if len(sections) == 1:
+        return first
+    cached: tuple[list[Section], Section] | None = first.cache.get(_UNITED)
+    if cached is None or cached[0] != sections:
+        whole = first.with_lines(line for section in sections for line in section.lines)
+        whole.cache[_PARTS] = sections
+        cached = first.cache[_UNITED] = sections, whole
+    return cached[1]
+
+
+def _with_section(document: Document, old: Section, new: Section) -> Document:
+    """Return the document with a section, or all that are united in it, edited."""
+    if _PARTS not in old.cache:
+        return document.replace(old, new)
+    edited: list[list[Line]] = []
+    for line in new.lines:
+        if _is_mark(new, line):
+            edited.append([])
+        edited[-1].append(line)
+    for section, lines in zip(old.cache[_PARTS], edited, strict=True):
+        if lines != list(section.lines):
+            document = document.replace(section, section.with_lines(lines))
+    return document
+
+
+def _is_mark(section: Section, line: Line) -> bool:
+    return line.args[:1] == (section.kind,)
+
 
 Object = dict[str, Any]
 Parent = tuple[Resource, str] | None
@@ -59,7 +101,7 @@ class Editor:
         return shape_
 
     def _escaped(self, resource: Resource) -> frozenset[str]:
-        """The members whose line breaks can be written, alone, in a list, and inside a section."""
+        """Return the members that may hold line breaks, as paths within an object, a list, and a section with its children."""
         if (members := self._escaped_members.get(resource.name)) is None:
             note, schema = self.grammar.schemas.note, self.grammar.schemas.named(resource.schema)
             own = [name for name, member in self.grammar.schemas.properties(schema).items() if note(member).get("escaped")]
@@ -68,23 +110,23 @@ class Editor:
         return members
 
     def defaults(self, resource: Resource) -> Object:
-        """The members of a section itself that its schema gives a value."""
+        """Return the members of a section, without its children, that have a default in the schema."""
         return {default.member: default.value for default in self.shape(resource).defaults if not default.path}
 
     def aliases(self, resource: Resource) -> dict[str, str]:
-        """The deprecated members of a section, with the list that each tells the first element of."""
+        """Return the deprecated members of a section, each with the list of which it is the first element."""
         return {alias.member: alias.target for alias in self.shape(resource).list_aliases}
 
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
-        """All of a collection in file order; the children of a parent that does not exist mostly are none."""
+        """Return all objects of a collection in file order. Raises NoParent for the collections that report a missing parent."""
         if parent is not None:
             section = self.section(document, *parent)
-            if section is None and not lists_orphans(resource):
+            if section is None and not lists_without_parent(resource):
                 raise absent_parent(resource, parent, "orphan_list")
             return [] if section is None else [dict(object_) for object_ in self.lines.children(section, resource).readable]
-        implicit = all_implicit(document)
+        implicit = all_implicit_defaults(document)
         return [
             self.as_object(section, resource, name, bound, full=full)
             for name, section, bound in zip(document.names(), document.sections, implicit, strict=True)
@@ -106,14 +148,14 @@ class Editor:
         return self.as_object(section_found, resource, address, implicit_defaults(document, section_found), full=full)
 
     def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
-        """Return the object that was added to a collection, at whatever index."""
+        """Return the object that an edit has added to a collection, found by comparison."""
         sections = (self.section(document, *parent) for document in (before, after))
         old, new = (self.lines.children(section, resource).objects if section else [] for section in sections)
         index = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one is not other), len(old))
         return dict(new[index] or {})
 
-    def says_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
-        """Return whether the file names the object. If not, clients address it by a generated name, and an edit may name it."""
+    def has_written_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
+        """Return whether the file states the object's name. Without one, clients use a generated name, and an edit may set one."""
         if parent is None:
             section = self.section(document, resource, str(key))
             return section is not None and section.name == document.address(section)
@@ -121,21 +163,21 @@ class Editor:
             section, index = self._child(document, resource, parent, key)
         except NativeError:
             return False
-        return self.lines.has_name(section, resource, index)
+        return self.lines.has_written_name(section, resource, index)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
-        """Indices of a collection's lines that cannot be expressed as objects."""
+        """Return the indices of a collection's lines that no object can express."""
         section = self.section(document, *parent) if parent else None
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """A section that stands in a document as its object; `bound` is its `implicit_defaults` there. Raises Abandoned."""
+        """Return the object of a section. `bound`: its `implicit_defaults` in the document. Raises Abandoned."""
         check()
         own = self._own(section, resource, name, bound)
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
 
     def _own(self, section: Section, resource: Resource, name: str, bound: str | None) -> Object:
-        """Kept beside what the section's lines say, so that a list of thousands costs no more than its answer."""
+        # Cached on the section, so that a list of thousands costs no more than its answer.
         key = (resource.name, name, bound)
         members: Object | None = section.cache.get(key)
         if members is None:
@@ -152,7 +194,7 @@ class Editor:
         return {member: object_[member] for member in sorted(object_, key=self._rank(resource).__getitem__)}
 
     def _rank(self, resource: Resource) -> dict[str, int]:
-        """The place of each member in a section's object."""
+        """Return the position of each member in a section's object."""
         if (ranks := self._ranks.get(resource.name)) is None:
             members = [*self.shape(resource).order, *(member for member, _ in self.resources.children(resource.name))]
             ranks = self._ranks[resource.name] = {member: place for place, member in enumerate(dict.fromkeys(members))}
@@ -168,13 +210,13 @@ class Editor:
     # -- sections
 
     def section_or_implied(self, document: Document, resource: Resource, name: str) -> Section | None:
-        """The section; where the file does not have one that every configuration has, an empty one."""
+        """Return the section. If the file lacks one that every configuration has, return an empty one."""
         section = self.section(document, resource, name)
         return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
     def section(self, document: Document, resource: Resource, name: str) -> Section | None:
         if resource.kind != "section":
-            return united(document, resource.section)
+            return _united(document, resource.section)
         return document.find(resource.section, name) or document.find(resource.section, heard(name))
 
     def create(
@@ -187,7 +229,7 @@ class Editor:
         index: int | None = None,
         full: bool = False,
     ) -> Document:
-        """Returns the document with a new section, or a new child (at `index`; negative or None: at the end)."""
+        """Return the document with a new section, or with a new child at `index` (negative or None: at the end)."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             return self._create_child(document, resource, parent, body, index)
@@ -204,9 +246,9 @@ class Editor:
         return with_acls_above(self._with_embedded(section, resource, body), None) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
-        """Returns the document with complete new sections of one kind, one after the other if they have the same `from`.
+        """Return the document with new sections of one kind and their children, next to each other if they have the same `from`.
 
-        A body may come with its text.
+        A body may be accompanied by the section that `as_written` made of it.
         """
         before, taken, place, source = document, set[str](), 0, None
         for body, text in new:
@@ -227,10 +269,10 @@ class Editor:
             source = body.get("from")
         return document
 
-    def as_written(self, resource: Resource, body: Mapping[str, Any], beside: Document) -> tuple[Object, Section]:
-        """A section that is made of a body, indented as those of a document, and what is shown of it with all that stands in it."""
+    def as_written(self, resource: Resource, body: Mapping[str, Any], document: Document) -> tuple[Object, Section]:
+        """Return the section that a body makes, indented as those of a document, and its object with all children."""
         refuse_line_breaks(body, (), self._escaped(resource))
-        section = self._new_section(beside, resource, body, full=True)
+        section = self._new_section(document, resource, body, full=True)
         return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
 
     def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
@@ -245,11 +287,11 @@ class Editor:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Returns the document with one object's values replaced; lines with the same values stay unchanged."""
+        """Return the document with one object's values replaced; lines whose values stay the same are not rewritten."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
-            if resource.kind == "named" and _has_other_name(resource, key, body) and self.lines.has_name(section, resource, index):
+            if resource.kind == "named" and _has_other_name(resource, key, body) and self.lines.has_written_name(section, resource, index):
                 raise _other_name(resource, key, body)
             self._refuse_taken(section, resource, parent, key, body)
             return _edited(document, section, self.lines.replace(section, resource, index, body))
@@ -263,7 +305,7 @@ class Editor:
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
         if resource.kind == "section" and document.address(old) != old.name and body.get(resource.key) not in (None, "", name):
-            # A section that the API numbers gets a name.
+            # The body gives a name to a section that the API numbers.
             name = str(body[resource.key])
             if self.section(document, resource, name) is not None:
                 raise taken_section(resource, name, full=full)
@@ -279,22 +321,22 @@ class Editor:
         if full:
             new = self._with_embedded(new, resource, body)
         new = with_acls_above(new, old)
-        return behind_its_defaults(with_edited(document, old, new), new)
+        return behind_its_defaults(_with_section(document, old, new), new)
 
     def _says_anything(self, document: Document, resource: Resource) -> bool:
         section = self.section(document, resource, "")
         return section is not None and any(line.words for line in section.lines[1:])
 
     def unknown(self, section: Section, resource: Resource) -> list[int]:
-        """The places of the directives that no object can express."""
+        """Return the places of the directives that no object can express."""
         shape = self.shape(resource)
         known = {place for _, child in self.lines.kinds(resource.name, section) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
-        directives = ((place, line.args) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
+        directives = ((place, line.args) for place, line in enumerate(section.lines) if place and not _is_mark(section, line))
         return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
 
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
-        """What no object can express: places of lines, and the directive or the words of it. Of several in one line the first."""
+        """Yield what no object can express: the place of a line, and the whole line or the first such words in it."""
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)
         shapes = [(own.directives[number].shape, place) for number, lines in own.reading(section).lines.items() for place, _ in lines]
@@ -307,7 +349,7 @@ class Editor:
                 yield place, " ".join(words)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Returns the document without an object; one that stands in branches of an `.if` goes from all of them."""
+        """Return the document without an object; one in branches of an `.if` block is removed from all of them."""
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
             return _edited(document, section, self.lines.delete(section, resource, index))
@@ -317,14 +359,14 @@ class Editor:
             raise absent_section(resource, name, "absent_delete")
         if resource.kind == "section" and len(twins := document.branches(resource.section, name)) > 1:
             return functools.reduce(Document.remove, twins, document)
-        return without(document, section_found)
+        return functools.reduce(Document.remove, section_found.cache.get(_PARTS, [section_found]), document)
 
     # -- children
 
     def _with_parent(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan"
     ) -> tuple[Document, Section]:
-        """The section that children go into, and the document with it: one that every configuration has is written when it is needed."""
+        """Return the parent section, and the document with it: a section that every configuration has is created on demand."""
         section = self.section(document, *parent)
         if section is None and parent[0].is_implied:
             document = self.create(document, parent[0], None, {})
@@ -334,11 +376,11 @@ class Editor:
         return document, section
 
     def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
-        """Raises what the creation of a child there would."""
+        """Raise what the creation of a child there would raise."""
         self._with_parent(document, resource, parent, "orphan_create")
 
-    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
-        """Raises what an edit (absent_replace, absent_delete) of an object that does not exist would."""
+    def check_exists(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
+        """Raise the error for a missing object. `situation`: absent_replace or absent_delete."""
         if parent is not None:
             self._child(document, resource, parent, key, situation)
         elif self.section(document, resource, str(key)) is None:
@@ -353,7 +395,7 @@ class Editor:
             index = int(key) if section and 0 <= int(key) < len(objects) else None
         else:
             index = _index_of([object_ and object_.get(resource.key) for object_ in objects], key)
-        if section is None and tells_orphans(resource, situation):
+        if section is None and reports_missing_parent(resource, situation):
             raise absent_parent(resource, parent, ORPHANS[situation])
         if section is None or index is None:
             raise absent_child(resource, parent, key, situation)
@@ -368,7 +410,7 @@ class Editor:
             self._refuse_taken(section, resource, parent, None, body)
         place = len(objects) if index is None or index < 0 else index
         if place > len(objects):
-            raise IndexOutOfRange(f"Object with id {index} in {inside(parent)} out of range")
+            raise IndexOutOfRange(f"Object with id {index} in {parent_label(parent)} out of range")
         return _edited(document, section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
 
     def _refuse_taken(
@@ -377,14 +419,14 @@ class Editor:
         name = body.get(resource.key)
         names = [object_.get(resource.key) for object_ in self.lines.children(section, resource).readable]
         if resource.kind == "named" and _index_of(names, name) not in (None, None if key is None else _index_of(names, key)):
-            word = word_of(parent[0])
+            word = parent_word(parent[0])
             text = f"{resource.title} {name} already exists in {parent[1]} {word}"
             raise Exists(message(resource, "taken", text, name=name, parent=parent[1], word=word))
 
     def replace_all(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
     ) -> Document:
-        """Returns the document with a whole list of children replaced."""
+        """Return the document with a whole list of children replaced."""
         refuse_line_breaks(bodies, (), self._escaped(resource))
         if not bodies and parent[0].is_implied and self.section(document, *parent) is None:
             return document
@@ -393,12 +435,12 @@ class Editor:
 
 
 def _edited(document: Document, old: Section, new: Section) -> Document:
-    """The document with a section edited, in which ACLs stand above the lines that name them."""
-    return with_edited(document, old, with_acls_above(new, old))
+    """Return the document with a section edited, and its ACLs above the lines that use them."""
+    return _with_section(document, old, with_acls_above(new, old))
 
 
 def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:
-    """The body without a `from` that only repeats what the place in the file says already."""
+    """Return the body without a `from` that names the section's implicit defaults section."""
     if bound is not None and body.get("from") == bound and "from" not in old.header.args[2:]:
         return {name: value for name, value in body.items() if name != "from"}
     return body
@@ -406,7 +448,7 @@ def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -
 
 def _has_other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> bool:
     name = body.get(resource.key)
-    return bool(name) and meant(name) != meant(key)
+    return bool(name) and unquoted_name(name) != unquoted_name(key)
 
 
 def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> OtherName:
@@ -415,7 +457,7 @@ def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> Oth
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Returns objects by name; of several with one name the first, as a look-up does."""
+    """Return objects by name; of several with one name the first, which a lookup returns as well."""
     by_name: dict[str, Object] = {}
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)
@@ -423,14 +465,14 @@ def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:
-    """Returns the index of a name as the file writes it, else of one that HAProxy treats as the same; None if there is none."""
+    """Return the index of a name as the file writes it, else of one that HAProxy treats as the same; None if there is none."""
     if wanted in names:
         return names.index(wanted)
-    own = meant(wanted)
+    own = unquoted_name(wanted)
     return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == own), None)
 
 
 @functools.cache
 def standard_editor() -> Editor:
-    """The editor of the shipped grammar and table: it keeps what it has worked out about them."""
+    """Return the editor of the shipped grammar and table; it is shared, since it caches what it derives from them."""
     return Editor()

@@ -1,7 +1,8 @@
-"""Which lines of a configuration refer to a file: by its path, by a relative one, or by the directory that holds it.
+"""Which lines of a configuration refer to a file: by its path, by a relative path, or by the directory that holds it.
 
-A path may lead through links and `..`, which are followed on the disk as HAProxy follows them; all else is pure. When in doubt a line
-refers: at worst that costs a reload, or an answer that names the line.
+Links and `..` in a path are resolved on the disk, as HAProxy does; everything else is pure. When in doubt, a line refers to the file: at
+worst that costs an unnecessary reload, or an error that names the line. Paths to look for (`path`) are absolute and normalized;
+`directory` is the one of the configuration file, where relative paths begin by default.
 """
 
 import posixpath
@@ -15,45 +16,46 @@ from haproxy_native.text.parts import first_lines
 from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.words import unquoted
 
-# What stands around a path within one word: map(/x/a.map,none), opt@/x/a.map, crt:/x.
+# What surrounds a path within one word: map(/x/a.map,none), opt@/x/a.map.
 _PARTS = re.compile(r"[(),=]|(?:opt|file|virt)@")
-# A directive that says where relative paths begin, and one that loads a script, which may load another.
+# The end of directives such as crt-base, which set where relative paths begin, and the beginning of those that load a script, which may
+# load others.
 _BASE, _SCRIPT = "-base", "lua-"
-# The end of the other one, for maps and ACLs, and how their names may begin.
+# The end of default-path, which does so for maps and ACLs, and the prefixes of their names.
 _DEFAULT, _PREFIX = "-path", re.compile(r"(?:opt|file|optfile)@")
 
 
 class Reference(NamedTuple):
-    """`line` counts from 1 in its file."""
+    """A line that refers to a file."""
 
+    # Keyword and name of the section.
     section: str
+    # The line's number in its file, from 1.
     line: int
     keyword: str
     text: str
 
 
 def references(document: Document, path: str, directory: str = "/") -> list[Reference]:
-    """The lines that refer to a file. `directory`: where relative paths begin, that of the configuration file."""
-    return list(_found(document, posixpath.normpath(path), bases(document, directory)))
-
-
-def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
+    """Return the lines that refer to a file."""
+    found, path, where = [], posixpath.normpath(path), bases(document, directory)
     for at, section in enumerate(document.sections):
         if section.kind != BOUNDARY and may_refer(section.text, path):
             for place, line in enumerate(section.lines):
-                if refers(line, path, bases):
+                if refers(line, path, where):
                     number = first_lines(document)[at] + place
-                    yield Reference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip())
+                    found.append(Reference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip()))
+    return found
 
 
 def may_refer(text: str, path: str) -> bool:
-    """Return whether some line of a text may refer to a file: quick, and true for every text with a line that does."""
+    """Return whether a line of a text may refer to a file: a quick test without false negatives."""
     name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     return name in text or holder in text or "./" in text or " ." in text or (name.endswith(".lua") and _SCRIPT in text)
 
 
 def unreferenced(document: Document, paths: Sequence[str], directory: str = "/") -> list[str]:
-    """Return the paths that no line refers to, in one pass over the lines. `paths` are normal; `directory` as in `references`."""
+    """Return the paths that no line refers to, in one pass over the lines."""
     where, scripts = bases(document, directory), False
     own = frozenset(posixpath.basename(path) for path in paths)
     seen, open_words = set[str](), list[str]()
@@ -70,34 +72,34 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
     def is_named(path: str) -> bool:
         is_open = any(posixpath.basename(path) in word for word in open_words)
         directory = posixpath.dirname(path)
-        places = (path, f"{directory}/", posixpath.join(real(directory), posixpath.basename(path)))
+        places = (path, f"{directory}/", posixpath.join(real_directory(directory), posixpath.basename(path)))
         return is_open or (scripts and path.endswith(".lua")) or not seen.isdisjoint(places)
 
     return [path for path in paths if not is_named(path)]
 
 
 def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
-    """Yield what a word may name: files as paths, and directories as paths that end in a slash."""
+    """Yield the paths that a word may name; those of directories end in a slash."""
     for part in filter(None, _PARTS.split(unquoted(word))):
         for base in bases:
             joined = posixpath.join(base, part)
             path = posixpath.normpath(joined)
             if posixpath.basename(path) in own:
                 yield path
-                yield posixpath.join(real(posixpath.dirname(joined)), posixpath.basename(path))
+                yield posixpath.join(real_directory(posixpath.dirname(joined)), posixpath.basename(path))
             if part == "." or "/" in part:
                 yield f"{path}/"
 
 
 def bases(document: Document, directory: str) -> list[str]:
-    """The directories where relative paths may begin."""
+    """Return the directories where relative paths may begin."""
     lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
     own = [line.args[1] for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE)]
-    return list(dict.fromkeys((directory, origin(document, directory), *own)))
+    return list(dict.fromkeys((directory, map_directory(document, directory), *own)))
 
 
-def origin(document: Document, directory: str) -> str:
-    """Return where the relative paths of maps and ACLs begin: by `default-path`, else in the directory of the configuration."""
+def map_directory(document: Document, directory: str) -> str:
+    """Return the directory where relative paths of maps and ACLs begin, which `default-path` sets."""
     for section in document.sections:
         for line in section.lines if _DEFAULT in section.text else ():
             match line.args:
@@ -108,23 +110,23 @@ def origin(document: Document, directory: str) -> str:
     return directory
 
 
-def located(document: Document, directory: str, name: str) -> str:
-    """Return the absolute path of a map or an ACL by the name that HAProxy has for it, without a prefix such as `opt@`; links stay."""
-    return posixpath.join(origin(document, directory), _PREFIX.sub("", name, count=1))
+def path_of_name(document: Document, directory: str, name: str) -> str:
+    """Return the absolute path of a map or an ACL by its name in HAProxy, without a prefix such as `opt@`; links are not resolved."""
+    return posixpath.join(map_directory(document, directory), _PREFIX.sub("", name, count=1))
 
 
-def placed(path: str) -> str:
-    """Return a path whose directory is real, so that each file has one."""
-    return posixpath.join(real(posixpath.dirname(path)), posixpath.basename(posixpath.normpath(path)))
+def real_path(path: str) -> str:
+    """Return a path with its directory resolved on the disk, so that each file has one path."""
+    return posixpath.join(real_directory(posixpath.dirname(path)), posixpath.basename(posixpath.normpath(path)))
 
 
-def real(directory: str) -> str:
-    """Return a directory without links and `..`, as far as it exists. Looks at the disk."""
+def real_directory(directory: str) -> str:
+    """Return a directory without links and `..`, as far as it exists. Reads the disk."""
     return directory if "\0" in directory else posixpath.realpath(directory)
 
 
 def refers(line: Line, path: str, bases: list[str]) -> bool:
-    """Whether a line refers to a file, of which `path` is normal."""
+    """Return whether a line refers to a file."""
     if not line.args or _is_base(line):
         return False
     if line.args[0].startswith(_SCRIPT) and path.endswith(".lua"):
@@ -143,25 +145,27 @@ def _names(word: str, path: str, bases: list[str]) -> bool:
 
 
 def _is(part: str, path: str, bases: list[str]) -> bool:
-    return any(same(posixpath.join(base, part), path) for base in bases)
+    return any(is_same_file(posixpath.join(base, part), path) for base in bases)
 
 
-def same(place: str, path: str) -> bool:
-    """Whether a path, however it is spelled, is that of a file, of which `path` is normal."""
+def is_same_file(place: str, path: str) -> bool:
+    """Return whether any path, however it is written, is that of a file."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True
     if posixpath.basename(normal) != posixpath.basename(path):
         return False
-    return posixpath.basename(place) == posixpath.basename(path) and real(posixpath.dirname(place)) == real(posixpath.dirname(path))
+    return posixpath.basename(place) == posixpath.basename(path) and real_directory(posixpath.dirname(place)) == real_directory(
+        posixpath.dirname(path)
+    )
 
 
 def _is_base(line: Line) -> bool:
     return line.args[0].endswith(_BASE) or (line.args[0].endswith(_DEFAULT) and line.args[1:2] == ("origin",))
 
 
-def named(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
-    """Yields where the file's own name, the last element of its path, stands in a word as HAProxy reads it."""
+def name_spans(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the file's own name, the last element of its path, in a word without quotes."""
     name, at = posixpath.basename(path), 0
     for sign in [*_PARTS.finditer(value), None]:
         end = sign.start() if sign else len(value)

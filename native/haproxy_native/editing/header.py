@@ -1,7 +1,12 @@
-"""The header of a file: checksum, version and, unless a raw push brought the text, two banner lines.
+"""The header of a configuration file: checksum line, version line and banner, as the Data Plane API writes them.
 
-They stand in a document's preamble from our first write on; every other line there stays byte for byte. The checksum is the MD5 of
-all bytes behind the first line.
+    # _md5hash=2c3b...
+    # _version=4
+    # Dataplaneapi managed File
+    # changing file directly can cause a conflict if dataplaneapi is running
+
+The checksum is the MD5 of all bytes behind its line. Files written by a raw push have no banner. The header is part of a document's
+preamble; all other lines there stay byte for byte. In a document of several files, the main one has the header.
 """
 
 import re
@@ -29,17 +34,19 @@ _COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
 
 
 class Stamp(Protocol):
-    """Puts a document under a version."""
+    """Writes a version into a document: `with_header`, `with_version` or `with_short_header`, by the kind of file."""
 
     def __call__(self, document: Document, version: int, *, banner: bool) -> "Stamped": ...
 
 
 class Stamped(NamedTuple):
-    """A document with its header, and what the header says; of several files, the main one has it. `size`: of all bytes."""
+    """A document with a header that was just written."""
 
     document: Document
     version: int
+    # The MD5 that the header states. Without a checksum line: of all bytes.
     checksum: str
+    # Bytes, of all files.
     size: int
 
     @property
@@ -48,7 +55,7 @@ class Stamped(NamedTuple):
 
 
 def version_of(document: Document) -> int:
-    """What the first version line before the first section says; 1 without one, or when it is not a number."""
+    """Return the version of the first version line above the first section; 1 without one, or if it is not a number."""
     line = search(_VERSION, _above(document))
     digits = line[1].strip() if line else ""
     version = int(digits) if digits.isascii() and digits.isdigit() else 0
@@ -56,30 +63,30 @@ def version_of(document: Document) -> int:
 
 
 def has_banner(document: Document) -> bool:
-    """Whether the first comment that is not checksum or version is our banner."""
+    """Return whether the first comment, apart from checksum and version, is the banner."""
     return _has_banner(_without_header(document.preamble))
 
 
 def checksum_of(data: bytes) -> str | None:
-    """The digits of the checksum line, true or not; None in a file without one."""
+    """Return the checksum that a file states, correct or not; None without a checksum line."""
     line = _STATED.match(data)
     return line[1].decode() if line else None
 
 
 def without_checksum(text: str) -> str:
-    """A text without its checksum line."""
+    """Return a text without its checksum line."""
     return _CHECKSUM.sub("", text, count=1)
 
 
 def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
-    """The document under that version; `banner` asks for the two lines where they are missing."""
+    """Return the document with a full header. `banner`: add the banner if it is missing."""
     document = bare(document)
     preamble = document.preamble
     if banner and not _has_banner(preamble):
         preamble = "".join(BANNER) + preamble
     preamble = f"# _version={version}\n{preamble}"
     body = document.with_preamble(preamble)
-    # Each byte is encoded once: to be summed, written and entered into the history.
+    # Encode each byte once, for the checksum, the file and the history.
     pieces = list(body.pieces())
     checksum, _ = _summed(pieces)
     if parts.is_joined(body):
@@ -90,7 +97,7 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
 
 
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """The document with a version line alone, in the place of the one it has."""
+    """Return the document with only a version line, in place of its own one."""
     line = f"# _version={version}"
     if search(_VERSION, document.preamble):
         document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
@@ -101,16 +108,12 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
 
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """The document with a version line alone, above everything else; checksum and banner lines that it has are removed."""
-    document = bare(document)
-    preamble = document.preamble
-    for line in BANNER if _has_banner(preamble) else ():
-        preamble = preamble.replace(line, "", 1)
-    return with_version(document.with_preamble(preamble), version)
+    """Return the document with only a version line, above everything else; its checksum and banner are removed."""
+    return with_version(_without_banner(bare(document)), version)
 
 
 def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
-    """The MD5 of bytes, and their number."""
+    """Return the MD5 of bytes, and their number."""
     digest, size = md5(usedforsecurity=False), 0
     for piece in pieces:
         digest.update(piece)
@@ -119,28 +122,26 @@ def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def without_versions(text: bytes) -> bytes:
-    """A pushed text without any version line, wherever it stands."""
+    """Return a pushed text without version lines, anywhere in it."""
     return without(_VERSIONS, text)
 
 
-def under_header_of(document: Document, other: Document) -> Document:
-    """The document with another one's checksum and version lines, for comparing what people wrote."""
+def with_header_of(document: Document, other: Document) -> Document:
+    """Return the document with the checksum and version lines of another one, so that a comparison shows only what people wrote."""
     lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
     document = bare(document)
     return document.with_preamble("".join(line[0] for line in lines) + document.preamble)
 
 
-def under_head_of(document: Document, other: Document) -> Document:
-    """The same with the other one's banner, or without one, for writing it."""
-    preamble = bare(document).preamble
-    for line in BANNER if _has_banner(preamble) else ():
-        preamble = preamble.replace(line, "", 1)
+def with_header_and_banner_of(document: Document, other: Document) -> Document:
+    """Return the document with the whole header of another one, the banner included if that has one."""
+    document = _without_banner(bare(document))
     banner = "".join(BANNER) if has_banner(other) else ""
-    return under_header_of(bare(document).with_preamble(banner + preamble), other)
+    return with_header_of(document.with_preamble(banner + document.preamble), other)
 
 
 def same_text(one: Document, other: Document) -> bool:
-    """Whether two documents differ in nothing but the header."""
+    """Return whether two documents are equal apart from checksum and version."""
     one, other = bare(one), bare(other)
     return (
         one.preamble == other.preamble
@@ -155,7 +156,7 @@ def _above(document: Document) -> str:
 
 
 def _first(document: Document) -> Section | None:
-    """The main file's first section."""
+    """Return the main file's first section."""
     return next((section for section in document.sections if section.file is None and section.kind != BOUNDARY), None)
 
 
@@ -164,8 +165,15 @@ def _has_banner(preamble: str) -> bool:
     return first is not None and first[0].rstrip() == BANNER[0].rstrip()
 
 
+def _without_banner(document: Document) -> Document:
+    preamble = document.preamble
+    for line in BANNER if _has_banner(preamble) else ():
+        preamble = preamble.replace(line, "", 1)
+    return document.with_preamble(preamble)
+
+
 def bare(document: Document) -> Document:
-    """Returns the document without checksum and version, also if a blank line makes them part of the first section's comment."""
+    """Return the document without checksum and version, also if a blank line makes them part of the first section's comment."""
     preamble = document.preamble
     first = _first(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):

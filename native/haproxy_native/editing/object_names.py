@@ -7,7 +7,10 @@ for any number of segments.
 import functools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from haproxy_native.editing.editor import Editor, Parent
+from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest
 
 _KIND, _KIND_PATTERN = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[a-z*][a-z0-9_*-]*")
@@ -17,12 +20,12 @@ _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f
 
 
 def spelled(*parts: str | int) -> str:
-    """The name of kinds and names in turn; a kind that has one object alone may end it."""
+    """Return the name of an object, given kinds and names in turn; the last name is left out for a kind that has one object only."""
     return "/".join(part if place % 2 == 0 else encoded(part) for place, part in enumerate(map(str, parts)))
 
 
 def encoded(name: str | int) -> str:
-    """One segment."""
+    """Return a name as one segment."""
     return str(name).translate(_ENCODED)
 
 
@@ -32,7 +35,7 @@ def decoded(segment: str) -> str:
 
 
 def parsed(text: str) -> tuple[str, ...]:
-    """Kinds and names in turn, decoded. Raises BadRequest where it is no name of an object, which a pattern is not either."""
+    """Return the kinds and names of an object's name in turn, decoded. Raises BadRequest for anything else, patterns included."""
     segments = text.split("/")
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 else _KIND)
@@ -42,14 +45,15 @@ def parsed(text: str) -> tuple[str, ...]:
 
 
 def check_pattern(text: str) -> None:
-    """Raises BadRequest where no name of an object can match; a `**` may stand for a kind or for a name."""
+    """Raise BadRequest if no name of an object can match."""
     segments = text.split("/")
+    # Behind a `**` a segment may be a kind or a name.
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 or "**" in segments[:place] else _KIND_PATTERN)
 
 
 def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
-    """One segment, a name where no kind is expected. Raises BadRequest."""
+    """Check one segment: against the pattern of a kind, or as a name if `kind` is None. Raises BadRequest."""
     if not segment:
         raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
     if kind and not kind.fullmatch(segment):
@@ -59,32 +63,32 @@ def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
 
 
 def within(name: str, object_: str) -> bool:
-    """Whether it is the name of an object, or of what stands in it."""
+    """Return whether a name is that of an object or of something inside it."""
     return f"{name}/".startswith(f"{object_}/")
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """The name once that object is called `to`."""
+    """Return a name after the object has been renamed to `to`."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a name, as `spelled` writes it, is what the pattern stands for. A pattern may encode more than a name has to."""
+    """Return whether a pattern matches a name as `spelled` writes it. A pattern may encode characters that a name does not have to."""
     return _compiled(pattern).fullmatch(name) is not None
 
 
 def beginning(pattern: str) -> str:
-    """How all names begin that a pattern matches."""
+    """Return the literal beginning that all names have which a pattern matches."""
     return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
 def covers(pattern: str, name: str) -> bool:
-    """Whether a pattern matches the object, as `matches` does, or something inside it."""
+    """Return whether a pattern matches the object or something that contains it."""
     return matches(pattern, name) or matches(f"{pattern}/**", name)
 
 
 def reaches(pattern: str, name: str) -> bool:
-    """Whether a pattern covers the object, or may match something inside it."""
+    """Return whether a pattern covers the object, or may match something inside it."""
     segments = pattern.split("/")[: name.count("/") + 1]
     if "**" in segments:
         segments = segments[: segments.index("**") + 1]
@@ -97,7 +101,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _of(segments: Sequence[str]) -> str:
-    """Each `**` takes the slash with it that it stands beside, since it may be no segment at all; the global section has an empty name."""
+    # `**` may match no segment at all, so it includes one of the slashes next to it. Names may be empty: that of the global section is.
     text, behind = "", False
     for segment in segments:
         if segment == "**":
@@ -111,3 +115,41 @@ def _of(segments: Sequence[str]) -> str:
 def _segment(segment: str) -> str:
     parts = [re.escape(encoded(decoded(part))) for part in segment.split("*")]
     return "[^/]*".join(parts) if len(parts) > 1 else parts[0]
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of an object in a configuration."""
+
+    resource: Resource
+    parent: Parent
+    # Its name, or its index if it has none.
+    key: str | int
+
+
+def name_of(place: Place) -> str:
+    """Return the name of an object by its place."""
+    parts = [(place.parent[0], place.parent[1])] if place.parent else []
+    return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (kind_of(resource), key))).rstrip("/")
+
+
+def object_of_section(editor: Editor, kind: str, name: str) -> str:
+    """Return the object name of a section, given its keyword and its name in the file."""
+    kinds = {
+        resource.section: kind_of(resource) for resource in editor.resources.by_name.values() if resource.section and not resource.parents
+    }
+    return spelled(kinds.get(kind, kind), name).rstrip("/")
+
+
+def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
+    """Return the keyword and the name, as in the file, of the section that an object is or is inside. Raises BadRequest."""
+    kind, *names = parsed(object_)
+    sections = {
+        kind_of(resource): resource.section for resource in editor.resources.by_name.values() if resource.section and not resource.parents
+    }
+    return sections.get(kind, kind), names[0] if names else ""
+
+
+def kind_of(resource: Resource) -> str:
+    """Return the kind of a resource's objects in their names: the singular of the API's path."""
+    return resource.name if resource.schema.startswith(resource.name) else resource.schema

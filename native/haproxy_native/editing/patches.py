@@ -1,7 +1,7 @@
 """Differences between two documents as pieces of text, small enough to store one for each change.
 
-Documents share what an edit left alone, so the difference is found by identity first; it is kept as text, because a document that was
-edited in memory need not split into the same sections as its text read again.
+An edited document shares its unchanged sections with the original, so most of the comparison is by identity. The difference is text, since
+a document that was edited in memory may split into other sections than its text does when it is parsed.
 """
 
 from collections.abc import Iterable
@@ -9,49 +9,45 @@ from itertools import takewhile
 
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
-from haproxy_native.text.section import Section
 
-# characters from the start, characters that go, the text that comes
+# (characters before the change, removed characters, added text)
 Patch = tuple[int, int, str]
 NONE: Patch = (0, 0, "")
 
 
 def patch(base: Document, new: Document) -> Patch | None:
-    """What turns the base's text into the new one's, or None where they are the same."""
+    """Return the patch from the text of the base to that of the new document; None if they are equal."""
     old_parts, new_parts = _parts(base), _parts(new)
     head = _shared(old_parts, new_parts)
     tail = _shared(reversed(old_parts[head:]), reversed(new_parts[head:]))
     before = sum(map(len, old_parts[:head]))
-    gone = "".join(old_parts[head : len(old_parts) - tail])
-    put = "".join(new_parts[head : len(new_parts) - tail])
-    if gone == put:
+    removed = "".join(old_parts[head : len(old_parts) - tail])
+    added = "".join(new_parts[head : len(new_parts) - tail])
+    if removed == added:
         return None
-    start = _common_start(gone, put)
-    end = _common_start(gone[start:][::-1], put[start:][::-1])
-    return before + start, len(gone) - start - end, put[start : len(put) - end]
+    start = _common_start(removed, added)
+    end = _common_start(removed[start:][::-1], added[start:][::-1])
+    return before + start, len(removed) - start - end, added[start : len(added) - end]
 
 
 def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURATION) -> Document:
-    """The base after these changes, in their order; untouched sections are the base's own.
+    """Return the base with patches applied in their order; it shares unchanged sections with the base.
 
-    Raises ValueError where a patch does not fit.
+    Raises ValueError for a patch that does not fit.
     """
     text = base.text
-    for start, gone, put in patches:
-        if start < 0 or gone < 0 or start + gone > len(text):
-            raise ValueError("a patch that does not fit its base")
-        text = text[:start] + put + text[start + gone :]
+    for start, removed, added in patches:
+        if start < 0 or removed < 0 or start + removed > len(text):
+            raise ValueError("a patch does not fit its base")
+        text = text[:start] + added + text[start + removed :]
     return sharing(Document.parse(text, outline=outline), base)
 
 
 def sharing(document: Document, base: Document) -> Document:
-    """The same document with the base's sections where they are equal, each once, so that a thousand of them cost little more than one."""
+    """Return an equal document that shares equal sections with the base, so that a thousand documents cost little more than one."""
     known = {(section.lead, section.text, section.file): section for section in base.sections}
-    return Document(document.preamble, [_known(section, known) for section in document.sections])
-
-
-def _known(section: Section, known: dict[tuple[str, str, str | None], Section]) -> Section:
-    return known.pop((section.lead, section.text, section.file), section)
+    # Each section is used once: a document must not contain the same object twice.
+    return Document(document.preamble, [known.pop((section.lead, section.text, section.file), section) for section in document.sections])
 
 
 def _parts(document: Document) -> list[str]:
@@ -66,7 +62,7 @@ def _shared(one: Iterable[str], other: Iterable[str]) -> int:
 
 
 def _common_start(one: str, other: str) -> int:
-    """Length of the common start, by halving: comparing slices is far quicker than comparing characters."""
+    """Return the length of the common start, by bisection: comparing slices is far faster than comparing characters."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

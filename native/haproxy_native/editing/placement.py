@@ -1,22 +1,38 @@
-"""Places new lines and sections: beside their kind, and never where they would change the meaning of others."""
+"""Where new lines and sections go: next to their kind, and never where they would change the meaning of others.
 
-from collections.abc import Sequence
+The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so a new defaults section
+must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it, so an edit that
+brings an ACL, or a line that uses one, moves the ACL above that line (`with_acls_above`).
+"""
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from haproxy_native.editing.bindings import DEFAULTS, PROXIES, all_implicit, named_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, PROXIES, all_implicit_defaults, named_defaults
+from haproxy_native.editing.resources import resources
+from haproxy_native.grammar.conditions import CONDITIONAL, PREDEFINED, terms
+from haproxy_native.grammar.load import grammar
+from haproxy_native.grammar.rows import Change
+from haproxy_native.grammar.section_shape import changed
+from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted
 
 FIRST_KINDS = ("global",)
 
 
 def line_place(section: Section, earlier: Sequence[int]) -> int:
-    """The line behind which a new one goes, given the places of all lines that are to stand before it."""
+    """Return the place of the line that a new one follows, behind all of `earlier` and outside conditional blocks that they are in."""
     return section.outside_blocks(max(earlier, default=0))
 
 
 def usual_indent(document: Document, place: int) -> str:
-    """Return the indent of the nearest section before a place that has lines, else of the nearest behind it, else two blanks."""
+    """Return the indent of the nearest non-empty section above a place, else of the nearest below it, else two blanks."""
     near = chain(range(place - 1, -1, -1), range(place, len(document.sections)))
     sections = (document.sections[each] for each in near)
     return next((other.own_indent for other in sections if other.kind != BOUNDARY and other.own_indent is not None), "  ")
@@ -33,15 +49,16 @@ def place_behind_kin(document: Document, kind: str) -> int:
 
 
 def at_home(document: Document, section: Section) -> Section:
-    """Return the section itself; one that has no line yet learns the indent of its neighbours."""
+    """Return the section; an empty one gets the indent of its neighbors."""
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """Returns the document with a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes
-    before them.
+    """Return the document with a new section behind the last one of its kind.
+
+    The first section of a kind that proxies may refer to goes above the proxies, another first one to the end of the main file.
     """
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
@@ -59,14 +76,16 @@ def insert_section(document: Document, section: Section) -> Document:
 
 
 def _end_of_main(document: Document) -> int:
-    """The place of the main file's last section, or of its beginning; -1 where it begins the document."""
+    """Return the place of the main file's last section, or of its beginning; -1 if the main file comes first and has no section."""
     return max((place for place, other in enumerate(document.sections) if other.file is None), default=-1)
 
 
 def _insert_defaults(document: Document, section: Section) -> Document:
-    """Behind the last defaults section, or, where proxies below would be bound to ours, directly before the next one or at the end."""
+    """Insert behind the last defaults section; if proxies below would then inherit from the new one, above the next one or at the end."""
     places = [place for place, other in enumerate(document.sections) if other.kind == DEFAULTS]
-    implicit = [place for place, bound in enumerate(all_implicit(document)) if bound and named_defaults(document.sections[place]) is None]
+    implicit = [
+        place for place, bound in enumerate(all_implicit_defaults(document)) if bound and named_defaults(document.sections[place]) is None
+    ]
     if places and not any(place > places[-1] for place in implicit):
         return document.insert(section, document.sections[places[-1]])
     parent = document.find(DEFAULTS, named_defaults(section) or "")
@@ -80,7 +99,7 @@ def _insert_defaults(document: Document, section: Section) -> Document:
 
 
 def behind_its_defaults(document: Document, section: Section) -> Document:
-    """The section moved where the defaults section that it names stands above it, unless that would bind others anew."""
+    """Return the document with a section moved below the defaults section that it names, unless others inherit from it implicitly."""
     source = document.find(DEFAULTS, named_defaults(section) or "")
     if source is None or document.sections.index(source) < document.sections.index(section):
         return document
@@ -91,7 +110,7 @@ def behind_its_defaults(document: Document, section: Section) -> Document:
 
 
 def _implicitly_used(document: Document) -> set[str]:
-    pairs = zip(document.sections, all_implicit(document), strict=True)
+    pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
     return {bound for section, bound in pairs if bound and named_defaults(section) is None}
 
 
@@ -101,7 +120,7 @@ def _behind_globals(document: Document) -> int:
 
 
 def _insert_first(document: Document, section: Section) -> Document:
-    """Returns the document with the section at the beginning of the main file."""
+    """Return the document with a section at the beginning of the main file."""
     start = next((other for other in document.sections if other.kind == BOUNDARY and other.file is None), None)
     if start is not None:
         return document.insert(section, start)
@@ -110,3 +129,105 @@ def _insert_first(document: Document, section: Section) -> Document:
     if document.sections and document.sections[0].kind != BOUNDARY and not new.text.endswith("\n\n"):
         new = new.with_text(new.text + new.newline)
     return Document(head.preamble, (new, *document.sections), head.leads)
+
+
+# The sample fetch with the names that it evaluates, and a quick test for lines that may name an ACL.
+_CALL = re.compile(r"(?<![\w.-])acl\(([^()]*)\)")
+_MAY_NAME = re.compile(r"\b(?:if|unless)\b|\bacl\(")
+
+
+@functools.cache
+def acl_word() -> str:
+    """Return the keyword of an ACL line."""
+    (word,) = grammar().line(resources()["acls"].schema).first_words
+    return word
+
+
+def with_acls_above(section: Section, old: Section | None) -> Section:
+    """Return the section with each ACL above the lines that use it, if the edit brought the ACL or such a line. `old`: before the edit.
+
+    An ACL moves with the comments directly above it. None moves because of a line that was above it before the edit, because of a
+    deletion, or because of a name that HAProxy predefines: above the section's own ACL of that name, it means HAProxy's. An ACL in a
+    conditional block or in a snippet stays.
+    """
+    if acl_word() not in section.text:
+        return section
+    before = _Before(old)
+    names = before.brought(section) - PREDEFINED
+    result = section
+    for _ in section.lines:
+        moved = _misplaced(result, names, before)
+        if not moved:
+            return result
+        # An ACL that moves may name another one.
+        names |= {name for place in moved for name in named_acls(result.lines[place])} - PREDEFINED
+        change = Change({}, [])
+        for place, first in sorted(moved.items()):
+            places = [*result.comments_above(place), place]
+            change.replaced |= dict.fromkeys(places)
+            change.added += [(result.between(None, first), result.lines[each]) for each in places]
+        result = changed(result, change)
+    # The ACLs use each other: no order is right.
+    return section
+
+
+def named_acls(line: Line) -> Iterator[str]:
+    """Return the ACLs that a line uses, in its condition or in a call of `acl()`."""
+    words = [unquoted(word) for word in line.words] if _MAY_NAME.search(line.text) else []
+    if words and (words[0] in CONDITIONAL or " ".join(words[:2]) in CONDITIONAL):
+        yield from (term[0].lstrip("!") for term in terms(words[condition_at(words, 1) + 1 :]) if len(term) == 1)
+    for call in (call for word in words for call in _CALL.finditer(word)):
+        yield from (name.strip(" \t\"'").lstrip("!") for name in call[1].split(","))
+
+
+def made_acl(line: Line) -> str | None:
+    """Return the name of the ACL that a line defines or adds to, else None."""
+    words = line.words if line.text.lstrip().startswith(acl_word()) else ()
+    return unquoted(words[1]) if words[:1] == (acl_word(),) and len(words) > 1 else None
+
+
+class _Before:
+    """Where lines stood before an edit, and the first line of each ACL."""
+
+    def __init__(self, old: Section | None) -> None:
+        self._lines = {id(line): place for place, line in enumerate(old.lines)} if old else {}
+        self._acls: dict[str, int] = {}
+        for place, line in enumerate(old.lines) if old else ():
+            if name := made_acl(line):
+                self._acls.setdefault(name, place)
+
+    def brought(self, section: Section) -> set[str]:
+        """Return the ACLs that new lines define or use, and those whose lines moved down past other lines."""
+        names: set[str | None] = set()
+        lowest = 0
+        for line in section.lines[1:]:
+            place = self._lines.get(id(line))
+            if place is None:
+                names |= {made_acl(line), *named_acls(line)}
+            elif place < lowest:
+                names.add(made_acl(line))
+            else:
+                lowest = place
+        return {name for name in names if name}
+
+    def has_above(self, line: Line, name: str) -> bool:
+        """Return whether a line was above the ACL of that name."""
+        return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
+
+
+def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
+    """Return, by the place of the first line of each ACL that is too low, the place of the first line that uses it."""
+    named: dict[str, int] = {}
+    made: dict[str, list[int]] = {}
+    for place, line in enumerate(section.lines) if names else ():
+        if place and (name := made_acl(line)) in names:
+            made.setdefault(str(name), []).append(place)
+        for other in named_acls(line) if place else ():
+            if other in names and other not in made and not before.has_above(line, other):
+                named.setdefault(other, place)
+    misplaced: dict[int, int] = {}
+    for name in named.keys() & made.keys():
+        movable = [place for place in made[name] if not section.is_conditional(place) and place not in section.snippets]
+        if movable:
+            misplaced[movable[0]] = named[name]
+    return misplaced

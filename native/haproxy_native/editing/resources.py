@@ -1,12 +1,12 @@
-"""The table of resources from the bundle: for each collection of the API its place in the file, and the words of its errors.
+"""The table of resources: for each collection of the API, its place in the file and the texts of its errors.
 
-A text about missing and existing objects stands alone, or with the kind of its error where the reference departs from the rule:
-`{not_found: not found}`.
+The table comes from the bundle (`x-resources`). An error text is a string, or a mapping of one kind of error to a string where the
+reference answers with another kind than usual: `{not_found: not found}`.
 """
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from haproxy_native.errors import BadRequest, Exists, IndexOutOfRange, Missing, NativeError, NoParent, NotFound
@@ -15,43 +15,49 @@ from haproxy_native.grammar.load import bundle
 
 @dataclass(frozen=True)
 class Resource:
-    """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it, `parent_parameter`
-    the parameter that names where it stands.
-
-    `existence_first`: the actions before which the object, or for create its parent, is looked up, ahead of the version and of the body.
-    `parent_needed`: the actions that are refused for a missing parent; else its list is empty, and one object of it is missing.
-    `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
-    body. `write_only`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
-    the backend for whatever no rule sends elsewhere. `verbs`: the actions, where they are not all those of the kind.
-    """
+    """One collection of the API."""
 
     name: str
+    # section, named, indexed or singleton.
     kind: str
     schema: str
+    # The word for one object in messages.
     title: str
+    # The kind of file that has such sections, if it is not the configuration.
     file: str = ""
+    # The keyword that begins the section, for objects that are sections.
     section: str = ""
+    # The member that identifies an object within the collection.
     key: str = "name"
     list_schema: str = ""
+    # The resources whose sections hold this collection.
     parents: tuple[str, ...] = ()
+    # The member of a parent's object that embeds this collection, or that member by parent.
     member: str | Mapping[str, str] = ""
+    # The parameter of the API that names the parent.
     parent_parameter: str = ""
     full_section: bool = False
+    # A change that waits for a reload is answered without a body.
     silent: bool = False
+    # Members that clients may set and never read. A replacement without one of them keeps its value.
     write_only: tuple[str, ...] = ()
+    # The actions, if they are not all those of the kind.
     verbs: tuple[str, ...] = ()
+    # The actions that report a missing object (for create: a missing parent) before they check the version and the body.
     existence_first: tuple[str, ...] = ()
+    # The actions that report a missing parent. The others treat its collection as empty.
     parent_needed: tuple[str, ...] = ()
+    # The member of a frontend that names the backend for requests that no rule matches.
     fallback: str = ""
     messages: Mapping[str, Any] = field(default_factory=dict)
 
     def member_of(self, parent: str) -> str:
-        """The member of a parent's object that embeds this collection; empty where none does."""
+        """Return the member of a parent's object that embeds this collection; empty if there is none."""
         return self.member.get(parent, "") if isinstance(self.member, Mapping) else self.member
 
     @property
     def is_implied(self) -> bool:
-        """Whether HAProxy has the section, with nothing in it, where the file does not: nobody can create it."""
+        """Return whether every configuration has the section, if only an empty one; clients cannot create it."""
         return self.kind == "singleton" and bool(self.verbs) and "create" not in self.verbs
 
     def __hash__(self) -> int:
@@ -59,7 +65,7 @@ class Resource:
 
 
 class Resources:
-    """All of them, by collection name; those whose objects are sections also by the kind of section."""
+    """All resources, by the name of the collection; those whose objects are sections also by keyword."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
         self.by_name = {name: _resource(name, row) for name, row in table.items()}
@@ -70,7 +76,7 @@ class Resources:
 
     @functools.cache  # noqa: B019 - one table lives as long as the program
     def children(self, parent: str) -> tuple[tuple[str, Resource], ...]:
-        """(member, resource) of each collection that stands inside a parent, in the order of the table."""
+        """Return (member, resource) of each collection inside a parent, in the order of the table."""
         return tuple(
             (member, resource)
             for resource in self.by_name.values()
@@ -79,29 +85,15 @@ class Resources:
 
 
 def _resource(name: str, row: Mapping[str, Any]) -> Resource:
-    known = {
-        key: row[key]
-        for key in (
-            *("kind", "schema", "title", "file", "section", "key", "member", "parent_parameter"),
-            *("full_section", "silent", "fallback", "messages"),
-        )
-        if key in row
+    members: dict[str, Any] = {
+        "list_schema" if key == "list" else key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
     }
-    return Resource(
-        name=name,
-        list_schema=row.get("list", ""),
-        parents=tuple(row.get("parents", ())),
-        write_only=tuple(row.get("write_only", ())),
-        verbs=tuple(row.get("verbs", ())),
-        existence_first=tuple(row.get("existence_first", ())),
-        parent_needed=tuple(row.get("parent_needed", ())),
-        **known,
-    )
+    return Resource(name=name, **{each.name: members[each.name] for each in fields(Resource) if each.name in members})
 
 
 @functools.cache
 def resources() -> Resources:
-    """The table of the shipped bundle."""
+    """Return the table of the shipped bundle."""
     return Resources(bundle()["x-resources"])
 
 
@@ -114,22 +106,25 @@ KINDS: Mapping[str, type[NativeError]] = {
     "taken": Exists,
 }
 
-# How a missing parent is reported where a child was to be read, replaced or deleted.
+# By the situation of a missing child: the situation of a missing parent, and the action.
 ORPHANS = {"absent": "orphan_get", "absent_replace": "orphan_replace", "absent_delete": "orphan_delete"}
 ACTIONS = {"absent": "get", "absent_replace": "replace", "absent_delete": "delete"}
 
 
-def word_of(parent: Resource) -> str:
-    """What a parent's kind is called in messages."""
+def parent_word(parent: Resource) -> str:
+    """Return the word for a parent's kind in messages."""
     return str(parent.messages.get("word", parent.section))
 
 
-def inside(parent: tuple[Resource, str]) -> str:
-    return f"{word_of(parent[0])} {parent[1]}" if parent[0].kind == "section" else word_of(parent[0])
+def parent_label(parent: tuple[Resource, str]) -> str:
+    return f"{parent_word(parent[0])} {parent[1]}" if parent[0].kind == "section" else parent_word(parent[0])
 
 
 def absent_section(resource: Resource, name: str, situation: str = "absent", *, full: bool = False) -> NativeError:
-    """`situation` is absent for reads, else absent_replace or absent_delete; with `_full` where the whole section was meant."""
+    """Return the error for a missing section. `situation`: absent (for reads), absent_replace or absent_delete.
+
+    `full`: the request was for the section with its children.
+    """
     title = resource.title if situation == "absent" else resource.section
     return _error(Missing, resource, _situations(situation, full=full), f"{title} {name} does not exist", name=name)
 
@@ -144,26 +139,26 @@ def _situations(situation: str, *, full: bool) -> tuple[str, ...]:
 
 def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent") -> NativeError:
     if resource.kind == "indexed":
-        default = f"Object {key} does not exist in {inside(parent)}"
+        default = f"Object {key} does not exist in {parent_label(parent)}"
     else:
-        default = f"{resource.title} {key} does not exist in {parent[1]} {word_of(parent[0])}"
-    return _error(Missing, resource, (situation, "absent"), default, name=key, index=key, parent=parent[1], word=word_of(parent[0]))
+        default = f"{resource.title} {key} does not exist in {parent[1]} {parent_word(parent[0])}"
+    return _error(Missing, resource, (situation, "absent"), default, name=key, index=key, parent=parent[1], word=parent_word(parent[0]))
 
 
 def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:
-    """`situation` is orphan_list or orphan_create, or one of ORPHANS where one child was meant."""
+    """Return the error for a missing parent. `situation`: orphan_list or orphan_create, or one of ORPHANS for a request for one child."""
     situations = (situation, "orphan_one", "orphan") if situation in ORPHANS.values() else (situation, "orphan")
-    default = f"{word_of(parent[0])} {parent[1]} does not exist"
-    return _error(NoParent, resource, situations, default, parent=parent[1], word=word_of(parent[0]))
+    default = f"{parent_word(parent[0])} {parent[1]} does not exist"
+    return _error(NoParent, resource, situations, default, parent=parent[1], word=parent_word(parent[0]))
 
 
-def tells_orphans(resource: Resource, situation: str) -> bool:
-    """Whether a child of a parent that does not exist is an error about the parent."""
+def reports_missing_parent(resource: Resource, situation: str) -> bool:
+    """Return whether a request for a child of a missing parent is answered with an error about the parent."""
     return resource.kind == "indexed" or ACTIONS[situation] in resource.parent_needed
 
 
-def lists_orphans(resource: Resource) -> bool:
-    """Whether the children of a parent that does not exist are an empty list."""
+def lists_without_parent(resource: Resource) -> bool:
+    """Return whether the children of a missing parent are answered as an empty list."""
     return "list" not in resource.parent_needed
 
 

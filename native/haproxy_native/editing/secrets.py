@@ -1,10 +1,9 @@
-"""Secrets in texts and objects, shown as `<masked>`. Pure.
+"""Masks secrets in texts and objects, which then show as `<masked>`, and refuses masked texts that clients send back. Pure.
 
-What a secret is follows from the declaration: a member with `x-secret` in openapi/schemas is one, unless native/haproxy_native/editing/
-literals.py tells that what it holds is none. An object is walked along its schema, a line of a configuration along the shape that the same
-schema gives it. What is not declared is masked: a member, a word, a line. A comment that is a line switched off is masked as that line,
-and one that speaks of credentials is masked; other comments, and metadata, are shown. The checksum line is left out: a short password
-could be found by it.
+The declaration says what a secret is: a member with `x-secret` in openapi/schemas, unless haproxy_native/editing/secret_kinds.py finds its
+text harmless. An object is walked along its schema, a line of a configuration along the shape that the same schema gives it. Undeclared
+members, words and lines are masked. A comment that is a disabled line is masked like that line, and one that mentions credentials is masked
+as a whole; other comments, and metadata, are shown. The checksum line is removed, since it would help to guess a short password.
 """
 
 import functools
@@ -13,9 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.editing.header import BANNER, without_checksum
-from haproxy_native.editing.literals import is_shown
-from haproxy_native.editing.object_names import parsed
+from haproxy_native.editing.object_names import kind_of, parsed
 from haproxy_native.editing.resources import Resource, resources
+from haproxy_native.editing.secret_kinds import is_shown
 from haproxy_native.errors import BadRequest, Incomplete
 from haproxy_native.grammar.line_shape import LineShape, Reading
 from haproxy_native.grammar.load import Grammar, bundle, grammar
@@ -24,29 +23,27 @@ from haproxy_native.grammar.synopsis import Chain, Node, Options, Part, Placehol
 from haproxy_native.text.words import BLANKS, Split, split, unquoted, words_of
 
 MASKED = "<masked>"
-# What `x-secret` says of texts: whole lines of a configuration, or a text that may quote some.
-LINES, TEXT = "lines", "text"
-# And of one that is always what HAProxy says.
-MESSAGE = "message"
-# Members of effects that no object has: lines of a section that nothing declares.
+# Kinds of `x-secret` for texts: lines of a configuration, a text that may quote some, and a message of HAProxy.
+LINES, TEXT, MESSAGE = "lines", "text", "message"
+# The member of effects for lines of a section that no object can express.
 _UNKNOWN_LINES = "lines"
 # Schemas of servers in the running process.
 _OF_PROCESS = ("runtime_server", "override")
 _VERSION = re.compile(r"# _version=\d+\s*")
 _BARE_WORD = re.compile(r"[^\s'`\"]+")
-# A longer line of a message is shown up to a word that a secret may follow: it is not tried at each of them.
+# A longer line of a message is cut at the first word that a secret may follow, since trying all such words would take too long.
 _LONGEST = 1000
 _NEGATIONS = ("no", "default")
-# Signs of what HAProxy says, as it is or as a refusal repeats it.
+# Signs of a message of HAProxy, or of an error that quotes one.
 _OF_HAPROXY = re.compile(r"\[(?:ALERT|WARNING|NOTICE|DIAG)\]|\bvalidation error: |\[[^\[\]\s]+:\d+\]|\bline \d+(?: of \S+,)? in '")
-# A quote that is closed, or the beginning of any.
+# A closed quote, or the beginning of any quote.
 _QUOTE = re.compile(r"(?<!\w)'([^']*)'|(?<!\w)(?:'|<(?!masked>)(?=\S))")
-# What is in front of the line that a message is about, where a refusal shows it.
+# What precedes the line that a message is about.
 _SOURCE = re.compile(r"line \d+ in '[^']*': ")
-# What the name of a section or an ACL follows.
+# What precedes the name of a section or an ACL.
 _NAMED = re.compile(r"\b(?:ACL|acl|proxy|backend|frontend|listen|defaults|userlist|peers|resolvers) $")
 _SERVER = re.compile(r"server [\w.:-]+/[\w.:-]+")
-# In a comment in prose.
+# In comments.
 _CREDENTIAL = re.compile(r"passw|secret|token|credential|bearer|authori[sz]ation|api.?key", re.IGNORECASE)
 
 
@@ -54,14 +51,14 @@ _CREDENTIAL = re.compile(r"passw|secret|token|credential|bearer|authori[sz]ation
 
 
 def masked_lines(text: str) -> str:
-    """Mask lines of a configuration, or a difference of files."""
+    """Return lines of a configuration, or a unified diff, with secrets masked."""
     if text.startswith("--- "):
         return "".join(_difference_lines(text))
     return "".join(map(_masked_line, without_checksum(text).splitlines(keepends=True)))
 
 
 def _difference_lines(text: str) -> Iterator[str]:
-    """The lines of stored files may quote a configuration."""
+    """Mask a unified diff. Files other than the configuration may quote it."""
     walk: Callable[[str], str] = _masked_line
     for line in text.splitlines(keepends=True):
         if line.startswith("--- "):
@@ -97,12 +94,12 @@ def _without(parts: Split, hidden: Collection[int]) -> str:
 
 
 def masked_text(text: str) -> str:
-    """A text that may quote lines of a configuration, such as a message of HAProxy."""
+    """Return a text that may quote lines of a configuration, with secrets masked."""
     return "".join(_masked_quotes(line) for line in text.splitlines(keepends=True))
 
 
 def masked_message(text: str) -> str:
-    """Mask what HAProxy quotes in a message, except keywords and the names of sections. It quotes any word of a line."""
+    """Return a message of HAProxy with everything masked that it quotes, except keywords and names of sections."""
     return "".join(map(_masked_message_line, text.splitlines(keepends=True)))
 
 
@@ -113,12 +110,12 @@ def _masked_message_line(line: str) -> str:
 
 
 def _without_quotes(line: str) -> str:
-    """What is quoted may have quotes in it, so all from the first that is not shown to the last of the line is masked."""
+    # Quoted words may contain quotes, so everything from the first masked quote to the last one in the line is masked.
     for found in _QUOTE.finditer(line):
         begin, quoted = found.start(), found[1]
         if quoted is None or not (_is_public_quote(quoted) or _NAMED.search(line, max(0, begin - 20), begin)):
             end = max(line.rfind("'"), line.rfind(">"))
-            # A message may be cut off within a quote.
+            # The message may be truncated within a quote.
             is_closed = end > begin and line[end + 1 : end + 2] in '\n .,:;)]"' and "<" not in line[end:]
             return f"{line[:begin]}'{MASKED}'{line[end + 1 :] if is_closed else line[len(line.rstrip()) :]}"
     return line
@@ -144,7 +141,7 @@ def _masked_quotes(line: str) -> str:
 
 
 def _hidden(words: Sequence[str]) -> set[int]:
-    """The places of the words of a line that are masked."""
+    """Return the indices of the words of a line that are masked."""
     if not words:
         return set()
     readings = list(_readings(words))
@@ -158,7 +155,7 @@ def _hidden(words: Sequence[str]) -> set[int]:
 
 
 def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, Reading]]:
-    """What a line may be, in whatever section it stands."""
+    """Yield every way to read a line, whatever section it is in."""
     for size in range(min(_longest(), len(words)), 0, -1):
         for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
             if reading := shape.take(words):
@@ -166,7 +163,7 @@ def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, Reading]]:
 
 
 def _secrets(shape: LineShape, reading: Reading, words: Sequence[str]) -> Iterator[int]:
-    """The places of words that hold a secret."""
+    """Yield the indices of the words that hold a secret."""
     if not any(member in reading.values or member.split(".")[0] in reading.values for member in shape.secrets):
         return
     seen: dict[str, Any] = dict(reading.values)
@@ -182,7 +179,7 @@ def _secrets(shape: LineShape, reading: Reading, words: Sequence[str]) -> Iterat
 
 
 def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[Part], offset: int = 0) -> Iterator[tuple[Node, int, int]]:
-    """Each node of a chain with the words that it took."""
+    """Yield each node of a chain with the range of the words that it matched."""
     for part in parts:
         if part.key is None:
             continue
@@ -197,7 +194,7 @@ def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[Part], offset: i
 
 @functools.cache
 def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
-    """The shapes of all lines by the words that they begin with; those of one synopsis count once."""
+    """Return the shapes of all lines by the words that they begin with, one for each synopsis."""
     by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
     for shape in line_shapes(grammar()):
         key = (*(each.text for each in shape.alternatives), *shape.secrets.items())
@@ -213,7 +210,7 @@ def _longest() -> int:
 
 @functools.cache
 def _first_words() -> frozenset[str]:
-    """Return the words that a line may begin with."""
+    """Return the first words of all lines."""
     return frozenset({*(prefix[0] for prefix in shapes() if prefix), *_NEGATIONS})
 
 
@@ -229,7 +226,7 @@ def _sections() -> frozenset[str]:
 
 @functools.cache
 def _secret_words() -> frozenset[str]:
-    """The words that lines with a secret may begin with."""
+    """Return the first words of lines that may hold a secret."""
     return frozenset(prefix[0] for prefix, each in shapes().items() if prefix and any(shape.secrets for shape in each))
 
 
@@ -243,11 +240,11 @@ def line_shapes(language: Grammar) -> Iterator[LineShape]:
             yield language.line(resource.schema)
 
 
-# -- what is sent back
+# -- masked texts that clients send
 
 
 def refuse_masked_text(text: bytes) -> None:
-    """Refuse a text of a configuration that has `<masked>` as a word. Comments may have it. Raises Incomplete with the line."""
+    """Raise Incomplete, with the line, if a text of a configuration has `<masked>` as a word outside comments."""
     if MASKED.encode() not in text:
         return
     for number, line in enumerate(text.decode("utf-8", "surrogateescape").split("\n"), 1):
@@ -256,7 +253,7 @@ def refuse_masked_text(text: bytes) -> None:
 
 
 def refuse_masked(sent: Any, schema: Schema) -> None:
-    """Refuse a value that has `<masked>` in a member that may hold a secret. Raises Incomplete with the member."""
+    """Raise Incomplete, with the member, if a value has `<masked>` in a member that may hold a secret."""
     for member, value, kind in _secret_texts(sent, schema, "", None):
         if kind == LINES:
             refuse_masked_text(value.encode("utf-8", "surrogatepass"))
@@ -265,7 +262,7 @@ def refuse_masked(sent: Any, schema: Schema) -> None:
 
 
 def _secret_texts(value: Any, schema: Schema, path: str, kind: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield the texts of members with `x-secret`, with the member and what `x-secret` says; `kind` is that of the outer member."""
+    """Yield (member, text, `x-secret`) of each text that may be a secret; `kind` is the `x-secret` of the outer member."""
     schemas = grammar().schemas
     schema = schemas.resolve(schema)
     kind = schema.get("x-secret", kind)
@@ -294,17 +291,17 @@ def _masked_again(place: str) -> Incomplete:
 
 
 def masked_value(value: Any, schema: Schema) -> Any:
-    """A value along its schema. What the schema does not have is masked."""
+    """Return a value with secrets masked, along its schema. Members that the schema does not have are masked."""
     return _value(value, schema, {})
 
 
 def masked_object(value: Any, schema: str) -> Any:
-    """An object, or a list of them, along the schema of that name."""
+    """Return an object, or a list of objects, with secrets masked, along the schema of that name."""
     return _value(value, grammar().schemas.named(schema), {})
 
 
 def masked_member(value: Any, object_: str, member: str) -> Any:
-    """A value of a member of an object that is known by its name; of the whole object without a member."""
+    """Return the value of a member of an object, given by its name, with secrets masked. Without a member: that of the whole object."""
     return _of_member(value, {"object": object_, "member": member})
 
 
@@ -318,7 +315,7 @@ def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
         return _secret(value, str(kind), schema, siblings)
     if isinstance(value, Mapping):
         if schema.get("type") == "array":
-            # One answer, to one question, of an operation that also takes several.
+            # An operation that takes one question or a list of them answers one with one object.
             return _value(value, schema.get("items", {}), siblings)
         properties, others = _properties(schema), schema.get("additionalProperties")
         others = others if isinstance(others, Mapping) else {}
@@ -329,7 +326,7 @@ def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
 
 
 def _properties(schema: Schema) -> Mapping[str, Schema]:
-    """Those of a schema, whichever of its alternatives it is."""
+    """Return the properties of a schema and of all its alternatives."""
     schemas = grammar().schemas
     found = schemas.properties(schema)
     for word in ("oneOf", "anyOf"):
@@ -339,7 +336,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) -> Any:
-    """What `x-secret` declares, by the kind."""
+    """Mask a value by the kind of its `x-secret`."""
     if kind == "member":
         return _of_member(value, siblings)
     if kind in grammar().schemas.by_name:
@@ -368,7 +365,7 @@ def _mapping(value: Mapping[str, Any], kind: str, schema: Schema) -> dict[str, A
 
 
 def _of_member(value: Any, siblings: Mapping[str, Any]) -> Any:
-    """A value of the member that `siblings` names, of the object that they name."""
+    """Mask the value of the member and object that `siblings` name."""
     object_, member = str(siblings.get("object", "")), str(siblings.get("member", ""))
     try:
         kinds = parsed(object_)[::2]
@@ -389,15 +386,11 @@ def _of_member(value: Any, siblings: Mapping[str, Any]) -> Any:
 
 
 def _is_of_file(object_: str) -> bool:
-    """Whether it is a stored file, or an entry of one: who may read it sees what it holds."""
+    """Return whether an object is a stored file or an entry of one. Its content is not masked: reading it takes a permission of its own."""
     return object_.partition("/")[0] in bundle()["x-secrets"]["files"]
 
 
 def _resource(kinds: Sequence[str]) -> Resource | None:
-    """The resource whose objects have names of these kinds."""
+    """Return the resource whose objects have names of these kinds."""
     every = resources().by_name.values()
-    return next((each for each in every if kinds and kinds[-1] == _kind(each) and bool(each.parents) == (len(kinds) > 1)), None)
-
-
-def _kind(resource: Resource) -> str:
-    return resource.name if resource.schema.startswith(resource.name) else resource.schema
+    return next((each for each in every if kinds and kinds[-1] == kind_of(each) and bool(each.parents) == (len(kinds) > 1)), None)

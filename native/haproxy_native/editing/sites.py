@@ -1,7 +1,7 @@
-"""Sites: a frontend with its listeners and the backends that it uses, as one object.
+"""Sites: a frontend with its listeners and the backends that it uses (its farms), as one object.
 
-A site is no section of its own. What it does not show of a frontend or a backend stays as it is; a backend leaves with the site's last
-word of it, unless another proxy uses it. Same interface as the editor's for sections; raises what the editor raises.
+A site is a view: edits of it are edits of a frontend and of backends, and what it does not show of these stays. A backend is deleted with
+the last site that names it, unless another proxy uses it. `Sites` has the editor's interface for sections, and raises what that raises.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from haproxy_native.grammar.schema import arranged
 from haproxy_native.text.document import Document
 
 FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
-# Members of a site's parts that are not members of the frontend or the backend itself.
+# Members of a service or a farm that are not members of the frontend or the backend.
 LISTENERS, SERVERS, USE_AS = "listeners", "servers", "use_as"
 CONDITION = ("cond", "cond_test")
 DEFAULT, CONDITIONAL = "default", "conditional"
@@ -44,14 +44,14 @@ class Sites:
         return [self._site(document, frontend) for frontend in self.editor.list_objects(document, self._table[FRONTEND])]
 
     def get_object(self, document: Document, resource: Resource, parent: Parent, key: str | int, *, full: bool = False) -> Object:
-        self.check_there(document, resource, parent, key)
+        self.check_exists(document, resource, parent, key)
         return self._site(document, self.editor.get_object(document, self._table[FRONTEND], None, key))
 
-    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str = "") -> None:
+    def check_exists(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str = "") -> None:
         if document.find("frontend", str(key)) is None:
             raise Missing(f"Site {key} does not exist")
 
-    def says_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
+    def has_written_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
         return document.find("frontend", str(key)) is not None
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
@@ -103,7 +103,7 @@ class Sites:
         index: int | None = None,
         full: bool = False,
     ) -> Document:
-        """Returns the document with a new frontend and new backends. Raises Exists if one of them exists."""
+        """Return the document with a new frontend and new backends. Raises Exists if one of them exists."""
         farms = self._farms_of(body)
         document = self.editor.create(document, self._table[FRONTEND], None, self._frontend({"name": body["name"]}, body, farms))
         for name in _names(farms):
@@ -113,8 +113,8 @@ class Sites:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Returns the document with the site's values replaced; backends that it no longer names are deleted."""
-        self.check_there(document, resource, parent, key)
+        """Return the document with the site's values replaced; backends that nothing uses any longer are deleted."""
+        self.check_exists(document, resource, parent, key)
         if body["name"] != key:
             raise OtherName(f"name in body is '{body['name']}', and the path names '{key}', which stays", place=Place(member="name"))
         farms = self._farms_of(body)
@@ -130,14 +130,14 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Returns the document without the frontend, and without those of its backends that no other frontend uses."""
-        self.check_there(document, resource, parent, key)
+        """Return the document without the frontend, and without those of its backends that no other proxy uses."""
+        self.check_exists(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
         return self._without_backends(document, former)
 
     def _farms_of(self, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """The farms, if they make sense together. Raises BadValue."""
+        """Return the farms of a body. Raises BadValue for two default farms, and for two different farms of one name."""
         farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
         if sum(farm[USE_AS] == DEFAULT for farm in farms) > 1:
             raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
@@ -149,7 +149,7 @@ class Sites:
         return farms
 
     def _frontend(self, old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
-        """The frontend's own object as the site wants it."""
+        """Return the object of the frontend, without children, with the values of a site."""
         new = _with_members(old, site.get("service") or {}, self._of_service)
         default = next((farm for farm in farms if farm[USE_AS] == DEFAULT), None)
         return new if default is None else new | {self._fallback: default["name"]}
@@ -167,7 +167,7 @@ class Sites:
         return document
 
     def _wanted_rules(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """One for each conditional farm, in their order; rules that name no backend (a log format, say) keep their place."""
+        """Return one rule for each conditional farm, in their order; rules that do not name a backend (a log format, say) stay."""
         rules = self._rules(document, frontend)
         known = {_meaning(rule): rule for rule in rules}
         wanted: list[Mapping[str, Any]] = [known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm[USE_AS] == CONDITIONAL]
@@ -189,7 +189,7 @@ class Sites:
         return document
 
     def _used(self, document: Document) -> set[str]:
-        """The backends that any proxy sends requests to."""
+        """Return the backends that any proxy sends requests to."""
         used: set[str] = set()
         for collection in USERS:
             for proxy in self.editor.list_objects(document, self._table[collection]):
@@ -199,12 +199,12 @@ class Sites:
 
 
 def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Which backend, and when: what a rule and a farm both tell."""
+    """Return what a rule and a farm have in common: the backend and the condition."""
     return tuple((name, rule[name]) for name in ("name", *CONDITION) if rule.get(name))
 
 
 def _conditional(farm: Mapping[str, Any]) -> Object:
-    """The new rule of a farm. Raises BadValue without a condition."""
+    """Return the rule for a conditional farm. Raises BadValue without a condition."""
     for member in CONDITION:
         if not farm.get(member):
             raise BadValue(f"{member} in body is required for the conditional farm {farm['name']}", place=Place(member=f"farms.{member}"))
@@ -212,7 +212,7 @@ def _conditional(farm: Mapping[str, Any]) -> Object:
 
 
 def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A listener without a name gets that of its address."""
+    """Return the listener, named after its address if it has no name. Raises BadValue without a port."""
     if listener.get("name"):
         return listener
     if listener.get("port") is None:

@@ -1,6 +1,6 @@
-"""The ring that the states of servers are logged to, which tells of each change (HAProxy Configuration Manual, section 3.9)."""
+"""The ring buffer that HAProxy logs state changes of servers to (Configuration Manual, section 3.9), and the lines that set it up."""
 
-from haproxy_native.editing.bindings import DEFAULTS, all_sources
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.placement import at_home, insert_section, line_place
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -9,8 +9,9 @@ from haproxy_native.text.section import Section
 
 _TARGET = "ring@"
 _INHERITED = "global"
-# Proxies with servers, and what a configuration lacks whose ring is to be read.
+# Proxies with servers.
 _PROXIES = ("backend", "listen")
+# The lines to add to a configuration without such a ring.
 NAME = "state-events"
 _DECLARED = f'ring {NAME}\n    description "states of servers"\n    format raw\n    maxlen 1024\n    size 1048576\n'
 _GLOBAL = f"    log ring@{NAME} format raw local0 notice\n"
@@ -18,17 +19,17 @@ _PROXY = "    log global\n"
 
 
 def ring(document: Document) -> str:
-    """The ring that most backends log to; empty where none does."""
+    """Return the ring that most backends log to; empty if none does."""
     counts = {name: len(logging) for name, logging in _rings(document).items() if logging}
     return max(counts, key=lambda name: counts[name], default="")
 
 
 def _rings(document: Document) -> dict[str, list[str]]:
-    """The names of the proxies that log to each ring that is declared."""
+    """Return, for each declared ring, the proxies that log to it."""
     declared: dict[str, list[str]] = {name: [] for name, _ in document.of_kind("ring")}
     everywhere = {target for _, section in document.of_kind("global") for target in _targets(section)}
     defaults = {name: _targets(section) for name, section in document.of_kind(DEFAULTS)}
-    for section, name, source in zip(document.sections, document.names(), all_sources(document), strict=True):
+    for section, name, source in zip(document.sections, document.names(), all_inherited_defaults(document), strict=True):
         if section.kind in _PROXIES:
             own = _targets(section) or defaults.get(source or "", set())
             for target in (own - {_INHERITED}) | (everywhere if _INHERITED in own else set()):
@@ -38,26 +39,26 @@ def _rings(document: Document) -> dict[str, list[str]]:
 
 
 def _targets(section: Section) -> set[str]:
-    """Names of rings, and `global` where those of the global section hold."""
+    """Return the rings that a section logs to; `global` stands for those of the global section."""
     targets = {line.words[1] for line in section.lines if len(line.words) > 1 and line.words[0] == "log"}
     return {target.removeprefix(_TARGET) for target in targets if target.startswith(_TARGET) or target == _INHERITED}
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Returns, by section, the lines that send the states of all servers to a ring; empty if they already go there."""
-    if ring(document) and len(_rings(document)[ring(document)]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
+    """Return, by section, the lines that make all proxies log state changes to a ring; empty if they already do."""
+    if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
 
 
 def with_lines(document: Document) -> Document:
-    """Returns the document with the lines of `lines_to_add` where they are missing; nothing else of it changes.
+    """Return the document with the lines of `lines_to_add` where they are missing.
 
     A proxy without a defaults section, or with `log` lines of its own, gets the line itself.
     """
     last_global = max((place for place, section in enumerate(document.sections) if section.kind == _INHERITED), default=None)
     sections = list(document.sections)
-    for place, (section, source) in enumerate(zip(document.sections, all_sources(document), strict=True)):
+    for place, (section, source) in enumerate(zip(document.sections, all_inherited_defaults(document), strict=True)):
         is_own = section.kind in _PROXIES and (source is None or any(line.words[:1] == ("log",) for line in section.lines))
         if section.kind == DEFAULTS or is_own:
             sections[place] = _with_line(at_home(document, section), _PROXY)
@@ -70,7 +71,7 @@ def with_lines(document: Document) -> Document:
 
 
 def texts_with_lines(document: Document) -> dict[str, bytes]:
-    """Returns, by name, the files of the configuration that `with_lines` changes."""
+    """Return, by name, the files of the configuration that `with_lines` changes."""
     now = parts.parts(document)
     return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != now[name].data}
 

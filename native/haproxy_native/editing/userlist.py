@@ -1,7 +1,4 @@
-"""The users of a userlist section.
-
-The words of its lines stand here alone, until userlists are declared like every other section.
-"""
+"""The users of a userlist section, for signing in: read here and not by the grammar, since a password may be a variable."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +12,12 @@ _USER, _CLEAR, _HASHED = "user", "insecure-password", "password"
 
 
 class User(NamedTuple):
-    """`password` is clear text, a hash, or the text `"${NAME}"` of a variable with its quotes."""
+    """A user of a userlist."""
 
     name: str
+    # Clear text, a hash, or a variable as `"${NAME}"`, with its quotes.
     password: str
+    # Whether the password is clear text.
     clear: bool
 
 
@@ -27,12 +26,12 @@ def find(document: Document, name: str) -> Section | None:
 
 
 def find_in_file(path: str, name: str) -> Section | None:
-    """The userlist of a file of its own; OSError when it cannot be read."""
+    """Return a userlist of a separate file. Blocks. Raises OSError if the file cannot be read."""
     return find(Document.parse(Path(path).read_bytes()), name)
 
 
 def users(section: Section | None) -> list[User]:
-    """Returns the users in file order; those without a password are left out."""
+    """Return the users in file order, without those that have no password."""
     lines = section.lines[1:] if section is not None else ()
     return [user for line in lines if (user := _user(line)) is not None]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from haproxy_native.commit.change import Change, Content, Member, Outcome
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.places import section_object
+from haproxy_native.editing.object_names import object_of_section
 from haproxy_native.reload.records import Record as ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
@@ -147,7 +147,7 @@ def sections(editor: Editor, before: Document, after: Document) -> list[str]:
     head = _shared(before.sections, after.sections)
     tail = _shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
     old, new = (_texts(document, head, len(document.sections) - tail) for document in (before, after))
-    return sorted({section_object(editor, kind, name) for kind, name, _ in old ^ new})
+    return sorted({object_of_section(editor, kind, name) for kind, name, _ in old ^ new})
 
 
 def _texts(document: Document, start: int, end: int) -> set[tuple[str, str, str]]:

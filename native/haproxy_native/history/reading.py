@@ -7,8 +7,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
 from haproxy_native.commit.preview import PAST, difference, difference_of_texts
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import encoded, parsed
-from haproxy_native.editing.places import object_section
+from haproxy_native.editing.object_names import encoded, parsed, section_of_object
 from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.history.blame import Blamed, blame
@@ -38,7 +37,7 @@ async def difference_between(history: History, editor: Editor, start: int | None
     """Returns the difference of the configuration from the moment after `start`, or before `end`, to that after `end`; of one object's
     section if given. Raises NotFound and BadRequest.
     """
-    path, section = history.context.current.path, object_section(editor, object_) if object_ else None
+    path, section = history.context.current.path, section_of_object(editor, object_) if object_ else None
 
     def texts(journal: Journal) -> tuple[bytes, bytes]:
         if start is None:
@@ -76,7 +75,7 @@ def _differences(contents: Sequence[Content]) -> Iterator[str]:
 
 async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
     """The lines of the section that an object is or stands in, as it is now. Raises NotFound and BadRequest."""
-    kind, name = object_section(editor, object_)
+    kind, name = section_of_object(editor, object_)
     now, section = history.context.current.document, "/".join([parsed(object_)[0], *([encoded(name)] if name else [])])
     if now.find(kind, name) is None:
         raise NotFound(f"the configuration has no {section}")

@@ -69,7 +69,7 @@ class Restore:
 
     def apply(self, document: Document) -> Document:
         """Return the former configuration."""
-        return patches.sharing(header.under_head_of(self.document, document), document)
+        return patches.sharing(header.with_header_and_banner_of(self.document, document), document)
 
 
 class OtherFiles(Protocol):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from haproxy_native.editing.bindings import DEFAULTS, all_implicit, all_sources, named_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, all_inherited_defaults, named_defaults
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
@@ -63,7 +63,7 @@ class Surroundings:
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
-        self._sources = {id(section_): source for section_, source in zip(document.sections, all_sources(document), strict=True)}
+        self._sources = {id(section_): source for section_, source in zip(document.sections, all_inherited_defaults(document), strict=True)}
         self._guarded = conditional_sections(document)
 
     def is_conditional(self, section: Section) -> bool:
@@ -90,7 +90,7 @@ class Sources:
         """The defaults sections that others inherit from; None where HAProxy forgets none."""
         if not any(line.args[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
             return None
-        return frozenset((*map(named_defaults, self.running.sections), *all_implicit(self.running)))
+        return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
 
 
 def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:

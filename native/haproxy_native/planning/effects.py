@@ -10,9 +10,9 @@ from itertools import groupby
 from typing import Any
 
 from haproxy_native.abandonment import check
-from haproxy_native.editing.bindings import DEFAULTS, all_implicit, implicit_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, implicit_defaults
 from haproxy_native.editing.editor import Editor, Object
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Diverged
 from haproxy_native.planning.section_order import Key
@@ -114,7 +114,7 @@ class _Comparison:
         """The proxies that other defaults sections stand above than before."""
         if self._before.keys() == self._new.keys():
             return set()
-        old, new = (dict(zip(document.keys(), all_implicit(document), strict=True)) for document in (self._before, self._new))
+        old, new = (dict(zip(document.keys(), all_implicit_defaults(document), strict=True)) for document in (self._before, self._new))
         return {key for key, source in old.items() if key in new and new[key] != source}
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:

@@ -1,8 +1,7 @@
 """At which line an object, or a member of it, stands in its file."""
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import parsed
-from haproxy_native.editing.places import kind_of, object_section
+from haproxy_native.editing.object_names import kind_of, parsed, section_of_object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest
 from haproxy_native.planning.outcome import line_of
@@ -27,7 +26,7 @@ def file_of_object(editor: Editor, document: Document, object_: str) -> str:
 
 def _section(editor: Editor, document: Document, object_: str) -> Section | None:
     try:
-        return document.find(*object_section(editor, object_))
+        return document.find(*section_of_object(editor, object_))
     except BadRequest:
         return None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.editing.bindings import DEFAULTS, implicit_defaults, named_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, implicit_defaults, named_defaults
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.line_shape import LineShape, Reading, opaque_words
 from haproxy_native.grammar.load import Grammar

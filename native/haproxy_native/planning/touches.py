@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.header import under_head_of
-from haproxy_native.editing.object_names import spelled
-from haproxy_native.editing.places import kind_of, section_object
+from haproxy_native.editing.header import with_header_and_banner_of
+from haproxy_native.editing.object_names import kind_of, object_of_section, spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, with_effects
@@ -63,7 +62,7 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
     Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
     reaches from one into the next, is the object RAW. A new value that reaches further than its object is EXPRESSIONS.
     """
-    new = under_head_of(new, before)
+    new = with_header_and_banner_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
     return _merged(
         [
@@ -82,7 +81,7 @@ def _expressions(before: Document, new: Document) -> list[Touch]:
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
     """Whether its effects are all that a change does."""
-    return not any(_unshown(editor, before, under_head_of(new, before), found))
+    return not any(_unshown(editor, before, with_header_and_banner_of(new, before), found))
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
@@ -122,7 +121,7 @@ def _unshown(editor: Editor, before: Document, new: Document, found: Sequence[Ef
     for key in dict.fromkeys([*ours, *theirs]):
         if key not in named and list(map(_words, ours.get(key, ()))) != list(map(_words, theirs.get(key, ()))):
             verb = CREATE if before.find(*key) is None else CHANGE if key in ours else DELETE
-            yield Touch(section_object(editor, *key), verb, frozenset((LINES,)))
+            yield Touch(object_of_section(editor, *key), verb, frozenset((LINES,)))
 
 
 def _is_about_lines(effect: Effect) -> bool:

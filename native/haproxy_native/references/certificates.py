@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from haproxy_native.editing.file_references import bases, placed
+from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import certificate_words
 from haproxy_native.references.lines import LINE, Spot, Target
 from haproxy_native.references.lookups import LIST, Entry, Read
@@ -78,7 +78,7 @@ class Certificates:
         for place, section in enumerate(self._document.sections):
             for number, line in enumerate(section.lines if certificate_words().list in section.text else ()):
                 for word in _behind(certificate_words().list, line):
-                    paths = [placed(posixpath.join(base, word.value)) for base in where]
+                    paths = [real_path(posixpath.join(base, word.value)) for base in where]
                     path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", ""))
                     if entries := list(self.listed(path, text)):
                         through.append(Spot(place, number, None, LIST))

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from haproxy_native.changes.file_operations import Contents, EditFiles
-from haproxy_native.editing.file_references import same
+from haproxy_native.editing.file_references import is_same_file
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadValue, Exists, Place
 from haproxy_native.references.found import spliced
@@ -87,7 +87,7 @@ def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
 def _with_name(line: str, certificate: Path, name: str) -> str:
     """A line of a list, for another name of the certificate."""
     file = line.split("[")[0].split()[:1]
-    if not file or not same(os.path.join(certificate.parent, file[0]), str(certificate)):
+    if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line
     end = line.index(file[0]) + len(file[0])
     return spliced(line, [(end - len(certificate.name), end, NAME)], name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from haproxy_native.editing.file_references import bases, may_refer, named, refers
+from haproxy_native.editing.file_references import bases, may_refer, name_spans, refers
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, Place
 from haproxy_native.references.certificates import LOAD, STORE, Certificates
@@ -78,7 +78,7 @@ def to_file(document: Document, path: str, directory: str) -> References:
 
 def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -> Iterator[Spot]:
     words = words_of(line)[1:]
-    spans = [word.span(*span) for word in words for span in named(word.value, path, where)]
+    spans = [word.span(*span) for word in words for span in name_spans(word.value, path, where)]
     yield from (Spot(place, number, span, FILE) for span in spans)
     if not spans:
         yield Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER)

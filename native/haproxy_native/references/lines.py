@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Protocol
 
-from haproxy_native.editing.bindings import DEFAULTS, all_implicit, named_defaults
-from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, named_defaults
+from haproxy_native.editing.object_names import kind_of, parsed, spelled
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadRequest, NotFound
 from haproxy_native.references.kinds import Kind, kinds, tables
@@ -182,7 +181,7 @@ def spots(document: Document, wanted: Target) -> Iterator[Spot]:
     """Every place of the configuration that names it, in order; the lines that make it are not among them."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
-    implied = all_implicit(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
+    implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
     for place, section in enumerate(document.sections):
         if section.kind == BOUNDARY:
             continue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from haproxy_native.editing.file_references import bases, placed
+from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import lookups
 from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
 from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, called, up_to_condition, words_of
@@ -173,7 +173,7 @@ class Lookup:
         return PREFIX.sub("", text) if text.startswith("virt@") else self._absolute(PREFIX.sub("", text))
 
     def _absolute(self, text: str) -> str:
-        paths = [placed(posixpath.join(base, text)) for base in self._bases]
+        paths = [real_path(posixpath.join(base, text)) for base in self._bases]
         return next((path for path in paths if self._read(path) is not None), paths[0])
 
     def _add_maps(self, found: Found) -> None:

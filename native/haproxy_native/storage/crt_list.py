@@ -11,7 +11,7 @@ from os.path import join
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.editing.file_references import Reference, references, same
+from haproxy_native.editing.file_references import Reference, is_same_file, references
 from haproxy_native.errors import BadValue, Missing
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
@@ -140,7 +140,7 @@ def _lists(certificate: Path) -> Iterator[tuple[Path, list[Reference]]]:
     for path in sorted(certificate.parent.iterdir()):
         text = _text(path)
         if certificate.name in text and _NO_LIST not in text:
-            lines = [entry for entry in entries(text) if same(join(certificate.parent, entry.file), str(certificate))]
+            lines = [entry for entry in entries(text) if is_same_file(join(certificate.parent, entry.file), str(certificate))]
             yield path, [Reference(str(path), line.line, line.file, line.text) for line in lines]
 
 

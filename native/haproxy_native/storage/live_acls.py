@@ -8,7 +8,7 @@ from os.path import normpath
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.editing.file_references import located
+from haproxy_native.editing.file_references import path_of_name
 from haproxy_native.editing.object_names import encoded
 from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE, Touch
@@ -146,7 +146,7 @@ def place_of(context: CommitContext, stores: Mapping[str, Store], acl: Acl) -> s
         return ""
     own = next(filter(None, (store.own(context, acl.file) for store in stores.values())), None)
     document = context.running.document or context.current.document
-    return str(own or normpath(located(document, str(context.current.path.parent), acl.file)))
+    return str(own or normpath(path_of_name(document, str(context.current.path.parent), acl.file)))
 
 
 async def found(context: CommitContext, stores: Mapping[str, Store], name: str) -> Acl | None:

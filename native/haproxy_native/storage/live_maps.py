@@ -14,7 +14,7 @@ from haproxy_native.changes.file_operations import FollowProcess, PutFile
 from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.editing.file_references import located
+from haproxy_native.editing.file_references import path_of_name
 from haproxy_native.editing.object_names import encoded, parsed, spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, NativeError, NotFound, RuntimeFailure
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
@@ -171,7 +171,7 @@ async def found(context: CommitContext, store: MapStore, name: str, author: Auth
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         wanted = store.resolved(name)
         for map_, path in loaded:
-            place = posixpath.normpath(located(_document(context), str(context.current.path.parent), map_.name))
+            place = posixpath.normpath(path_of_name(_document(context), str(context.current.path.parent), map_.name))
             # Several maps without a number are shown with -1.
             if name == place or wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
                 elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else place

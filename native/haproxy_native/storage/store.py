@@ -30,7 +30,7 @@ from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.disk.journal import Journal
-from haproxy_native.editing.file_references import Reference, located, real, references
+from haproxy_native.editing.file_references import Reference, path_of_name, real_directory, references
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
@@ -305,12 +305,12 @@ class Store:
     def own(self, context: CommitContext, name: str) -> Path | None:
         """Return the file of this directory that HAProxy has loaded under a name, however that spells its path; None for any other."""
         document = context.running.document or context.current.document
-        return self.at(located(document, str(context.current.path.parent), name))
+        return self.at(path_of_name(document, str(context.current.path.parent), name))
 
     def at(self, place: str) -> Path | None:
         """Return the file of this directory that a path leads to, also through links and `..`; None for any other."""
         directory, _, name = place.rpartition("/")
-        if not directory or not names.is_element(name) or real(directory) != real(str(self.directory)):
+        if not directory or not names.is_element(name) or real_directory(directory) != real_directory(str(self.directory)):
             return None
         return self.directory / name
 

@@ -7,7 +7,7 @@ import pytest
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.settings.roles import read_roles
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.grammar.load import grammar
 from tests.app.client import CONFIG, Client
 from tests.samples import line_samples

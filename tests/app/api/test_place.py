@@ -3,7 +3,7 @@
 import pytest
 
 from dataplaneapi.api.place import place_of
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from tests.app.client import CONFIG, Client
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenObject, SeenText, Version, seen
 from haproxy_native.changes.operations import Create, Delete, Patch, Replace
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import Collided, Conflict, Missing, Moved, Stale
 from haproxy_native.text.document import Document

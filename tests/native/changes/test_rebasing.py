@@ -12,7 +12,7 @@ import pytest
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, PutText, Replace, ReplaceAll, applied
 from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.errors import Clash, Collided, NativeError
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.planning.effects import effects

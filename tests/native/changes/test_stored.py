@@ -7,7 +7,7 @@ import pytest
 from haproxy_native.changes.operations import ChangeText, Create, Delete, Edit, Patch, PutText, Replace, ReplaceAll
 from haproxy_native.changes.stored import as_operation, as_row, storable
 from haproxy_native.editing import patches
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.observed import Claim
 from haproxy_native.text.document import Document

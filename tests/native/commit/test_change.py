@@ -5,7 +5,7 @@ import pytest
 from haproxy_native.changes.operations import Delete, Replace
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.planning.observed import Claim
 from haproxy_native.request_context import NOBODY
 

@@ -8,7 +8,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import Create
 from haproxy_native.commit.change import Edit
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Collided, Outdated, TextGone

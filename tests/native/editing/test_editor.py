@@ -185,7 +185,7 @@ REFUSED: dict[str, tuple[Callable[[Document], object], type[NativeError], str]] 
         BadValue,
         "inherit from itself",
     ),
-    "check": (lambda it: EDITOR.check_there(it, SERVERS, APP, "s9", "absent_delete"), Missing, "s9 does not exist"),
+    "check": (lambda it: EDITOR.check_exists(it, SERVERS, APP, "s9", "absent_delete"), Missing, "s9 does not exist"),
 }
 
 

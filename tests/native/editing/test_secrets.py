@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.editing.literals import is_shown
+from haproxy_native.editing.secret_kinds import is_shown
 from haproxy_native.editing.secrets import (
     MASKED,
     line_shapes,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.editing.places import kind_of
+from haproxy_native.editing.object_names import kind_of
 from haproxy_native.editing.resources import resources
 from haproxy_native.references.kinds import kinds, lookups, tables
 from haproxy_native.references.lines import kinds_of, section_kinds

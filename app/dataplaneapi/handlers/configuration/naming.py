@@ -8,8 +8,7 @@ from dataplaneapi.api.place import place_of
 from dataplaneapi.api.services import Services
 from haproxy_native.access.rights import Rights
 from haproxy_native.commit.change import Outcome
-from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of, parsed, spelled
 from haproxy_native.editing.sites import FRONTEND
 from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound, Refused
 from haproxy_native.planning.touches import changed

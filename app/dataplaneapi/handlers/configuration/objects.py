@@ -18,9 +18,9 @@ from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, seen
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, applied, editor_of
 from haproxy_native.commit.change import Change, Reload
-from haproxy_native.editing.children import meant
+from haproxy_native.editing.children import unquoted_name
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Moved, Refused
@@ -60,8 +60,8 @@ class Target:
     def object(self, document: Document) -> dict[str, Any]:
         return self.editor.get_object(document, self.resource, self.parent, self.key, full=self.full)
 
-    def check_there(self, document: Document, situation: str) -> None:
-        self.editor.check_there(document, self.resource, self.parent, self.key, situation)
+    def check_exists(self, document: Document, situation: str) -> None:
+        self.editor.check_exists(document, self.resource, self.parent, self.key, situation)
 
     def named(self, key: Any) -> "Target":
         return replace(self, key=key)
@@ -69,11 +69,16 @@ class Target:
     def other_name(self, document: Document, body: Mapping[str, Any]) -> str:
         """Return the new name that a body gives the object; empty if it keeps its name."""
         name = body.get(self.resource.key)
-        if self.resource.kind in ("indexed", "singleton") or not isinstance(name, str) or not name or meant(name) == meant(self.key):
+        if (
+            self.resource.kind in ("indexed", "singleton")
+            or not isinstance(name, str)
+            or not name
+            or unquoted_name(name) == unquoted_name(self.key)
+        ):
             return ""
         # A section without a name gets one, and so do the places that name it; a line without one is another line then.
         is_section = self.resource.kind == "section" and document.find(self.resource.section, str(self.key)) is not None
-        return name if is_section or self.editor.says_name(document, self.resource, self.parent, self.key) else ""
+        return name if is_section or self.editor.has_written_name(document, self.resource, self.parent, self.key) else ""
 
     def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
         """Return the object after an edit, which may have named an object that had no name."""
@@ -81,7 +86,7 @@ class Target:
         is_new = (
             name not in (None, "", self.key)
             and self.resource.kind in kinds
-            and not self.editor.says_name(document, self.resource, self.parent, self.key)
+            and not self.editor.has_written_name(document, self.resource, self.parent, self.key)
         )
         return (self.named(name) if is_new else self).object(document)
 
@@ -203,7 +208,7 @@ async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
     """Return what a call means, in which document, and the change that renames it if the body has another name."""
     asked, document = target(call, one=True), call.document
     if "replace" in asked.resource.existence_first:
-        await beside_if(document.size > LARGE, asked.check_there, document, "absent_replace")
+        await beside_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
     to = await beside_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
     if to and merges(call) and call.get(PARAMETER):
         text = f"{PARAMETER}=merge in query is not for a write that renames, for other writes may have named the object meanwhile"
@@ -247,7 +252,7 @@ async def deleting(call: Call) -> Write:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
         document = call.document
-        await beside_if(document.size > LARGE, asked.check_there, document, "absent_delete")
+        await beside_if(document.size > LARGE, asked.check_exists, document, "absent_delete")
     await naming.refuse_used(call)
     return Write([Delete(asked.place)], 204)
 
@@ -339,7 +344,7 @@ def check_version_or_transaction(
         return
     known = {parameter.name for parameter in call.operation.parameters}
     unknown = (name for name in call.query if name not in known)
-    meant = [f"{name}: did you mean {near}?" for name in unknown if (near := nearest(name, ("version", "transaction_id")))]
+    hints = [f"{name}: did you mean {near}?" for name in unknown if (near := nearest(name, ("version", "transaction_id")))]
     current = call.services.engine.version(None) if current is None else current
     remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"
-    raise ApiError(400, "version or transaction not specified: " + "; ".join([*meant, remedy]))
+    raise ApiError(400, "version or transaction not specified: " + "; ".join([*hints, remedy]))

@@ -6,7 +6,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import Document, Write, Written
 from haproxy_native.changes.expect import seen
 from haproxy_native.changes.operations import Replace
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.errors import Missing
 
 TRACES, ENTRIES = "traces", "entries"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.places import Place, name_of
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.editing.resources import Resource
 
 Members = dict[str, Any]

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import parsed, spelled, within
-from haproxy_native.editing.places import Place, kind_of, name_of
+from haproxy_native.editing.object_names import Place, kind_of, name_of, parsed, spelled, within
 from haproxy_native.features.apply.files import file_object
 from haproxy_native.features.apply.owners import ITSELF
 from haproxy_native.planning.touches import ANY, CREATE, Touch, changed

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from haproxy_native.editing.bindings import DEFAULTS
+from haproxy_native.editing.defaults_sections import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
-from haproxy_native.editing.places import object_section
+from haproxy_native.editing.object_names import section_of_object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.features.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
@@ -145,7 +145,7 @@ class _Planner:
         for object_ in self.owners.of(self.asked.owner):
             if file_object(object_):
                 continue
-            kind, name = object_section(self.editor, object_)
+            kind, name = section_of_object(self.editor, object_)
             if resource := self._of_kind(kind):
                 yield resource.name, name
 

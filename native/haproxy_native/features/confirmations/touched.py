@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from haproxy_native.editing.bindings import DEFAULTS, PROXIES, all_sources
+from haproxy_native.editing.defaults_sections import DEFAULTS, PROXIES, all_inherited_defaults
 from haproxy_native.editing.object_names import parsed
 from haproxy_native.text.document import Document
 
@@ -24,7 +24,7 @@ def sections(document: Document, objects: Collection[str]) -> frozenset[str]:
 
 def _using(document: Document, kind: str, name: str) -> Iterator[str]:
     word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
-    for section, source in zip(document.sections, all_sources(document), strict=True):
+    for section, source in zip(document.sections, all_inherited_defaults(document), strict=True):
         if section.kind not in PROXIES:
             continue
         inherited = document.find(DEFAULTS, source or "")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from haproxy_native.editing.bindings import DEFAULTS, named_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, named_defaults
 from haproxy_native.features.lint.declared import words
 from haproxy_native.features.lint.finding import Found
 from haproxy_native.features.lint.named_files import MAP, named_files_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
-from haproxy_native.editing.bindings import DEFAULTS, all_sources
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.features.lint.conditions import Condition, Criterion, condition_of, criterion_of
 from haproxy_native.features.lint.declared import words
 from haproxy_native.features.lint.facts import Facts
@@ -211,7 +211,7 @@ def _scopes(document: Document) -> Iterator[Scope]:
         scopes.append(Scope(place, section.kind, unquoted(name), header, statements))
         if section.kind == DEFAULTS:
             defaults.setdefault(name, scopes[-1])
-    sources = all_sources(document)
+    sources = all_inherited_defaults(document)
     for scope in scopes:
         scope.source = defaults.get(sources[scope.place] or "")
     yield from scopes

@@ -11,7 +11,7 @@ import pytest
 from dataplaneapi.handlers.sidecar.plan import as_dict
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
-from haproxy_native.editing.places import Place
+from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.plan import Reason

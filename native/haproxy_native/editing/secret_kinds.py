@@ -1,10 +1,10 @@
-"""Tells whether the text of a member is shown, by what the member means (`x-secret` in openapi/schemas). Pure.
+"""Decides whether the text of a member is shown or masked, by the member's kind (`x-secret` in openapi/schemas). Pure.
 
-A member is shown whole or not at all. An expression is shown where all its functions take names, numbers and files; a comparison where
-what is compared is never a credential; a header where its name says so. openapi/haproxy/secrets.yaml lists these; all else is masked.
+A member is shown whole or not at all. An expression is shown if all its functions take only names, numbers and files; a comparison, if the
+sample that is compared is never a credential; a header, by its name. openapi/haproxy/secrets.yaml lists these; everything else is masked.
 
-Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object, and `sibling` is the one
-of them that the declaration names.
+Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object, and `sibling` is the
+name of the one that the declaration refers to.
 """
 
 import re
@@ -34,7 +34,7 @@ _TEXTS = ("string", "lf-string")
 
 @cache
 def _is_one_of(kind: str) -> Callable[[str], object]:
-    """Whether a name is among the patterns of one list of openapi/haproxy/secrets.yaml."""
+    """Return the test whether a name matches one of the patterns of a list in openapi/haproxy/secrets.yaml."""
     return re.compile("|".join(map(translate, bundle()["x-secrets"][kind]))).match
 
 
@@ -43,19 +43,19 @@ def is_public_header(name: str) -> bool:
 
 
 def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A sample expression, one word; a log-format string where `sibling` is an action with such, as set-var-fmt."""
+    """A sample expression, one word; or a log-format string, if the sibling is an action that takes one, such as set-var-fmt."""
     if str(siblings.get(sibling, "")).endswith("-fmt"):
         return template(text, siblings)
     return len(words_of(text)) <= 1 and _calls(unquoted(text))
 
 
 def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Sample expressions, each with a name and `=` in front or without."""
+    """Sample expressions, each with or without a name and `=` before it."""
     return all(expression(word, siblings) for word in words_of(text))
 
 
 def _calls(text: str) -> bool:
-    """Whether all functions take what may be shown; `text` is without quotes and escapes."""
+    """Return whether all functions have arguments that may be shown; `text` is without quotes and escapes."""
     found = _CALL.findall(text)
     return len(found) == text.count("(") and all(
         _is_one_of("functions")(name) or (name and _NUMBERS.fullmatch(arguments)) for name, arguments in found
@@ -63,45 +63,45 @@ def _calls(text: str) -> bool:
 
 
 def format_(text: str, _: Siblings, sibling: str = "") -> bool:
-    """A log-format string whose own text is shown."""
+    """A log-format string whose literal text is shown."""
     plain = unquoted(text)
-    # A literal that looks like a call is what is left of an expression with a bracket in it.
+    # A literal that looks like a call is the rest of an expression with a bracket in it.
     return _calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
 
 
 def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A log-format string that has no text of its own."""
+    """A log-format string that is shown only if it has no literal text."""
     return format_(text, siblings) and not _LITERAL.search(_FIELD.sub("", unquoted(text)))
 
 
 def header(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A log-format string that a header is set to, whose name is in `sibling`."""
+    """A log-format string that the header named by the sibling is set to."""
     return format_(text, siblings) if is_public_header(str(siblings.get(sibling, ""))) else template(text, siblings)
 
 
 def match(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A regular expression that a header is compared with."""
+    """A regular expression that the header named by the sibling is compared with."""
     return is_public_header(str(siblings.get(sibling, ""))) or not _LITERAL.search(unquoted(text))
 
 
 def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A URL, or a part of one: neither a query nor a user stands in it."""
+    """A URL, or a part of one: shown without a query and a user."""
     plain = unquoted(text)
     return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _calls("".join(_FIELD.findall(plain))))
 
 
 def word(text: str, _: Siblings, sibling: str = "") -> bool:
-    """A word such as HTTP/1.1, behind which headers may stand."""
+    """A word such as HTTP/1.1, which headers may follow."""
     return bool(_WORD.fullmatch(unquoted(text)))
 
 
 def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """The body of a response: the name of a file is shown, and a text is not."""
+    """The body of a response: the name of a file is shown, a text is not."""
     return siblings.get(sibling) in PAYLOADS and siblings.get(sibling) not in _TEXTS
 
 
 def condition(text: str, _: Siblings, sibling: str = "") -> bool:
-    """The condition behind `if` and `unless`: names of ACLs, and comparisons in braces."""
+    """A condition, after `if` or `unless`: names of ACLs, and comparisons in braces."""
     return all(map(_term, terms(words_of(text))))
 
 
@@ -113,12 +113,12 @@ def _term(term: Sequence[str]) -> bool:
 
 
 def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """The flags and values that the sample in `sibling` is compared with."""
+    """The flags and values that the sample in the sibling is compared with."""
     return _compared(str(siblings.get(sibling, "")), words_of(text))
 
 
 def _compared(criterion: str, words: Sequence[str]) -> bool:
-    """Whether a comparison is shown: always, if it compares with files, with numbers or with nothing."""
+    """Return whether a comparison is shown: any with files, numbers or nothing, and all of public samples."""
     if not expression(criterion, {}):
         return False
     if _is_public_sample(unquoted(criterion)):
@@ -128,7 +128,7 @@ def _compared(criterion: str, words: Sequence[str]) -> bool:
 
 
 def _values(words: Iterable[str]) -> Iterable[str]:
-    """The words that are neither flags nor what these need."""
+    """Return the words that are neither flags nor arguments of flags."""
     needed = False
     for each in words:
         if not needed and not each.startswith("-"):
@@ -137,14 +137,14 @@ def _values(words: Iterable[str]) -> Iterable[str]:
 
 
 def _is_public_sample(text: str) -> bool:
-    """Whether a sample, whatever converts it, is never a credential; of a header its name decides."""
+    """Return whether a sample, with any converters, is never a credential; for a header, its name decides."""
     if (fetch := _NAME.match(text)) and _is_one_of("compared")(fetch[0]):
         return True
     found = _FROM_HEADER.match(text)
     return found is not None and is_public_header(found[1])
 
 
-# By the words of `x-secret` that are about one text. What is none of them is always masked.
+# By the words of `x-secret` for single texts. Any other kind is always masked.
 KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
     "condition": condition,
     "content": content,
@@ -161,6 +161,6 @@ KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
 
 
 def is_shown(kind: object, text: str, siblings: Siblings, prefix: str = "") -> bool:
-    """Whether a member with this `x-secret` is shown; `siblings` are the members beside it, whose names may have a prefix."""
+    """Return whether a member with this `x-secret` is shown. `prefix`: the common prefix of its siblings' names."""
     name, _, sibling = str(kind).partition(" ")
     return name in KINDS and KINDS[name](text, siblings, prefix + sibling)

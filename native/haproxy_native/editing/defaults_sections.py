@@ -1,0 +1,131 @@
+"""Defaults sections: which one a proxy inherits from, and edits that would change that.
+
+A proxy inherits from the defaults section that its header names (`backend b from d`), else implicitly from the last one above it (HAProxy
+Configuration Manual, section 4). HAProxy refuses a `from` that names nothing. It accepts the removal of a section with implicit users,
+which then inherit from another one; `refuse_rebound` refuses that.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from haproxy_native.errors import BadValue, Place, Refused
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import heard
+
+PROXIES = ("frontend", "backend", "listen")
+DEFAULTS = "defaults"
+
+
+def named_defaults(section: Section) -> str | None:
+    """Return the name of the defaults section behind `from` in a header; None without a `from`."""
+    words, args = section.header.words, section.header.args
+    at = 1 if section.kind == DEFAULTS and not section.name else 2
+    return heard(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
+
+
+def implicit_defaults(document: Document, section: Section) -> str | None:
+    """Return the name of the last defaults section above a proxy, which HAProxy uses if the header names none."""
+    if section.kind not in PROXIES:
+        return None
+    places, names = _all_defaults(document)
+    above = bisect_left(places, document.place(section))
+    return names[above - 1] if above else None
+
+
+def _all_defaults(document: Document) -> tuple[Sequence[int], Sequence[str]]:
+    known: tuple[Sequence[int], Sequence[str]] | None = document.cache.get(DEFAULTS)
+    if known is None:
+        places = document.places_of(DEFAULTS)
+        known = document.cache[DEFAULTS] = places, [document.names()[place] for place in places]
+    return known
+
+
+def all_implicit_defaults(document: Document) -> list[str | None]:
+    """Return `implicit_defaults` of every section, in one pass."""
+    sources: list[str | None] = []
+    last = None
+    for name, section in zip(document.names(), document.sections, strict=True):
+        sources.append(last if section.kind in PROXIES else None)
+        last = name if section.kind == DEFAULTS else last
+    return sources
+
+
+def all_inherited_defaults(document: Document) -> list[str | None]:
+    """Return for every section the defaults section that it inherits from: the one that its header names, else the implicit one."""
+    return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit_defaults(document), strict=True)]
+
+
+def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
+    """Raise BadValue if `from` names a missing defaults section, or one that inherits from the section itself."""
+    seen = {name} if kind == DEFAULTS else set()
+    wanted = heard(wanted) if isinstance(wanted, str) else None
+    while wanted:
+        if wanted in seen:
+            raise BadValue(f"circular dependency detected: defaults {wanted} would inherit from itself", place=Place(member="from"))
+        section = document.find(DEFAULTS, wanted)
+        if section is None:
+            raise BadValue(f"Object {name} references missing defaults section in from", place=Place(member="from"))
+        seen.add(wanted)
+        wanted = named_defaults(section)
+
+
+def with_named_source(document: Document, wanted: object) -> Document:
+    """Return the document in which the defaults section that a `from` refers to has its name in its header.
+
+    The API numbers sections without a name of their own; HAProxy does not know these numbers.
+    """
+    source = document.find(DEFAULTS, heard(wanted)) if isinstance(wanted, str) else None
+    if source is None or source.name == document.address(source):
+        return document
+    return with_name(document, source, str(wanted))[0]
+
+
+def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
+    """Return the document in which a section that the API numbers has a name in its header, and that section."""
+    text, split = section.header.text, section.header.split
+    if section.name:
+        start = len(split.gaps[0]) + len(split.words[0]) + len(split.gaps[1])
+        text = text[:start] + name + text[start + len(split.words[1]) :]
+    else:
+        text = text.replace(section.kind, f"{section.kind} {name}", 1)
+    named = section.with_lines((Line(text), *section.lines[1:]), name=name)
+    return document.replace(section, named), named
+
+
+def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
+    """Return (proxy, former defaults section) of each proxy whose implicit defaults section was removed.
+
+    A section at the place of another one, with a new name, counts as that one renamed.
+    """
+    names, others = old.of_kind(DEFAULTS), new.of_kind(DEFAULTS)
+    gone = _gone(names, others)
+    if not gone:
+        return []
+    renamed = {was: now for (was, _), (now, _) in zip(names, others, strict=True)} if len(names) == len(others) else {}
+    before, after = _bound(old), _bound(new)
+    return [(proxy, name) for proxy in after if (name := before.get(proxy, "")) in gone and after[proxy] != renamed.get(name)]
+
+
+def _gone(old: Sequence[tuple[str, Section]], new: Sequence[tuple[str, Section]]) -> set[str]:
+    """Return the names of the removed sections. A section with an unchanged text is not removed, even if its number has changed."""
+    before, after = ({section.text for _, section in sections} for sections in (old, new))
+    return {name for name, section in old if section.text not in after} - {name for name, section in new if section.text not in before}
+
+
+def refuse_rebound(old: Document, new: Document) -> None:
+    """Raise Refused if an edit removes the implicit defaults section of a proxy that stays."""
+    if lost := rebound(old, new):
+        users = "; ".join(f"{proxy} has no `from` and is bound to defaults {name}" for proxy, name in lost[:10])
+        raise Refused(f"defaults section '{lost[0][1]}' is still used: {users}", place=Place(section=lost[0][0], member="from"))
+
+
+def _bound(document: Document) -> dict[str, str]:
+    """Return the implicit defaults section of each proxy whose header names none."""
+    pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
+    return {
+        f"{section.kind} {section.name}": bound or ""
+        for section, bound in pairs
+        if named_defaults(section) is None and section.kind != DEFAULTS
+    }
