@@ -1,4 +1,4 @@
-"""Calls of the API over HTTP, TLS or a unix socket, by the standard library's client."""
+"""The HTTP client: calls of the API over TCP, TLS or a unix socket."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from dataplaneapi.ctl.contexts import Context, check_key, parsed_url
 from dataplaneapi.ctl.failures import UNREACHABLE, Failure, Refused
 
 CONNECT_SECONDS = 10.0
-# A commit may wait for the one before it, and for a reload.
+# A commit may wait for the previous one, and for a reload.
 ANSWER_SECONDS = 300.0
 JSON, YAML, TEXT = "application/json", "application/yaml", "text/plain"
 
@@ -21,14 +21,14 @@ Query = Mapping[str, Any]
 
 
 class Answer:
-    """`headers` by names in lower case."""
+    """A response. The names in `headers` are in lower case."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
 
     @property
     def is_success(self) -> bool:
-        """A redirect is no success. It is not followed, since that could send the credentials to another address."""
+        """Return whether the call has succeeded. A redirect has not: following it could send the credentials to another address."""
         return 200 <= self.status < 300 or self.status == 304
 
     def json(self) -> Any:
@@ -37,7 +37,7 @@ class Answer:
         try:
             return json.loads(self.body)
         except ValueError:
-            raise Failure("the answer is no JSON: is this a Data Plane API?", UNREACHABLE) from None
+            raise Failure("the answer is not JSON: is this a Data Plane API?", UNREACHABLE) from None
 
 
 class Client:
@@ -52,14 +52,18 @@ class Client:
         return self.ask("GET", path, query).json()
 
     def ask(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """`path` begins with /v3, its names quoted. `headers` by names with underscores. Raises Refused and Failure."""
+        """Send a request and return the answer.
+
+        `path` begins with /v3, and names in it are quoted. Header names have underscores. Raises Refused for an answer that is not a
+        success, and Failure if there is none.
+        """
         answer = self.answer(method, path, query, body, kind, **headers)
         if not answer.is_success:
             raise refused(method, path, answer, self._as() if answer.status == 401 else "")
         return answer
 
     def answer(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """Returns the answer as `ask` does, also for refusals."""
+        """Send a request and return the answer, whatever its status. Raises Failure if there is none."""
         response = self._send(method, path, query, body, kind, headers)
         try:
             data = response.read()
@@ -69,7 +73,7 @@ class Client:
         return Answer(response.status, _headers(response), data)
 
     def lines(self, path: str, query: Query | None = None, **headers: str) -> Iterator[str]:
-        """The lines of an answer that goes on. Raises Failure where the connection breaks."""
+        """Yield the lines of a streamed answer as they arrive. Raises Failure if the connection breaks."""
         response = self._send("GET", path, query, None, JSON, headers)
         if response.status != 200:
             raise refused("GET", path, Answer(response.status, _headers(response), response.read()))
@@ -95,7 +99,7 @@ class Client:
         sent |= {"Content-Type": kind} if data is not None else {}
         sent |= {"Authorization": self._authorized()} if self._authorized() else {}
         target = self._prefix + path + _query(query)
-        # A connection that has answered may have been closed since; nothing was sent in vain then.
+        # The server may have closed a connection that is reused: a GET is sent again on a new one.
         for is_reused in (True, False) if self._connection else (False,):
             connection = self._connected()
             try:
@@ -162,7 +166,7 @@ class Client:
         return Failure(f"{where} does not answer: {reason or type(error).__name__}{self._remedy(error)}", UNREACHABLE)
 
     def _remedy(self, error: Exception) -> str:
-        """What is often the reason of a fault of TLS; empty for others."""
+        """Return a hint for the usual mistakes with TLS; empty for other errors."""
         if isinstance(error, ssl.SSLCertVerificationError):
             return "; ca names the file with the authority of its certificate"
         if getattr(error, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
@@ -199,7 +203,7 @@ def _line(name: str, value: str) -> bytes:
 
 
 def name(text: str) -> str:
-    """A name as one part of a path."""
+    """Quote a name for use as one segment of a path."""
     return quote(text, safe="")
 
 

@@ -1,6 +1,7 @@
-"""Which server is called, as whom: a context of the file, environment variables, flags; the nearest one counts.
+"""Which server is called, and as whom: by flags, environment variables and a context of the file, in this order of precedence.
 
-Credentials go to the server that they are given for: a server that is named nearer gets none from farther away.
+Credentials are sent only to the server that they were given for: if a flag or a variable names a server, the credentials of the context
+are not used.
 """
 
 import os
@@ -8,22 +9,22 @@ import re
 from argparse import Namespace
 from urllib.parse import SplitResult, urlsplit
 
-from dataplaneapi.ctl import flat_yaml
+from dataplaneapi.ctl import files
 from dataplaneapi.ctl.failures import Failure
 
 PREFIX = "DATAPLANECTL_"
 # Members of a context, each with what it means; its flag is --MEMBER with dashes, its variable DATAPLANECTL_MEMBER.
 MEMBERS = {
     "url": "address of the server, http://HOST:PORT or https://HOST:PORT (default http://127.0.0.1:5555)",
-    "socket": "unix socket of the server, in the place of an address",
+    "socket": "unix socket of the server, instead of an address",
     "user": "name of a user",
     "password": "password of the user; never a flag",
     "password_file": "file whose first line is the password",
-    "token": "token in the place of user and password; never a flag",
+    "token": "token, instead of user and password; never a flag",
     "token_file": "file whose first line is the token",
-    "ca": "file of the authorities that are trusted for https (default those of the system)",
+    "ca": "file with the trusted authorities for https (default those of the system)",
     "certificate": "client certificate, as PEM",
-    "key": "its private key, where it is not in the same file",
+    "key": "private key of the certificate, unless it is in the same file",
 }
 SECRETS = ("password", "token")
 CREDENTIALS = (*SECRETS, "user", "password_file", "token_file", "certificate", "key")
@@ -33,7 +34,7 @@ EXAMPLE = "contexts: {edge: {url: https://lb1.example.org:5556, user: ci, passwo
 
 
 class Context:
-    """The members that count, where they are set."""
+    """The server and credentials of a call. `members` has those that are set."""
 
     def __init__(self, name: str, members: dict[str, str]) -> None:
         self.name, self.members = name, members
@@ -49,7 +50,7 @@ class Context:
         return self.get("token") or (_secret_of(self.get("token_file")) if self.get("token_file") else "")
 
     def password(self) -> str:
-        """Asks for it on the terminal where there is one."""
+        """Return the password, or ask for it on the terminal. Raises Failure if there is neither."""
         if "password" in self.members:
             return self.members["password"]
         if self.get("password_file"):
@@ -78,13 +79,13 @@ def parsed_url(text: str, option: str) -> SplitResult:
 
 
 def path() -> str:
-    """The file of contexts."""
+    """Return the path of the file of contexts."""
     above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.environ.get(f"{PREFIX}CONFIG") or os.path.join(above, "dataplaneapi", "ctl.yaml")
 
 
-def read() -> tuple[str, dict[str, dict[str, str]]]:
-    """The name of the current context, which may be empty, and all of them. Raises Failure."""
+def read_contexts() -> tuple[str, dict[str, dict[str, str]]]:
+    """Return the name of the current context, which may be empty, and all contexts. Raises Failure."""
     try:
         with open(path(), encoding="utf-8") as file:
             text, mode = file.read(), os.fstat(file.fileno()).st_mode
@@ -92,11 +93,9 @@ def read() -> tuple[str, dict[str, dict[str, str]]]:
         return "", {}
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{path()}: {error}") from None
-    data: object = flat_yaml.flat(text)
+    data: object = files.parse_flat_yaml(text)
     if data is None:
-        from dataplaneapi.ctl.formats import parse_yaml
-
-        data = parse_yaml(text, path())
+        data = files.parse_yaml(text, path())
     current, contexts = _checked(data if data is not None else {})
     if any(secret in context for context in contexts.values() for secret in SECRETS):
         _demand_private(path(), mode)
@@ -109,18 +108,18 @@ def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
         raise Failure(f"{path()}: contexts must be a map, as in {EXAMPLE}")
     for name in data:
         if name not in ("contexts", "current"):
-            raise Failure(f"{path()}: {name} is not known; there are contexts and current")
+            raise Failure(f"{path()}: unknown key {name!r}; expected contexts or current")
     for name, context in contexts.items():
         if not isinstance(context, dict) or not all(isinstance(value, str) for value in context.values()):
             raise Failure(f"{path()}: context {name} must be a map of texts, as in {EXAMPLE}")
         for member in context:
             if member not in MEMBERS:
-                raise Failure(f"{path()}: {member} of context {name} is not known; there are {', '.join(MEMBERS)}")
+                raise Failure(f"{path()}: unknown key {member!r} in context {name}; expected one of {', '.join(MEMBERS)}")
     return data.get("current", ""), contexts
 
 
-def of(given: Namespace) -> Context:
-    """The context of a call. Raises Failure for one that is not there."""
+def chosen(given: Namespace) -> Context:
+    """Return the context for the arguments of a call. Raises Failure for an unknown one."""
     flags = {name: value for name in MEMBERS if (value := getattr(given, name, None))}
     variables = {name: value for name in MEMBERS if (value := os.environ.get(PREFIX + name.upper()))}
     wanted = getattr(given, "context", None) or os.environ.get(f"{PREFIX}CONTEXT")
@@ -130,7 +129,7 @@ def of(given: Namespace) -> Context:
 
 
 def _stored(wanted: str | None) -> tuple[str, dict[str, str]]:
-    current, contexts = read()
+    current, contexts = read_contexts()
     name = wanted or current
     if name and name not in contexts:
         raise Failure(f"context {name} is not in {path()}; there {'are ' + ', '.join(contexts) if contexts else 'is none'}")
@@ -138,10 +137,10 @@ def _stored(wanted: str | None) -> tuple[str, dict[str, str]]:
 
 
 def _merged(levels: list[dict[str, str]]) -> dict[str, str]:
-    """The nearest level first. Levels behind the one that names the server count no more."""
+    """Merge the levels, the one that takes precedence first. Levels after the one that names the server are ignored."""
     merged: dict[str, str] = {}
     for level in levels:
-        # Of a user and a token, or two sources of a password, the nearer one is meant.
+        # Credentials are taken from one level alone: a user of one and a token of another do not belong together.
         has_credentials = any(name in merged for name in CREDENTIALS)
         merged |= {name: value for name, value in level.items() if name not in merged and not (has_credentials and name in CREDENTIALS)}
         if "url" in level or "socket" in level:
@@ -159,7 +158,7 @@ def _secret_of(file: str) -> str:
 
 
 def check_key(file: str) -> None:
-    """Raises Failure for a private key that others can read."""
+    """Raise Failure for a private key that others can read."""
     try:
         _demand_private(file, os.stat(file).st_mode)
     except OSError as error:
@@ -167,7 +166,7 @@ def check_key(file: str) -> None:
 
 
 def _demand_private(file: str, mode: int) -> None:
-    # What systemd hands over is for this process alone, and its mode shows the mask of an ACL.
+    # Credentials from systemd are readable by this process alone; their mode shows the mask of an ACL.
     handed_over = os.environ.get("CREDENTIALS_DIRECTORY")
     if mode & 0o077 and not (handed_over and os.path.dirname(file) == handed_over):
         raise Failure(f"{file} holds a secret, and others can read it (mode {mode & 0o777:04o}): chmod 600 {file}")

@@ -16,7 +16,7 @@ CALL_SECONDS = 10.0
 
 
 class Etcd:
-    """The first of the endpoints that answers, one connection a call."""
+    """A client of a cluster: each call goes to the first endpoint that answers, over a connection of its own."""
 
     def __init__(self, endpoints: str = "") -> None:
         given = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
@@ -24,18 +24,21 @@ class Etcd:
         self._token = ""
 
     def get(self, key: str) -> tuple[bytes | None, int, int]:
-        """The value, the revision of its last change, and that of the whole store."""
-        response = self._call("/v3/kv/range", {"key": _coded(key)})
+        """Return the value, the revision of its last change, and that of the whole store. A missing key is `None, 0`."""
+        response = self._call("/v3/kv/range", {"key": _base64(key)})
         pairs = response.get("kvs", [])
         revision = int(response["header"]["revision"])
         return (base64.b64decode(pairs[0].get("value", "")), int(pairs[0]["mod_revision"]), revision) if pairs else (None, 0, revision)
 
     def put(self, key: str, value: str) -> None:
-        self._call("/v3/kv/put", {"key": _coded(key), "value": _coded(value)})
+        self._call("/v3/kv/put", {"key": _base64(key), "value": _base64(value)})
 
     def changes(self, key: str, revision: int, seconds: float) -> Iterator[None]:
-        """One for each change of a key from a revision on, until nothing has come for so long. A break of the watch is a change as well."""
-        connection, response = self._asked("/v3/watch", {"create_request": {"key": _coded(key), "start_revision": str(revision)}})
+        """Yield for each change of a key from a revision on, until there is none for so many seconds.
+
+        A watch that etcd cancels counts as a change. Raises Failure.
+        """
+        connection, response = self._request("/v3/watch", {"create_request": {"key": _base64(key), "start_revision": str(revision)}})
         try:
             connection.sock.settimeout(seconds)
             while line := response.readline():
@@ -52,7 +55,7 @@ class Etcd:
             connection.close()
 
     def _call(self, path: str, body: dict[str, Any]) -> Any:
-        connection, response = self._asked(path, body)
+        connection, response = self._request(path, body)
         try:
             return json.loads(response.read())
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -60,7 +63,7 @@ class Etcd:
         finally:
             connection.close()
 
-    def _asked(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    def _request(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         failure = Failure("etcd: no endpoint", UNREACHABLE)
         for endpoint in list(self.endpoints):
             connection = _connection(endpoint)
@@ -71,11 +74,11 @@ class Etcd:
                 failure = Failure(f"etcd {endpoint} does not answer: {error}", UNREACHABLE)
                 continue
             if response.status == 200:
-                # It is asked first from now on.
+                # From now on it is tried first.
                 self.endpoints.sort(key=lambda other: other != endpoint)
                 return connection, response
             failure = Failure(f"etcd {endpoint}: {response.status} {_message(response.read())}", UNREACHABLE)
-            # A token may have run out.
+            # The token may have expired.
             self._token = ""
             connection.close()
         raise failure
@@ -107,7 +110,7 @@ def _connection(endpoint: str) -> http.client.HTTPConnection:
     return http.client.HTTPSConnection(url.hostname or "", url.port or 2379, timeout=CALL_SECONDS, context=tls)
 
 
-def _coded(text: str) -> str:
+def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 

@@ -1,4 +1,7 @@
-"""Exit statuses of `dataplaneapi ctl`, and the one exception that ends it. docs/ctl.md lists the statuses."""
+"""Exit statuses of `dataplaneapi ctl`, listed in docs/ctl.md, and the exception that ends the command with one.
+
+A module of its own because every other module of the client imports it.
+"""
 
 OK = 0
 REFUSED = 1
@@ -16,7 +19,7 @@ _OF_STATUS = {401: DENIED, 403: DENIED, 406: CONFLICT, 409: CONFLICT, 412: CONFL
 
 
 class Failure(Exception):
-    """Ends the command: a message of one line or more, and the exit status."""
+    """Ends the command with a message, which may have several lines, and an exit status."""
 
     def __init__(self, message: str, status: int = USAGE) -> None:
         super().__init__(message)
@@ -24,7 +27,7 @@ class Failure(Exception):
 
 
 class Refused(Failure):
-    """The server refused the request or failed; `code` is the status, `body` the JSON of its answer."""
+    """An answer of 3xx to 5xx. `code` is its status, `body` its JSON."""
 
     def __init__(self, code: int, body: object, message: str) -> None:
         super().__init__(message, _OF_STATUS.get(code, REFUSED))

@@ -1,10 +1,37 @@
-"""Writes files of the client's own: complete or not at all."""
+"""The user's files: reading them, replacing them whole, and the formats JSON and YAML.
 
+Importing the YAML library takes longer than a call, so it is imported only when YAML is read or written. The usual file of contexts, which
+every call reads, is parsed by `parse_flat_yaml` without it.
+"""
+
+import json
 import os
+import re
+from typing import Any
+
+from dataplaneapi.ctl.failures import Failure
+
+_LINE = re.compile(
+    r"(?P<indent> *)(?P<key>[A-Za-z_][\w.-]*):(?: +(?:(?P<plain>[A-Za-z/][\w./@:+-]*)|\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'))? *"
+)
+_BLANK = re.compile(r" *(#.*)?")
+# Words that are not strings unless they are quoted.
+_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+Mapping = dict[str, object]
+
+
+def read(path: str) -> bytes:
+    """Return the content of a file. Raises Failure."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
 
 
 def replace(path: str, text: str, mode: int = 0o600) -> None:
-    """Replaces a file by a draft beside it and a rename. Raises OSError."""
+    """Replace a file atomically, by a draft next to it and a rename. Raises OSError."""
     draft = f"{path}.{os.getpid()}"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
@@ -16,3 +43,89 @@ def replace(path: str, text: str, mode: int = 0o600) -> None:
         if os.path.exists(draft):
             os.unlink(draft)
         raise
+
+
+def to_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_yaml(value: Any) -> str:
+    """Return YAML in block style; texts of several lines are blocks."""
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+    from ruamel.yaml.representer import SafeRepresenter
+    from ruamel.yaml.scalarstring import walk_tree
+
+    yaml = YAML()
+    yaml.width = 4096
+    yaml.allow_unicode = True
+    yaml.representer.add_representer(type(None), SafeRepresenter.represent_none)
+    text = StringIO()
+    value = [value] if isinstance(value, str) else value
+    walk_tree(value)
+    yaml.dump(value, text)
+    return text.getvalue()
+
+
+def parse_yaml(text: str, name: str) -> Any:
+    """Parse YAML 1.2, which includes JSON. Raises Failure with the line; `name` is the file's."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        raise Failure(f"{name}: {' '.join(str(error).split())}") from None
+
+
+def parse_json(text: str | bytes, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Failure(f"{name}: {error}") from None
+
+
+def parse_flat_yaml(text: str) -> Mapping | None:
+    """Return nested mappings of strings; None for any other YAML, which needs the library."""
+    top: Mapping = {}
+    # The open mappings with their indentation; that of the innermost is None until its first line.
+    open_: list[tuple[int | None, Mapping]] = [(0, top)]
+    for line in text.splitlines():
+        if _BLANK.fullmatch(line):
+            continue
+        if not (match := _LINE.fullmatch(line)):
+            return None
+        indent, key = len(match["indent"]), match["key"]
+        if not _close_mappings(open_, indent):
+            return None
+        inner, value = open_[-1][1], _flat_value(match)
+        if key in inner or key.lower() in _WORDS or value is None:
+            return None
+        inner[key] = value
+        if isinstance(value, dict):
+            open_.append((None, value))
+    return top if open_[-1][0] is not None else None
+
+
+def _close_mappings(open_: list[tuple[int | None, Mapping]], indent: int) -> bool:
+    """Close the mappings that a line of this indentation is not in. Return False if it fits none."""
+    if open_[-1][0] is None:
+        if indent <= (open_[-2][0] or 0):
+            return False
+        open_[-1] = (indent, open_[-1][1])
+    while open_[-1][0] != indent:
+        open_.pop()
+        if not open_:
+            return False
+    return True
+
+
+def _flat_value(found: re.Match[str]) -> str | Mapping | None:
+    for name in ("double", "single"):
+        if found[name] is not None:
+            return found[name]
+    plain = found["plain"]
+    if plain is None:
+        return {}
+    return None if plain.lower() in _WORDS or plain.endswith(":") else plain

@@ -1,4 +1,8 @@
-"""`dataplaneapi ctl`: finds the command, runs it, and ends with its status. A command's module is imported when it is asked for."""
+"""`dataplaneapi ctl`: parses the line, runs the command, and exits with its status.
+
+The command NAME is the function `run_NAME(session) -> status` of its module, with `NAME_arguments(parser)` if it has arguments of its own.
+A module is imported only when one of its commands is run, since the start is most of the time of a short command.
+"""
 
 import argparse
 import importlib
@@ -10,35 +14,35 @@ from typing import NoReturn
 
 from dataplaneapi.ctl.contexts import MEMBERS, PREFIX, SECRETS
 from dataplaneapi.ctl.failures import CLOSED_PIPE, INTERRUPTED, USAGE, Failure, Refused
+from dataplaneapi.ctl.output import Output
 from dataplaneapi.ctl.session import FORMATS, Session
-from dataplaneapi.ctl.terminal import Output
 
 PROGRAM = "dataplaneapi ctl"
-# Each with the module in `commands` that has `arguments(parser)` and `run(session) -> status`, and its help.
+# The module in `commands` and the help of each command.
 COMMANDS = {
-    "get": ("get", "show objects, their lists, and what the running process has of them"),
-    "apply": ("apply", "make what is declared so"),
+    "get": ("get", "show objects, their lists, and what the running process has"),
+    "apply": ("apply", "apply what an owner declares"),
     "plan": ("apply", "show what apply would do, and how"),
     "edit": ("edit", "change an object in an editor"),
     "drain": ("operate", "take servers out of service"),
     "split": ("operate", "divide traffic between backends"),
     "explain": ("routing", "show which rules a request meets, and where it goes"),
-    "test": ("routing", "run tests of routing"),
-    "references": ("naming", "show what names an object"),
-    "rename": ("naming", "give an object another name, everywhere"),
-    "lint": ("lint", "show what in the configuration is probably a mistake"),
+    "test": ("routing", "run routing tests"),
+    "references": ("show", "show what refers to an object"),
+    "rename": ("operate", "rename an object and everything that refers to it"),
+    "lint": ("show", "show probable mistakes in the configuration"),
     "history": ("show", "show who has changed what"),
-    "revert": ("operate", "take back a change, or everything since"),
-    "confirm": ("operate", "confirm a change, or take it back"),
+    "revert": ("operate", "revert a change, or everything since"),
+    "confirm": ("operate", "confirm a change, or roll it back"),
     "events": ("watch", "show what happens, as it happens"),
     "top": ("watch", "show sessions and rates"),
     "workers": ("show", "show the processes of HAProxy"),
-    "overrides": ("show", "show what was changed in the process alone"),
-    "whoami": ("show", "show who calls, and what it may do"),
-    "export": ("show", "show what an owner has declared, to be applied again"),
+    "overrides": ("show", "show what was changed in the running process only"),
+    "whoami": ("show", "show the caller and its permissions"),
+    "export": ("show", "show what an owner has declared, in the form that apply accepts"),
     "call": ("call", "call any operation of the API by its id"),
-    "context": ("context", "show or choose the server that is called"),
-    "completion": ("completion", "print the completion of a shell"),
+    "context": ("context", "show or choose the server"),
+    "completion": ("completion", "print the completion script of a shell"),
     "follow": ("follow", "apply each new state of a file, a directory or an etcd key"),
 }
 
@@ -49,9 +53,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def common() -> Parser:
-    """The options of all commands; they may stand anywhere."""
+    """Return a parser for the options of all commands, which may stand anywhere in the line."""
     made = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
-    made.add_argument("-o", "--output", choices=FORMATS, help="how a result is shown (default table)")
+    made.add_argument("-o", "--output", choices=FORMATS, help="format of the result (default table)")
     made.add_argument("--context", metavar="NAME", help=f"context of the file of contexts; {PREFIX}CONTEXT")
     for name, text in MEMBERS.items():
         if name not in SECRETS:
@@ -60,7 +64,7 @@ def common() -> Parser:
 
 
 def parser() -> Parser:
-    """Returns the parser of the command itself, with a list of its subcommands."""
+    """Return the parser of `dataplaneapi ctl` itself, with a list of its commands."""
     commands = "\n".join(f"  {name:<12}{text}" for name, (_, text) in COMMANDS.items())
     made = Parser(
         prog=PROGRAM,
@@ -80,17 +84,18 @@ def command_parser(name: str) -> Parser:
     text = COMMANDS[name][1]
     made = Parser(prog=f"{PROGRAM} {name}", description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
     made.epilog = f"{PROGRAM} --help has the options for the server and the output, which all commands take."
-    module(name).arguments(made)
+    if add_arguments := getattr(_module(name), f"{name}_arguments", None):
+        add_arguments(made)
     return made
 
 
-def module(name: str) -> ModuleType:
+def _module(name: str) -> ModuleType:
     return importlib.import_module(f"dataplaneapi.ctl.commands.{COMMANDS[name][0]}")
 
 
 def run(argv: Sequence[str]) -> int:
-    """The status of the command. Raises Failure."""
-    # What a shell completes may be half an option, or none.
+    """Run the command of a line and return its exit status. Raises Failure."""
+    # The words after --words are a line that is being written, with options that may be incomplete.
     cut = argv.index("--words") if "--words" in argv else len(argv)
     given, rest = common().parse_known_args(argv[:cut])
     given.words = argv[cut + 1 :] if cut < len(argv) else None
@@ -99,21 +104,18 @@ def run(argv: Sequence[str]) -> int:
         return 0 if rest else USAGE
     name = rest[0]
     if name not in COMMANDS:
-        raise Failure(f"unknown command {name!r}{_meant(name)}; {PROGRAM} --help lists them")
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, COMMANDS, 1)
+        meant = f", did you mean {close[0]}?" if close else ""
+        raise Failure(f"unknown command {name!r}{meant}; {PROGRAM} --help lists them")
     command_parser(name).parse_args(rest[1:], given)
     given.command = name
     session = Session(given)
     try:
-        return int(module(name).run(session))
+        return int(getattr(_module(name), f"run_{name}")(session))
     finally:
         session.close()
-
-
-def _meant(word: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, COMMANDS, 1)
-    return f", did you mean {close[0]}?" if close else ""
 
 
 def _conflicts(failure: Failure) -> list[str]:
@@ -125,8 +127,8 @@ def _conflicts(failure: Failure) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Ends the process."""
-    # Python has none where they were closed.
+    """Run a line and exit with its status."""
+    # A stream that was closed before the start is None.
     sys.stdout, sys.stderr = (Output(each or open(os.devnull, "w")) for each in (sys.stdout, sys.stderr))  # noqa: SIM115
     try:
         try:
@@ -149,5 +151,5 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 
 def _drop_output() -> None:
-    """What is left, which Python writes at its end."""
+    """Discard the buffered output, which Python would try to write again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

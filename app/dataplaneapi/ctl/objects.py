@@ -11,7 +11,10 @@ SIDECAR = "/v3/sidecar"
 
 
 class Object:
-    """A collection of objects, or one of them where it has a `name`. `kind` is `backend` or `backend/server`."""
+    """A collection of objects, or the one with `name`.
+
+    `kind` is for example `backend` or `backend/server`, `parent` the name of the section, empty for sections themselves.
+    """
 
     def __init__(self, kind: str, parent: str, name: str | None, *, runtime: bool = False) -> None:
         self.kind, self.parent, self.name, self.runtime = kind, parent, name, runtime
@@ -26,7 +29,7 @@ class Object:
 
     @property
     def key(self) -> str:
-        """The member that is the name; empty for what is addressed by its place."""
+        """The member with the name; empty for objects that are addressed by their index."""
         last = self.kind.rpartition("/")[2]
         return "" if last in INDEXED else KEYS.get(last, "name")
 
@@ -42,14 +45,14 @@ class Object:
 
     @property
     def query(self) -> dict[str, str]:
-        """Parameters that belong to it."""
+        """The query parameters of its path."""
         parameter = COLLECTIONS[self.kind].partition("?")[2].partition("=")[0] if self.is_configured else ""
         full = {"full_section": "true"} if self.is_configured and self.is_one and self.kind in FULL else {}
         return full | ({parameter: self.parent} if parameter else {})
 
     @property
     def section(self) -> str:
-        """The word by which the file calls the section that it is or stands in."""
+        """The keyword of its section in the file."""
         return KEYWORDS[self.kind.partition("/")[0]]
 
     def __str__(self) -> str:
@@ -59,12 +62,12 @@ class Object:
 
 
 def kinds(*, runtime: bool = False) -> list[str]:
-    """Returns the kinds that `parsed` takes as the first word."""
+    """Return the kinds that `parsed` accepts as the first word."""
     return sorted({kind.partition("/")[0] for kind in (AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})})
 
 
 def parsed(words: list[str], *, runtime: bool = False) -> Object:
-    """Parses an object from `backend/shop`, `backend shop` or `backends`. Raises Failure."""
+    """Parse an object from `backend/shop`, `backend shop` or `backends`. Raises Failure."""
     known = AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS}
     parts = words[0].strip("/").split("/")
     first = _kind(parts[0], "", known)
@@ -75,7 +78,7 @@ def parsed(words: list[str], *, runtime: bool = False) -> Object:
         if len(parts) == 1 and len(words) > 1:
             given = ["/".join(words[1:2])]
         if first not in known and not (runtime and given):
-            raise Failure(f"{first} needs a name and what stands in it, as in {first}/shop/server")
+            raise Failure(f"{first} needs a name and a kind in it, as in {first}/shop/server")
         if first not in known:
             return Object(_kind("server", first, known), given[0], None, runtime=runtime)
         if len(words) > 1 + (len(parts) == 1):
@@ -94,7 +97,7 @@ def _below(known: dict[str, str], first: str, parent: str, rest: list[str], word
 
 
 def _kind(word: str, above: str, known: dict[str, str]) -> str:
-    """Returns a kind by its name, the last word of its path (`backends`), or its word in the file (`peers`)."""
+    """Return a kind by its name, the last word of its path (`backends`), or its keyword in the file (`peers`). Raises Failure."""
     inside = f"{above}/" if above else ""
     firsts = {kind.partition("/")[0] for kind in known}
     if f"{inside}{word}" in known or (not above and word in firsts):
@@ -106,7 +109,7 @@ def _kind(word: str, above: str, known: dict[str, str]) -> str:
             return kind
     inner = [kind for kind in known if not above and kind.endswith(f"/{word}")]
     if inner:
-        raise Failure(f"{word} stands in another object: {inner[0].replace('/', '/NAME/')}")
+        raise Failure(f"{word} is part of another object: {inner[0].replace('/', '/NAME/')}")
     near = [kind.removeprefix(inside) for kind in known if kind.startswith(inside)] if above else sorted(firsts)
     from difflib import get_close_matches
 

@@ -1,17 +1,35 @@
-"""One run of a command: what was given, the client of its server, and what it prints."""
+"""One run of a command: its arguments, the client of its server, what it prints, and what it waits for."""
 
+import argparse
+import re
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from dataplaneapi.ctl import contexts, formats, tables, terminal
-from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl import contexts, files, output
+from dataplaneapi.ctl.client import Answer, Client
+from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.failures import FAILED, OK, PENDING, Failure
+from dataplaneapi.ctl.objects import SIDECAR
+from dataplaneapi.ctl.output import Progress
 
 FORMATS = ("table", "json", "yaml", "name", "cfg")
+# Seconds that --wait without a time waits for a reload.
+RELOAD_SECONDS = 300.0
+# Pauses between two requests for a reload, in seconds.
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+# The longest time in seconds that one request waits for an operation.
+STEP = 2
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+_DAYS = ("today", "yesterday")
 
 
 class Session:
+    """One run of a command. `given` holds its parsed arguments."""
+
     def __init__(self, given: Namespace) -> None:
         self.given = given
         self.format: str = getattr(given, "output", None) or "table"
@@ -20,35 +38,135 @@ class Session:
     @property
     def client(self) -> Client:
         if self._client is None:
-            self._client = Client(contexts.of(self.given))
+            self._client = Client(contexts.chosen(self.given))
         return self._client
 
     @property
     def colours(self) -> bool:
-        return terminal.has_colours(sys.stdout)
+        return output.has_colours(sys.stdout)
 
     def close(self) -> None:
         if self._client:
             self._client.close()
 
-    def show(self, value: Any, as_table: Callable[[Any], str]) -> None:
-        """Prints a value in the format that was asked for; `as_table` makes the text of tables."""
-        if self.format == "json":
-            self.write(formats.to_json(value))
-        elif self.format == "yaml":
-            self.write(formats.to_yaml(value))
-        else:
-            self.write(as_table(value))
-
-    def show_list(self, kind: str, found: list[Any], key: str = "name") -> None:
-        self.show(found, lambda rows: tables.of_objects(kind, rows, key, colours=self.colours))
-
-    def show_one(self, found: Any) -> None:
-        self.show(found, lambda one: tables.of_one(one, colours=self.colours))
-
     def write(self, text: str) -> None:
         sys.stdout.write(text)
 
     def note(self, text: str) -> None:
-        """What is no result."""
+        """Print a line on standard error: progress and hints, which are not part of the result."""
         print(text, file=sys.stderr)
+
+    def show(self, value: Any, as_table: Callable[[Any], str]) -> None:
+        """Print a result as JSON or YAML if `-o` says so, otherwise the text that `as_table` returns."""
+        if self.format == "json":
+            self.write(files.to_json(value))
+        elif self.format == "yaml":
+            self.write(files.to_yaml(value))
+        else:
+            self.write(as_table(value))
+
+    def show_list(self, kind: str, found: list[Any], key: str = "name") -> None:
+        self.show(found, lambda rows: output.of_objects(kind, rows, key, colours=self.colours))
+
+    def show_one(self, found: Any) -> None:
+        self.show(found, lambda one: output.of_one(one, colours=self.colours))
+
+    def write_options(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the query and the headers for the options that `add_write_arguments` adds."""
+        query = {"confirm": self.given.confirm, "tests": "require" if self.given.with_tests else None}
+        return query, self.message_header()
+
+    def message_header(self) -> dict[str, str]:
+        return {"X_Change_Message": self.given.message} if self.given.message else {}
+
+    def report_write(self, answer: Answer) -> int:
+        """Print what follows from a write: its reload and its confirmation. Return the exit status.
+
+        Waits for the reload if --wait is given. Raises Failure if the reload fails or does not end in time.
+        """
+        if reload := answer.headers.get("reload-id"):
+            seconds = getattr(self.given, "wait", None)
+            if seconds is None:
+                self.note(f"reload {reload} is scheduled; dataplaneapi ctl get reload {reload} has its outcome")
+            else:
+                self.await_reload(reload, seconds)
+        location = answer.headers.get("location", "")
+        if "/confirmations/" in location:
+            number, deadline = location.rpartition("/")[2], answer.headers.get("confirmation-expires", "its deadline")
+            self.note(f"rolled back automatically at {deadline} unless confirmed; to confirm: dataplaneapi ctl confirm {number}")
+        return OK
+
+    def await_reload(self, reload: str, seconds: float) -> None:
+        """Wait until a reload has succeeded. Raises Failure if it fails or does not end in time."""
+        began, pause = time.monotonic(), FIRST_PAUSE
+        with Progress() as progress:
+            while True:
+                record = self.client.get(f"{SIDECAR}/reloads/{quoted(reload)}")
+                reload = record.get("continued_in", reload)
+                if record["status"] != "in_progress" and "continued_in" not in record:
+                    break
+                spent = time.monotonic() - began
+                progress.show(f"reload {reload} {output.cell(record.get('response') or 'in progress')}, {spent:.0f} s")
+                if spent > seconds:
+                    raise Failure(f"reload {reload} has not ended after {seconds:g} s", PENDING)
+                time.sleep(pause)
+                pause = min(pause * 1.5, LONGEST_PAUSE)
+        if record["status"] == "failed":
+            raise Failure(f"reload {reload} failed: {record.get('error') or ''}\n{record.get('response') or ''}".rstrip(), FAILED)
+        self.note(f"reload {reload} succeeded")
+
+    def await_operation(self, number: str, seconds: float) -> Any:
+        """Wait until an operation has succeeded, and return it. Raises Failure if it fails or does not end in time."""
+        began = time.monotonic()
+        with Progress() as progress:
+            while True:
+                left = seconds - (time.monotonic() - began)
+                operation = self.client.get(f"{SIDECAR}/operations/{quoted(number)}", {"wait": f"{min(STEP, max(1, left)):.0f}s"})
+                if operation["status"] != "running":
+                    break
+                members = " ".join(f"{key}={output.cell(value)}" for key, value in operation["progress"].items())
+                progress.show(f"{operation['kind']} {number}: {members or 'running'}, {time.monotonic() - began:.0f} s")
+                if left <= 0:
+                    raise Failure(f"{operation['kind']} {number} has not ended after {seconds:g} s", PENDING)
+        if operation["status"] != "succeeded":
+            raise Failure(f"{operation['kind']} {number} {operation['status']}: {operation.get('error', '')}".rstrip(": "), FAILED)
+        self.note(f"{operation['kind']} {number} succeeded")
+        return operation
+
+
+def add_write_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that all commands with a change of the configuration have."""
+    text = "wait for the reload, at most this long (default 5m)"
+    parser.add_argument("--wait", nargs="?", const=RELOAD_SECONDS, type=duration, metavar="TIME", help=text)
+    parser.add_argument("--confirm", metavar="TIME", help="roll the change back after this time, such as 2m, unless it is confirmed")
+    parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse the change if it breaks a routing test")
+    add_message_argument(parser)
+
+
+def add_message_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-m", "--message", metavar="TEXT", help="reason for the change, for the history")
+
+
+def duration(text: str) -> float:
+    """Return the seconds of `30s`, `5m`, `2h` or of a bare number. Raises argparse.ArgumentTypeError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration, such as 30s or 5m")
+    return float(match[1]) * _UNITS[match[2] or ""]
+
+
+def moment(text: str) -> str:
+    """Return an RFC 3339 time: for `24h` that long ago, for `today` and `yesterday` their local midnight, or the given time itself.
+
+    Raises argparse.ArgumentTypeError.
+    """
+    now = datetime.now(UTC)
+    if text in _DAYS:
+        midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+        return (midnight - timedelta(days=_DAYS.index(text))).astimezone(UTC).isoformat()
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}.*", text):
+        return text
+    try:
+        return (now - timedelta(seconds=duration(text))).isoformat()
+    except (argparse.ArgumentTypeError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write 24h, 2d, yesterday, or 2026-11-23T10:00:00Z") from None

@@ -34,38 +34,38 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_current_context_or_the_one_that_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert contexts.of(Namespace()).members == {"url": "https://edge:5556", "user": "ann", "password": "secret"}
-    assert contexts.of(Namespace(context="bare")).url == "http://bare:5555"
+    assert contexts.chosen(Namespace()).members == {"url": "https://edge:5556", "user": "ann", "password": "secret"}
+    assert contexts.chosen(Namespace(context="bare")).url == "http://bare:5555"
     monkeypatch.setenv("DATAPLANECTL_CONTEXT", "bare")
-    assert contexts.of(Namespace()).url == "http://bare:5555"
+    assert contexts.chosen(Namespace()).url == "http://bare:5555"
     with pytest.raises(Failure, match="context nope is not in .*; there are edge, bare"):
-        contexts.of(Namespace(context="nope"))
+        contexts.chosen(Namespace(context="nope"))
 
 
 def test_credentials_go_to_no_server_that_is_named_elsewhere(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert contexts.of(Namespace(url="http://other:1")).members == {"url": "http://other:1"}
-    assert contexts.of(Namespace(context="edge", url="http://other:1")).members == {"url": "http://other:1"}
+    assert contexts.chosen(Namespace(url="http://other:1")).members == {"url": "http://other:1"}
+    assert contexts.chosen(Namespace(context="edge", url="http://other:1")).members == {"url": "http://other:1"}
     monkeypatch.setenv("DATAPLANECTL_SOCKET", "/run/x.sock")
-    assert contexts.of(Namespace()).members == {"socket": "/run/x.sock"}
+    assert contexts.chosen(Namespace()).members == {"socket": "/run/x.sock"}
 
 
 def test_a_nearer_user_goes_without_the_password_of_another(file: Path) -> None:
-    assert contexts.of(Namespace(user="bob")).members == {"user": "bob", "url": "https://edge:5556"}
-    assert contexts.of(Namespace(token_file="/t")).members == {"token_file": "/t", "url": "https://edge:5556"}
-    assert contexts.of(Namespace(ca="/ca")).get("password") == "secret"
+    assert contexts.chosen(Namespace(user="bob")).members == {"user": "bob", "url": "https://edge:5556"}
+    assert contexts.chosen(Namespace(token_file="/t")).members == {"token_file": "/t", "url": "https://edge:5556"}
+    assert contexts.chosen(Namespace(ca="/ca")).get("password") == "secret"
 
 
 def test_without_a_file_it_is_this_machine(file: Path) -> None:
     file.unlink()
-    assert (contexts.of(Namespace()).url, contexts.of(Namespace()).members) == ("http://127.0.0.1:5555", {})
+    assert (contexts.chosen(Namespace()).url, contexts.chosen(Namespace()).members) == ("http://127.0.0.1:5555", {})
 
 
 def test_secrets_that_others_can_read_are_refused(file: Path, tmp_path: Path) -> None:
     file.chmod(0o640)
     with pytest.raises(Failure, match=r"others can read it \(mode 0640\): chmod 600"):
-        contexts.of(Namespace())
+        contexts.chosen(Namespace())
     file.write_text(FILE.replace("    password: secret\n", "    password_file: " + str(tmp_path / "password") + "\n"))
-    context = contexts.of(Namespace())
+    context = contexts.chosen(Namespace())
     (tmp_path / "password").write_text("from a file\nsecond line\n")
     (tmp_path / "password").chmod(0o644)
     with pytest.raises(Failure, match="holds a secret"):
@@ -80,8 +80,8 @@ def test_secrets_that_others_can_read_are_refused(file: Path, tmp_path: Path) ->
     ("text", "message"),
     [
         ("contexts: [a]", "contexts must be a map"),
-        ("contxts: {a: {}}", "contxts is not known"),
-        ("contexts: {a: {ulr: x}}", "ulr of context a is not known"),
+        ("contxts: {a: {}}", "unknown key .contxts.; expected contexts or current"),
+        ("contexts: {a: {ulr: x}}", "unknown key .ulr. in context a"),
         ("contexts: {a: {url: 1}}", "context a must be a map of texts"),
         ("contexts: {a: [", "ctl.yaml: while parsing"),
     ],
@@ -89,7 +89,7 @@ def test_secrets_that_others_can_read_are_refused(file: Path, tmp_path: Path) ->
 def test_a_file_that_is_wrong(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(Failure, match=message):
-        contexts.of(Namespace())
+        contexts.chosen(Namespace())
 
 
 def test_a_password_is_asked_for_on_a_terminal_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,9 +97,9 @@ def test_a_password_is_asked_for_on_a_terminal_alone(file: Path, monkeypatch: py
     with os.fdopen(end) as opened:
         monkeypatch.setattr("sys.stdin", opened)
         monkeypatch.setattr("getpass.getpass", lambda prompt: f"typed at: {prompt}")
-        assert contexts.of(Namespace(user="bob")).password() == "typed at: Password of bob at https://edge:5556: "
+        assert contexts.chosen(Namespace(user="bob")).password() == "typed at: Password of bob at https://edge:5556: "
     os.close(terminal)
     with open(os.devnull) as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         with pytest.raises(Failure, match="no password for user bob"):
-            contexts.of(Namespace(user="bob")).password()
+            contexts.chosen(Namespace(user="bob")).password()

@@ -5,20 +5,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dataplaneapi.ctl.durations import moment, seconds
+from dataplaneapi.ctl.session import duration, moment
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("30s", 30), ("5m", 300), ("2h", 7200), ("7", 7), ("1.5s", 1.5), ("250ms", 0.25), ("1d", 86400)]
 )
 def test_durations(text: str, value: float) -> None:
-    assert seconds(text) == value
+    assert duration(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-1s", "1 s", "5x", "inf"])
 def test_what_is_none(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
-        seconds(text)
+        duration(text)
 
 
 @pytest.mark.parametrize(("text", "ago"), [("24h", timedelta(hours=24)), ("2d", timedelta(days=2)), ("90", timedelta(seconds=90))])

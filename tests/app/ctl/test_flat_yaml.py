@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from dataplaneapi.ctl.flat_yaml import flat
+from dataplaneapi.ctl.files import parse_flat_yaml
 
 SCALARS = [
     "",
@@ -38,7 +38,7 @@ OTHERS = st.sampled_from(["", "# comment", "  # comment", "- a", "a", "\t", "---
 @given(st.lists(st.one_of(LINES, LINES, OTHERS), max_size=6))
 def test_it_means_what_the_library_means(lines: list[str]) -> None:
     text = "\n".join(lines)
-    found = flat(text)
+    found = parse_flat_yaml(text)
     if found is not None:
         try:
             expected = YAML(typ="safe", pure=True).load(StringIO(text))
@@ -51,9 +51,9 @@ def test_a_file_of_contexts() -> None:
     text = "# ours\ncurrent: edge\ncontexts:\n  edge:\n    url: https://lb1.example.org:5556\n    password: 'a b'\n\n"
     text += "  other:\n    socket: /run/x.sock\n"
     edge = {"url": "https://lb1.example.org:5556", "password": "a b"}
-    assert flat(text) == {"current": "edge", "contexts": {"edge": edge, "other": {"socket": "/run/x.sock"}}}
+    assert parse_flat_yaml(text) == {"current": "edge", "contexts": {"edge": edge, "other": {"socket": "/run/x.sock"}}}
 
 
 @pytest.mark.parametrize("text", ["a: {b: c}", "a: yes", "a: 1", "a:\n- b", "a: b\n  c: d", "a:\n", "a: b\na: c", " a: b"])
 def test_what_is_left_to_the_library(text: str) -> None:
-    assert flat(text) is None
+    assert parse_flat_yaml(text) is None

@@ -9,7 +9,7 @@ import unicodedata
 
 import pytest
 
-from dataplaneapi.ctl import terminal
+from dataplaneapi.ctl import output
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
 from tests.haproxy.sidecar import COMMAND
@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
         return True
 
 
-CLEAR = terminal.CLEAR.replace(terminal.ESCAPE, "\x1b")
+CLEAR = output.CLEAR.replace(output.ESCAPE, "\x1b")
 
 
 def test_no_control_character_of_others_reaches_a_terminal() -> None:
@@ -33,14 +33,14 @@ def test_no_control_character_of_others_reaches_a_terminal() -> None:
 
     for character in {*controls, *directions, "\u200e", "\u200f"} - {*PLAIN}:
         with Terminal() as screen:
-            terminal.Output(screen).write(f"{character}{terminal.ESCAPE}[32mup{terminal.ESCAPE}[0m")
+            output.Output(screen).write(f"{character}{output.ESCAPE}[32mup{output.ESCAPE}[0m")
             text, _, rest = screen.getvalue().partition("\x1b")
         assert text == f"\\u{ord(character):04x}" and rest == "[32mup\x1b[0m", ascii(character)
 
 
 def test_a_file_gets_what_is_stored() -> None:
     with io.StringIO() as file:
-        terminal.Output(file).write(f"\x1b[2J\u202e\udcff{terminal.ESCAPE}[0m")
+        output.Output(file).write(f"\x1b[2J\u202e\udcff{output.ESCAPE}[0m")
         assert file.getvalue() == "\x1b[2J\u202e\\udcff\x1b[0m"
 
 
@@ -68,19 +68,19 @@ def test_what_others_have_stored_moves_no_cursor(ctl: Ctl, sidecar: Quick) -> No
 def test_progress_is_one_line_that_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w") as screen:
-        monkeypatch.setattr(sys, "stderr", terminal.Output(screen))
+        monkeypatch.setattr(sys, "stderr", output.Output(screen))
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.delenv("NO_COLOR", raising=False)
-        assert terminal.has_colours(screen)
-        with terminal.Progress() as progress:
-            progress.say("half " + "x" * 500)
+        assert output.has_colours(screen)
+        with output.Progress() as progress:
+            progress.show("half " + "x" * 500)
         shown = ""
         while shown.count(CLEAR) < 2:
             shown += os.read(ours, 10000).decode()
         monkeypatch.setenv("NO_COLOR", "1")
-        assert not terminal.has_colours(screen) and terminal.is_terminal(screen)
+        assert not output.has_colours(screen) and output.is_terminal(screen)
         monkeypatch.setenv("TERM", "dumb")
-        assert not terminal.is_terminal(screen)
+        assert not output.is_terminal(screen)
     os.close(ours)
     assert shown.startswith(f"{CLEAR}half ") and shown.endswith(CLEAR) and "\n" not in shown
     assert len(shown) < 200
@@ -89,6 +89,6 @@ def test_progress_is_one_line_that_goes(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_file_is_shown_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.StringIO()
     monkeypatch.setattr(sys, "stderr", file)
-    with terminal.Progress() as progress:
-        progress.say("half")
-    assert (file.getvalue(), terminal.has_colours(file)) == ("", False)
+    with output.Progress() as progress:
+        progress.show("half")
+    assert (file.getvalue(), output.has_colours(file)) == ("", False)

@@ -7,12 +7,11 @@ from argparse import Namespace
 
 import pytest
 
-from dataplaneapi.ctl import waiting
 from dataplaneapi.ctl.failures import Failure
 from dataplaneapi.ctl.session import Session
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
-from tests.haproxy.sidecar import COMMAND, USER
+from tests.haproxy.sidecar import COMMAND
 from tests.until import until
 
 MORE = "backends: [{name: NAME, from: plain, http_request_rule_list: [{type: deny}]}]"
@@ -59,9 +58,9 @@ def test_a_reload_that_does_not_end_in_time_and_one_that_fails(sidecar: Quick, c
     answers = iter([{"status": "in_progress"}, {"status": "in_progress"}, {"status": "failed", "error": "no", "response": "[ALERT] why"}])
     monkeypatch.setattr(session.client, "get", lambda path: next(answers))
     with pytest.raises(Failure, match="has not ended after 0 s") as late:
-        waiting.reload_ended(session, "2026-01-01-1", 0)
+        session.await_reload("2026-01-01-1", 0)
     with pytest.raises(Failure, match="reload 2026-01-01-1 failed: no\n\\[ALERT\\] why") as failed:
-        waiting.reload_ended(session, "2026-01-01-1", 60)
+        session.await_reload("2026-01-01-1", 60)
     assert (late.value.status, failed.value.status) == (6, 5)
 
 
@@ -70,7 +69,6 @@ def test_an_operation(sidecar: Quick, ctl: Ctl, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv(name, value)
     session = Session(Namespace())
     begun = sidecar.post("/v3/sidecar/drains", {"targets": ["shop/web1"]}).json()
-    assert waiting.operation_ended(session, begun["id"], 60)["status"] == "succeeded"
+    assert session.await_operation(begun["id"], 60)["status"] == "succeeded"
     until(lambda: sidecar.get(f"/v3/sidecar/operations/{begun['id']}").json()["status"] == "succeeded")
-    assert USER[1] not in waiting.describe({"sessions": {"a": 0}})
     session.close()

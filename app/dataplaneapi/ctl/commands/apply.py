@@ -1,70 +1,115 @@
-"""`ctl apply` and `ctl plan`: what is declared is made so, or shown with all that it would do."""
+"""`ctl apply` and `ctl plan`: what an owner declares is applied, or shown with everything that it would change.
+
+A declaration comes from files, directories and standard input, which are sent as one body. Stored files, such as maps and certificates,
+make it a multipart form.
+"""
 
 import argparse
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
-from dataplaneapi.ctl import declarations, durations, tables, waiting
-from dataplaneapi.ctl.client import JSON
+from dataplaneapi.ctl import files, output
+from dataplaneapi.ctl.client import JSON, TEXT, YAML
 from dataplaneapi.ctl.failures import CONFLICT, DIFFERS, OK, REFUSED, Failure
 from dataplaneapi.ctl.objects import SIDECAR
-from dataplaneapi.ctl.session import Session
+from dataplaneapi.ctl.session import Session, add_write_arguments
 
 OPTIONS = ("owner", "prune", "force", "max_delete", "unowned")
+KINDS = {".json": JSON, ".yaml": YAML, ".yml": YAML, ".cfg": TEXT}
+# Directories of stored files, with the parts of the form that their files become.
+DIRECTORIES = {
+    "maps": "maps",
+    "certificates": "ssl_certificates",
+    "crt_lists": "ssl_crt_lists",
+    "general": "general",
+    "acl_files": "acls",
+}
+# Stored files outside these directories, by the ends of their names.
+ENDINGS = {".map": "maps", ".pem": "ssl_certificates"}
+# Stored files whose kind only their directory tells.
+STORED = (".crt", ".key", ".lst", ".acl", ".http")
+FORM = "multipart/form-data; boundary="
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    is_plan = parser.prog.endswith(" plan")
+def apply_arguments(parser: argparse.ArgumentParser) -> None:
+    _declaration_arguments(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+    parser.add_argument("--diff", action="store_true", help=f"as --dry-run, and end with {DIFFERS} if something would change")
+    parser.add_argument("--plan", metavar="TOKEN", help="carry out a plan by its token, or by @FILE that has it")
+    add_write_arguments(parser)
+
+
+def plan_arguments(parser: argparse.ArgumentParser) -> None:
+    _declaration_arguments(parser)
+    parser.add_argument("--exit-code", action="store_true", help=f"end with {DIFFERS} if something would change")
+    parser.add_argument("--tests", dest="with_tests", action="store_true", help="show which routing tests it would break")
+    parser.add_argument("--save", metavar="FILE", help="write the token of the plan to a file, for apply --plan @FILE")
+
+
+def _declaration_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-f", "--file", action="append", metavar="FILE", help="YAML, JSON or .cfg, a directory of them, or - for standard input"
     )
     parser.add_argument("--owner", metavar="NAME", help="who declares it")
-    parser.add_argument("--prune", action=argparse.BooleanOptionalAction, help="delete what the owner leaves out now (default)")
+    parser.add_argument("--prune", action=argparse.BooleanOptionalAction, help="delete what the owner no longer declares (default)")
     parser.add_argument("--force", action="store_true", default=None, help="take what others own")
     parser.add_argument("--max-delete", type=int, metavar="N", help="refuse to delete more objects than that")
     parser.add_argument(
         "--unowned", metavar="MEMBERS", help="members that are left to others once they are created, as in weight,maintenance"
     )
-    if is_plan:
-        parser.add_argument("--exit-code", action="store_true", help=f"end with {DIFFERS} where something would change")
-        parser.add_argument("--tests", dest="with_tests", action="store_true", help="say which tests of routing it would break")
-        parser.add_argument("--save", metavar="FILE", help="write the token of the plan to a file, for apply --plan @FILE")
-        return
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
-    parser.add_argument("--diff", action="store_true", help=f"as --dry-run, and end with {DIFFERS} where something would change")
-    parser.add_argument("--plan", metavar="TOKEN", help="carry out a plan by its token, or by @FILE that has it")
-    add_waiting(parser)
 
 
-def add_waiting(parser: argparse.ArgumentParser) -> None:
-    """What writes take."""
-    text = "wait for the reload that it needs, so long at most (default 5m)"
-    parser.add_argument("--wait", nargs="?", const=waiting.REASONABLE, type=durations.seconds, metavar="TIME", help=text)
-    parser.add_argument("--confirm", metavar="TIME", help="take it back after this time, such as 2m, unless it is confirmed")
-    parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse it where it breaks a test of routing")
-    parser.add_argument("-m", "--message", metavar="TEXT", help="why, for the history")
-
-
-def writing(session: Session) -> tuple[dict[str, Any], dict[str, str]]:
-    """Query and headers of what `add_waiting` takes."""
+def run_apply(session: Session) -> int:
     given = session.given
-    query = {"confirm": given.confirm, "tests": "require" if given.with_tests else None}
-    return query, {"X_Change_Message": given.message} if given.message else {}
-
-
-def run(session: Session) -> int:
-    given = session.given
-    token = getattr(given, "plan", None)
-    if token and (given.file or any(getattr(given, name) is not None for name in OPTIONS) or given.dry_run or given.diff):
-        raise Failure("--plan goes without a file and without other options of the declaration: the plan has them")
-    if token:
-        return _carried_out(session, {"plan": _token(token)}, None, JSON)
+    if given.plan:
+        if given.file or any(getattr(given, name) is not None for name in OPTIONS) or given.dry_run or given.diff:
+            raise Failure("--plan goes without a file and without other options of the declaration: the plan has them")
+        return _apply(session, {"plan": _token(given.plan)}, None, JSON)
     if not given.file or not given.owner:
-        raise Failure("-f FILE and --owner NAME are required" + ("" if given.command == "plan" else ", or --plan TOKEN"))
-    query = {name: getattr(given, name) for name in OPTIONS}
-    body, kind = declarations.read(given.file)
-    if given.command == "plan" or given.dry_run or given.diff:
-        return _planned(session, query, body, kind)
-    return _carried_out(session, query, body, kind)
+        raise Failure("-f FILE and --owner NAME are required, or --plan TOKEN")
+    if given.dry_run or given.diff:
+        plan, status = _plan(session)
+        return DIFFERS if status == OK and given.diff and _differs(plan) else status
+    body, kind = read_declarations(given.file)
+    return _apply(session, {name: getattr(given, name) for name in OPTIONS}, body, kind)
+
+
+def run_plan(session: Session) -> int:
+    given = session.given
+    if not given.file or not given.owner:
+        raise Failure("-f FILE and --owner NAME are required")
+    plan, status = _plan(session)
+    if given.save:
+        try:
+            with open(given.save, "w", encoding="utf-8") as file:
+                # Written even without a token, so that the token of an earlier plan is not taken for it.
+                file.write(f"{plan.get('plan_token', '')}\n")
+        except OSError as error:
+            raise Failure(f"{given.save}: {error.strerror}") from None
+    return DIFFERS if status == OK and given.exit_code and _differs(plan) else status
+
+
+def _plan(session: Session) -> tuple[dict[str, Any], int]:
+    """Show the plan of the declaration. Return it with CONFLICT, REFUSED or OK."""
+    given = session.given
+    body, kind = read_declarations(given.file)
+    query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
+    plan = session.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
+    session.show(plan, lambda result: described(result, colours=session.colours))
+    tests = plan.get("tests", {})
+    if plan["conflicts"]:
+        return plan, CONFLICT
+    return plan, REFUSED if not plan["valid"] or tests.get("failed_tests") or "untested" in tests else OK
+
+
+def _apply(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
+    more, headers = session.write_options()
+    answer = session.client.ask("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
+    session.show(answer.json(), lambda result: described(result, colours=session.colours))
+    return session.report_write(answer)
 
 
 def _token(text: str) -> str:
@@ -80,75 +125,149 @@ def _token(text: str) -> str:
     return token
 
 
-def _planned(session: Session, query: dict[str, Any], body: bytes, kind: str) -> int:
-    given = session.given
-    options = {**query, "dry_run": True, "tests": "require" if given.with_tests else None}
-    plan = session.client.ask("PUT", f"{SIDECAR}/apply", options, body, kind).json()
-    session.show(plan, lambda result: described(result, colours=session.colours))
-    if file := getattr(given, "save", None):
-        _save(file, plan.get("plan_token", ""))
-    if plan["conflicts"]:
-        return CONFLICT
-    tests = plan.get("tests", {})
-    if not plan["valid"] or tests.get("failed_tests") or "untested" in tests:
-        return REFUSED
-    asked = getattr(given, "exit_code", False) or getattr(given, "diff", False)
-    return DIFFERS if asked and _differs(plan) else OK
-
-
-def _save(file: str, token: str) -> None:
-    """An empty one as well, so that no former one is taken for it."""
-    try:
-        with open(file, "w", encoding="utf-8") as opened:
-            opened.write(f"{token}\n")
-    except OSError as error:
-        raise Failure(f"{file}: {error.strerror}") from None
-
-
-def _carried_out(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
-    more, headers = writing(session)
-    answer = session.client.ask("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
-    session.show(answer.json(), lambda result: described(result, colours=session.colours))
-    return waiting.written(session, answer, session.given.wait)
-
-
 def _differs(plan: dict[str, Any]) -> bool:
     return any(plan[name] for name in ("created", "changed", "deleted"))
 
 
 def described(found: dict[str, Any], *, colours: bool = False) -> str:
-    """A plan, or what was done, as lines."""
-    lines = [tables.coloured(f"+ {name}", tables.GREEN, colours=colours) for name in found["created"]]
+    """Return the lines of a plan, or of what was applied."""
+    lines = [output.coloured(f"+ {name}", output.GREEN, colours=colours) for name in found["created"]]
     for row in found["changed"]:
-        change = f"~ {row['object']}  {row['member']}: {tables.cell(row.get('old'))} -> {tables.cell(row.get('new'))}"
-        lines.append(tables.coloured(change, tables.YELLOW, colours=colours))
-    lines += [tables.coloured(f"- {name}", tables.RED, colours=colours) for name in found["deleted"]]
+        change = f"~ {row['object']}  {row['member']}: {output.cell(row.get('old'))} -> {output.cell(row.get('new'))}"
+        lines.append(output.coloured(change, output.YELLOW, colours=colours))
+    lines += [output.coloured(f"- {name}", output.RED, colours=colours) for name in found["deleted"]]
     lines += [f"taken from {', '.join(row['owners'])}: {row['object']} {row.get('member', '')}".rstrip() for row in found["taken"]]
-    lines += [tables.coloured(line, tables.RED, colours=colours) for line in conflicts(found)]
+    lines += [output.coloured(line, output.RED, colours=colours) for line in conflicts(found)]
     lines += [f"live: {command}" for command in found.get("commands", ())]
     lines += [f"reload: {reason['reason']}" for reason in found.get("reasons", ())] if found["reload"] else []
     lines += [f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice"]
-    lines += [tables.coloured(line, tables.RED, colours=colours) for line in of_tests(found.get("tests", {}))]
-    lines.append(_summary(found))
+    lines += [output.coloured(line, output.RED, colours=colours) for line in test_lines(found.get("tests", {}))]
+    counts = ", ".join(f"{len(found[name])} {name}" for name in ("created", "changed", "deleted", "unchanged"))
+    lines.append(f"{found['owner']}, version {found['version']}: {counts}")
     return "\n".join([*lines, *([f"plan token: {found['plan_token']}"] if "plan_token" in found else [])]) + "\n"
 
 
-def of_tests(tests: dict[str, Any]) -> list[str]:
-    """What tests of routing say, one a line."""
+def test_lines(tests: dict[str, Any]) -> list[str]:
+    """Return the failed routing tests of an answer, one a line."""
     lines = [f"breaks test {test.get('test', '')}, {test['name']}: {test.get('reason', '')}" for test in tests.get("failed_tests", ())]
     lines += [f"fails without it as well: test {name}" for name in tests.get("failed_before", ())]
     return [*lines, *([tests["untested"]] if "untested" in tests else [])]
 
 
 def conflicts(found: dict[str, Any]) -> list[str]:
-    """The conflicts of a plan or a refusal, one a line."""
+    """Return the conflicts of a plan or a refusal, one a line."""
     return [
         f"! {'  '.join(filter(None, (conflict['object'], conflict.get('member'))))}: "
-        f"{tables.cell(conflict.get('theirs'))} of {', '.join(conflict['owners'])}, {tables.cell(conflict.get('mine'))} here"
+        f"{output.cell(conflict.get('theirs'))} of {', '.join(conflict['owners'])}, {output.cell(conflict.get('mine'))} here"
         for conflict in found.get("conflicts", ())
     ]
 
 
-def _summary(found: dict[str, Any]) -> str:
-    counts = [f"{len(found[name])} {name}" for name in ("created", "changed", "deleted", "unchanged")]
-    return f"{found['owner']}, version {found['version']}: {', '.join(counts)}"
+def read_declarations(names: list[str]) -> tuple[bytes, str]:
+    """Return one body for all named files, and its media type. Raises Failure."""
+    pieces = [piece for name in names for piece in _pieces(name)]
+    stored = [(kind, os.path.basename(name), data) for name, data, kind in pieces if kind in DIRECTORIES.values()]
+    body, kind = _joined([piece for piece in pieces if piece[2] in KINDS.values()])
+    return _form(body, kind, stored) if stored else (body, kind)
+
+
+def _pieces(name: str) -> Iterator[tuple[str, bytes, str]]:
+    """Yield the name and content of each file, with its media type, or for a stored file the name of its part of the form."""
+    if name == "-":
+        data = sys.stdin.buffer.read()
+        yield "standard input", data, guess_media_type(data)
+    elif os.path.isdir(name):
+        found = list(_declaring(name))
+        if not found:
+            raise Failure(f"{name} has no .yaml, .json or .cfg file, and no stored ones")
+        for file, kind in found:
+            yield file, files.read(file), kind
+    else:
+        data = files.read(name)
+        yield name, data, _kind(name) or guess_media_type(data)
+
+
+def _declaring(directory: str) -> Iterator[tuple[str, str]]:
+    """Yield the files below a directory that declare something, sorted by name, each with its kind."""
+    for above, below, names in os.walk(directory):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            if name.startswith(".") or name.endswith("~"):
+                continue
+            if kind := _kind(os.path.join(above, name), "" if above == directory else os.path.basename(above)):
+                yield os.path.join(above, name), kind
+
+
+def _kind(file: str, directory: str = "") -> str:
+    """Return the media type of a file, or its part of the form; empty for a file that declares nothing.
+
+    `directory` is the name of its directory, unless the user named that one. Raises Failure for a stored file of unknown kind.
+    """
+    ending = os.path.splitext(file)[1]
+    if ending in STORED and directory not in DIRECTORIES:
+        raise Failure(f"{file}: the kind of this stored file is unknown; put it into a directory named {' or '.join(DIRECTORIES)}")
+    return DIRECTORIES.get(directory) or ENDINGS.get(ending) or KINDS.get(ending, "")
+
+
+def guess_media_type(data: bytes) -> str:
+    """Return the media type of a content without a file name, judged by its first line."""
+    for line in data.decode("utf-8", "replace").splitlines():
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if text.startswith("{"):
+            return JSON
+        return YAML if text == "---" or text.partition(" ")[0].endswith(":") else TEXT
+    return TEXT
+
+
+def _joined(pieces: list[tuple[str, bytes, str]]) -> tuple[bytes, str]:
+    if len(pieces) == 1:
+        return pieces[0][1:]
+    kinds = {kind for _, _, kind in pieces}
+    if kinds == {TEXT}:
+        return b"\n".join(data.rstrip(b"\n") + b"\n" for _, data, _ in pieces), TEXT
+    if TEXT in kinds:
+        raise Failure("parts of a configuration (.cfg) and objects (.yaml, .json) cannot be declared in one call; one owner each can")
+    return files.to_json(_merged(pieces)).encode(), JSON
+
+
+def _merged(pieces: list[tuple[str, bytes, str]]) -> dict[str, Any]:
+    """Return the objects of all files, with the lists of each collection concatenated.
+
+    Raises Failure if two files have the same singleton.
+    """
+    merged: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for name, data, kind in pieces:
+        parsed = files.parse_json(data, name) if kind == JSON else files.parse_yaml(data.decode("utf-8", "replace"), name)
+        if not isinstance(parsed, dict):
+            raise Failure(f"{name}: objects by their collections are expected, as in backends: [...]")
+        for collection, value in parsed.items():
+            if isinstance(value, list):
+                if not isinstance(merged.setdefault(collection, []), list):
+                    raise Failure(f"{name}: {collection} is a list here, but not in {origin[collection]}")
+                merged[collection] += value
+            elif collection in merged:
+                raise Failure(f"{name}: {collection} is in {origin[collection]}, too")
+            else:
+                merged[collection] = value
+            origin.setdefault(collection, name)
+    return merged
+
+
+def _form(body: bytes, kind: str, stored: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
+    """Return a multipart form and its media type.
+
+    The boundary is a hash of the content, so that equal declarations are equal bytes: `ctl follow` compares them with what it has applied.
+    """
+    ending = next(ending for ending, kind_ in KINDS.items() if kind_ == kind)
+    parts = [*([("configuration", f"declared{ending}", body)] if body else []), *stored]
+    boundary = hashlib.sha256(b"".join(data for _, _, data in parts)).hexdigest()[:32]
+    lines = []
+    for part, name, data in parts:
+        # Escaped as browsers do it.
+        quoted = name.replace("%", "%25").replace('"', "%22")
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{part}"; filename="{quoted}"\r\n\r\n'
+        lines += [head.encode(), data, b"\r\n"]
+    return b"".join([*lines, f"--{boundary}--\r\n".encode()]), f"{FORM}{boundary}"

@@ -1,44 +1,51 @@
-"""`ctl call`: any operation of the API by its id, with its parameters as options."""
+"""`ctl call`: calls any operation of the API by its id, with the operation's parameters as options.
+
+The operations come from the server's OpenAPI document, which is cached with its ETag.
+"""
 
 import argparse
+import hashlib
 import json
 import os
 import sys
 from typing import Any
 
-from dataplaneapi.ctl import tables, waiting
-from dataplaneapi.ctl.client import JSON, TEXT, Answer
+from dataplaneapi.ctl import files, output
+from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
 from dataplaneapi.ctl.client import name as quoted
 from dataplaneapi.ctl.failures import Failure
-from dataplaneapi.ctl.operations import Operations, operations
 from dataplaneapi.ctl.session import Session
 
 FORM = "multipart/form-data"
 BOUNDARY = "dataplaneapi-ctl-7d1c0ab95e"
+DOCUMENT = "/v3/specification_openapiv3"
+METHODS = ("get", "put", "post", "delete", "patch")
+
+Operations = dict[str, dict[str, Any]]
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def call_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "dataplaneapi ctl call OPERATION_ID [--PARAMETER VALUE ...] [-d BODY|@FILE|@-]"
     parser.add_argument("operation", nargs="?", metavar="OPERATION_ID", help="as in getBackends; without it all are listed")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="--PARAMETER VALUE", help="as in --parent_name shop")
     parser.add_argument("-d", "--data", metavar="BODY", help="the body, or @FILE that has it, or @- for standard input")
 
 
-def run(session: Session) -> int:
+def run_call(session: Session) -> int:
     known = operations(session.client)
     given = session.given
     if not given.operation:
         rows = [{"id": name, **{key: operation[key] for key in ("method", "path", "summary")}} for name, operation in known.items()]
         session.show(
             rows,
-            lambda operations_: tables.table(("id", "method", "path"), [[row["id"], row["method"], row["path"]] for row in operations_]),
+            lambda shown: output.table(("id", "method", "path"), [[row["id"], row["method"], row["path"]] for row in shown]),
         )
         return 0
     operation = _operation(known, given.operation)
     values, data = _values(given.rest, operation)
-    answer = _asked(session, operation, values, given.data if data is None else data)
+    answer = _ask(session, operation, values, given.data if data is None else data)
     _show(session, answer)
-    return waiting.written(session, answer, None)
+    return session.report_write(answer)
 
 
 def _operation(known: Operations, name: str) -> dict[str, Any]:
@@ -47,18 +54,18 @@ def _operation(known: Operations, name: str) -> dict[str, Any]:
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, 3)
-    raise Failure(f"operation {name} is not known" + (f"; did you mean {' or '.join(close)}?" if close else "; ctl call lists them"))
+    raise Failure(f"unknown operation {name}" + (f"; did you mean {' or '.join(close)}?" if close else "; ctl call lists them"))
 
 
 def _values(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str], str | None]:
-    """The parameters, and the body where it stands among them."""
+    """Return the parameters by name, and the body if `-d` is among them."""
     values: dict[str, str] = {}
     data = None
     rest = list(words)
     while rest:
         word, sign, value = rest.pop(0).partition("=")
         if not word.startswith("-"):
-            raise Failure(f"{word!r} is no parameter; they are given as --name value")
+            raise Failure(f"{word!r} is no parameter; write --name value")
         if not sign:
             if not rest:
                 raise Failure(f"{word} needs a value")
@@ -69,11 +76,11 @@ def _values(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str]
         elif name in operation["parameters"]:
             values[name] = value
         else:
-            raise Failure(f"{word} is no parameter of it; there are {', '.join(operation['parameters']) or 'none'}")
+            raise Failure(f"unknown parameter {word}; the operation has {', '.join(operation['parameters']) or 'none'}")
     return values, data
 
 
-def _asked(session: Session, operation: dict[str, Any], values: dict[str, str], data: str | None) -> Answer:
+def _ask(session: Session, operation: dict[str, Any], values: dict[str, str], data: str | None) -> Answer:
     path, query, headers = f"/v3{operation['path']}", {}, {}
     for name, place in operation["parameters"].items():
         if place == "path":
@@ -89,18 +96,9 @@ def _asked(session: Session, operation: dict[str, Any], values: dict[str, str], 
 
 
 def _body(data: str, operation: dict[str, Any]) -> tuple[bytes, str]:
-    """A form where the operation takes nothing else, with the file's own name."""
+    """Return the body and its media type: a form with the file if the operation accepts only that."""
     file = data[1:] if data.startswith("@") else ""
-    try:
-        if file == "-":
-            content = sys.stdin.buffer.read()
-        elif file:
-            with open(file, "rb") as opened:
-                content = opened.read()
-        else:
-            content = data.encode()
-    except OSError as error:
-        raise Failure(f"{file}: {error.strerror}") from None
+    content = _content(file) if file else data.encode()
     takes = operation["takes"]
     if JSON in takes or not takes:
         return content, JSON if TEXT not in takes or _is_json(content) else TEXT
@@ -110,9 +108,13 @@ def _body(data: str, operation: dict[str, Any]) -> tuple[bytes, str]:
         return content, str(takes[0])
     name = os.path.basename(file).replace('"', "")
     if not name or file == "-":
-        raise Failure("it takes a file: -d @FILE")
+        raise Failure("the operation needs a file: -d @FILE")
     head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file_upload"; filename="{name}"\r\n\r\n'
     return head.encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode(), f"{FORM}; boundary={BOUNDARY}"
+
+
+def _content(file: str) -> bytes:
+    return sys.stdin.buffer.read() if file == "-" else files.read(file)
 
 
 def _is_json(content: bytes) -> bool:
@@ -124,7 +126,7 @@ def _is_json(content: bytes) -> bool:
 
 
 def _show(session: Session, answer: Answer) -> None:
-    """JSON unless another format was asked for; anything else as it is, but for the characters that a terminal must not get."""
+    """Print the answer: JSON in the format of `-o` (default json), anything else unchanged, unless it goes to a terminal."""
     if not answer.body:
         return
     if "json" in answer.headers.get("content-type", ""):
@@ -140,3 +142,57 @@ def _show(session: Session, answer: Answer) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(answer.body)
         sys.stdout.buffer.flush()
+
+
+def operations(client: Client) -> Operations:
+    """Return the operations by id: `method`, `path`, `summary`, the place of each of its `parameters`, and the media types of the body
+    (`takes`).
+    """
+    cached = _cached(client)
+    headers = {"If_None_Match": cached["etag"]} if cached else {}
+    answer = client.ask("GET", DOCUMENT, **headers)
+    if answer.status == 304 and cached:
+        return dict(cached["operations"])
+    fetched = _by_id(answer.json())
+    if etag := answer.headers.get("etag"):
+        path = _cache_file(client)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            files.replace(path, json.dumps({"etag": etag, "operations": fetched}))
+        except OSError:
+            # Without a cache the document is fetched by each call.
+            pass
+    return fetched
+
+
+def _by_id(document: dict[str, Any]) -> Operations:
+    shared = document["components"]["parameters"]
+    by_id = {}
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if "operationId" in (operation := item.get(method, {})):
+                declared = [*item.get("parameters", []), *operation.get("parameters", []), *operation.get("x-further-parameters", [])]
+                whole = [shared[parameter["$ref"].rpartition("/")[2]] if "$ref" in parameter else parameter for parameter in declared]
+                by_id[operation["operationId"]] = {
+                    "method": method.upper(),
+                    "path": path,
+                    "summary": operation.get("summary", ""),
+                    "parameters": {parameter["name"]: parameter["in"] for parameter in whole},
+                    "takes": list(operation.get("requestBody", {}).get("content", {})),
+                }
+    return by_id
+
+
+def _cache_file(client: Client) -> str:
+    above = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    address = hashlib.sha256((client.context.get("socket") or client.context.url).encode()).hexdigest()[:16]
+    return os.path.join(above, "dataplaneapi", f"operations-{address}.json")
+
+
+def _cached(client: Client) -> dict[str, Any] | None:
+    try:
+        with open(_cache_file(client), encoding="utf-8") as file:
+            cached = json.load(file)
+        return cached if isinstance(cached, dict) and "etag" in cached and "operations" in cached else None
+    except (OSError, ValueError):
+        return None

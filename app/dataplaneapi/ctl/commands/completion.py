@@ -1,6 +1,7 @@
-"""`ctl completion`: for bash, zsh and fish; names are asked of the server.
+"""`ctl completion`: prints the completion script of a shell.
 
-What a shell completes it asks this command with `--words`, whose lines are what may stand at the last word.
+The script runs this command with `--words` and the words of the line; each line of the output completes the last of them. Names of objects
+come from the server.
 """
 
 import argparse
@@ -14,7 +15,9 @@ from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, OTHERS
 from dataplaneapi.ctl.objects import Object, parsed
 from dataplaneapi.ctl.session import FORMATS, Session
 
+# How long a completion waits for the server, in seconds.
 SECONDS = 2.0
+# Commands whose arguments are objects.
 OF_OBJECTS = ("get", "edit", "references", "rename")
 BASH = """\
 _dataplaneapi_ctl() {
@@ -48,11 +51,11 @@ complete -c dataplaneapi -n 'test (commandline -opc)[2] = ctl 2> /dev/null' -f \
 """
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def completion_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=("bash", "zsh", "fish"), help="as in: source <(dataplaneapi ctl completion bash)")
 
 
-def run(session: Session) -> int:
+def run_completion(session: Session) -> int:
     given = session.given
     if given.words is not None:
         words = given.words or [""]
@@ -67,10 +70,10 @@ def run(session: Session) -> int:
 
 
 def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
-    """What may stand behind these words, where the beginning of the next is there already."""
+    """Return what may follow the words `before`; `word` is the beginning of the next one."""
     last = before[-1] if before else ""
     if last == "--context" or before[:2] == ["context", "use"]:
-        return contexts.read()[1]
+        return contexts.read_contexts()[1]
     if last in ("-o", "--output"):
         return FORMATS
     if last == "--owner":
@@ -86,12 +89,15 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
 
 
 def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
-    client = Client(_quiet(session), timeout=SECONDS)
+    context = contexts.chosen(session.given)
+    if context.get("user") and not context.get("password") and not context.get("password_file"):
+        raise Failure("a completion cannot ask for the password")
+    client = Client(context, timeout=SECONDS)
     command, *more = [word for word in before if not word.startswith("-")]
     if command in OF_OBJECTS:
         return _objects(client, more, word, runtime="-r" in before or "--runtime" in before)
     if command == "call":
-        from dataplaneapi.ctl.operations import operations
+        from dataplaneapi.ctl.commands.call import operations
 
         known = operations(client)
         return [f"--{name}" for name in known[more[0]]["parameters"]] if more and more[0] in known else known
@@ -102,25 +108,14 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
     return ()
 
 
-def _quiet(session: Session) -> contexts.Context:
-    """A completion asks for no password."""
-    context = contexts.of(session.given)
-    if context.get("user") and not context.get("password") and not context.get("password_file"):
-        raise Failure("no password")
-    return context
-
-
 def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> Iterable[str]:
     if more:
         return _names(client, parsed(more, runtime=runtime))
     parts = word.split("/")
     known = list(AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})
     if len(parts) == 1:
-        return (
-            [f"{kind}/" for kind in objects.kinds(runtime=runtime)]
-            if word in objects.kinds(runtime=runtime)
-            else objects.kinds(runtime=runtime)
-        )
+        kinds = objects.kinds(runtime=runtime)
+        return [f"{kind}/" for kind in kinds] if word in kinds else kinds
     above = "/".join(parts[:-1])
     if len(parts) == 3:
         return [f"{above}/{kind.partition('/')[2]}" for kind in known if kind.startswith(f"{parts[0]}/")]

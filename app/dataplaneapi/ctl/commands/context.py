@@ -1,41 +1,41 @@
-"""`ctl context`: the servers of the file of contexts."""
+"""`ctl context`: lists the contexts of the file, shows one, or makes one the current one."""
 
 import argparse
 import os
 from typing import Any
 
-from dataplaneapi.ctl import contexts, files, formats, tables
+from dataplaneapi.ctl import contexts, files, output
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.session import Session
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def context_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "use", "show"), default="list", help="default list")
     parser.add_argument("name", nargs="?", help="of a context")
 
 
-def run(session: Session) -> int:
+def run_context(session: Session) -> int:
     given = session.given
     if given.action == "use":
         _use(given.name)
     elif given.action == "show":
         given.context = given.name or getattr(given, "context", None)
-        context = contexts.of(given)
+        context = contexts.chosen(given)
         session.show_one({"name": context.name or "-", "url": context.url, **_without_secrets(context.members)})
     else:
-        current, known = contexts.read()
+        current, known = contexts.read_contexts()
         rows = [{"current": name == current, "name": name, **_without_secrets(context)} for name, context in known.items()]
-        session.show(rows, lambda context: _listed(context, colours=session.colours))
+        session.show(rows, lambda shown: _table(shown, colours=session.colours))
     return OK
 
 
-def _listed(rows: list[dict[str, Any]], *, colours: bool) -> str:
+def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
     cells = [
         ["*" if row["current"] else "", row["name"], row.get("socket") or row.get("url") or contexts.DEFAULT_URL, row.get("user")]
         for row in rows
     ]
     return (
-        tables.table(("current", "name", "server", "user"), cells, colours=colours)
+        output.table(("current", "name", "server", "user"), cells, colours=colours)
         if cells
         else f"no contexts: {contexts.path()} would hold them\n"
     )
@@ -46,7 +46,7 @@ def _without_secrets(members: dict[str, str]) -> dict[str, str]:
 
 
 def _use(name: str | None) -> None:
-    _, known = contexts.read()
+    _, known = contexts.read_contexts()
     if name not in known:
         raise Failure(f"context {name} is not in {contexts.path()}; there {'are ' + ', '.join(known) if known else 'is none'}")
     path = contexts.path()
@@ -56,12 +56,12 @@ def _use(name: str | None) -> None:
 
 
 def _with_current(text: str, name: str) -> str:
-    """The line of `current` changed or added; all else stays."""
+    """Return the text of the file with the line `current` set. Raises Failure for JSON."""
     lines = text.splitlines(keepends=True)
-    wanted = formats.to_yaml({"current": name})
+    wanted = files.to_yaml({"current": name})
     for place, line in enumerate(lines):
         if line.startswith("current:"):
             return "".join([*lines[:place], wanted, *lines[place + 1 :]])
     if text.lstrip().startswith("{"):
-        raise Failure(f"{contexts.path()} is JSON: write current into it")
+        raise Failure(f"{contexts.path()} is JSON; set its member `current` by hand")
     return wanted + text

@@ -1,4 +1,9 @@
-"""`ctl edit`: an object in an editor, sent back without losing what others have changed meanwhile."""
+"""`ctl edit`: opens an object in an editor and sends it back.
+
+The PUT carries the ETag of what was shown. If somebody else has changed the object meanwhile, the three versions are merged member by
+member: the one first shown, the edited one, and the present one. The result is sent at once unless both sides have changed the same member;
+then the editor opens again, with both values in comments.
+"""
 
 import argparse
 import os
@@ -7,24 +12,31 @@ import subprocess
 import tempfile
 from typing import Any
 
-from dataplaneapi.ctl import formats, merging, tables, waiting
-from dataplaneapi.ctl.client import Answer
-from dataplaneapi.ctl.commands.apply import add_waiting, writing
+from dataplaneapi.ctl import files, output
 from dataplaneapi.ctl.failures import OK, Failure, Refused
 from dataplaneapi.ctl.objects import Object, parsed
-from dataplaneapi.ctl.session import Session
+from dataplaneapi.ctl.session import Session, add_write_arguments
 
 HEAD = "# {object}. Lines that begin with # are not sent; an empty file, or one without a change, changes nothing.\n"
 EDITORS = ("VISUAL", "EDITOR")
 USUAL = "vi"
+# Stands for the value of a member that an object does not have.
+ABSENT: Any = object()
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+class Clash:
+    """A member that both sides have changed. `mine` and `theirs` may be ABSENT."""
+
+    def __init__(self, path: str, mine: Any, theirs: Any) -> None:
+        self.path, self.mine, self.theirs = path, mine, theirs
+
+
+def edit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("object", nargs="+", metavar="KIND NAME", help="as in backend/shop or backend/shop/server/web1")
-    add_waiting(parser)
+    add_write_arguments(parser)
 
 
-def run(session: Session) -> int:
+def run_edit(session: Session) -> int:
     asked = parsed(session.given.object)
     if not asked.is_configured or not asked.is_one:
         raise Failure(f"{asked} cannot be edited; objects of the configuration can, as backend/shop")
@@ -45,57 +57,57 @@ def run(session: Session) -> int:
 
 
 class _Editing:
-    """`base`: what the text in the editor was made of."""
+    """One object and the file that the editor opens. `is_changed`: the file holds edits that were not sent."""
 
     def __init__(self, session: Session, asked: Object, file: str) -> None:
         self.session, self.asked, self.file = session, asked, file
         self.is_changed = False
+        self._last_notes = ""
 
     def run(self) -> int:
-        """Runs the editor until the server takes the text, or nothing is changed."""
+        """Run the editor until the server accepts the object, or nothing is changed. Return the exit status."""
         base, tag = self._read()
         notes, shown = "", base
         while True:
-            mine = self._edited(shown, notes)
+            mine = self._edit(shown, notes)
             if mine is None or mine == base:
                 self.session.note("nothing is changed")
                 self.is_changed = False
                 return OK
             self.is_changed = True
             try:
-                return self._sent(mine, tag)
+                return self._send(mine, tag)
             except Refused as refused:
                 if refused.code == 412:
                     theirs, tag = self._read()
-                    shown, clashes = merging.merged(base, mine, theirs)
+                    shown, clashes = merged(base, mine, theirs)
                     base, notes = theirs, _explained(clashes)
                     if not clashes:
-                        # What others have changed stands elsewhere: it is sent with that.
                         self._write(shown, "")
                         try:
-                            return self._sent(shown, tag)
+                            return self._send(shown, tag)
                         except Refused as again:
                             notes = _commented(str(again))
                 elif refused.code in (400, 422):
                     shown, notes = mine, _commented(str(refused))
                 else:
                     raise
-                if not os.isatty(0) and notes == getattr(self, "_former_notes", None):
-                    raise Failure(f"it is refused again:\n{notes}", refused.status) from None
-                self._former_notes = notes
+                if not os.isatty(0) and notes == self._last_notes:
+                    raise Failure(f"refused again:\n{notes}", refused.status) from None
+                self._last_notes = notes
 
     def _read(self) -> tuple[Any, str]:
         answer = self.session.client.ask("GET", self.asked.path, self.asked.query)
         return answer.json(), answer.headers.get("etag", "")
 
-    def _sent(self, body: Any, tag: str) -> int:
-        query, headers = writing(self.session)
-        answer: Answer = self.session.client.ask("PUT", self.asked.path, self.asked.query | query, body, **headers, If_Match=tag)
+    def _send(self, body: Any, tag: str) -> int:
+        query, headers = self.session.write_options()
+        answer = self.session.client.ask("PUT", self.asked.path, self.asked.query | query, body, **headers, If_Match=tag)
         self.session.note(f"{self.asked} is changed")
-        return waiting.written(self.session, answer, self.session.given.wait)
+        return self.session.report_write(answer)
 
-    def _edited(self, value: Any, notes: str) -> Any:
-        """What the editor leaves; None for nothing."""
+    def _edit(self, value: Any, notes: str) -> Any:
+        """Run the editor, and return what it has written; None for an empty file."""
         self._write(value, notes)
         editor = next((os.environ[name] for name in EDITORS if os.environ.get(name)), USUAL)
         try:
@@ -111,14 +123,14 @@ class _Editing:
         with open(self.file, encoding="utf-8") as file:
             text = file.read()
         try:
-            return formats.parse_yaml(text, self.file)
+            return files.parse_yaml(text, self.file)
         except Failure:
             self.is_changed = True
             raise
 
     def _write(self, value: Any, notes: str) -> None:
         with open(self.file, "w", encoding="utf-8") as file:
-            file.write(HEAD.format(object=self.asked) + notes + formats.to_yaml(value))
+            file.write(HEAD.format(object=self.asked) + notes + files.to_yaml(value))
 
     def remove(self) -> None:
         for name in os.listdir(os.path.dirname(self.file)):
@@ -126,14 +138,33 @@ class _Editing:
         os.rmdir(os.path.dirname(self.file))
 
 
-def _explained(clashes: list[merging.Clash]) -> str:
-    lines = [f"{clash.path}: {_shown(clash.theirs)} is what others have made of it, {_shown(clash.mine)} is yours" for clash in clashes]
-    return _commented("\n".join(["Others have changed the same, your values stand below:", *lines]))
+def _explained(clashes: list[Clash]) -> str:
+    lines = [f"{clash.path}: {_shown(clash.theirs)} is the value of others, {_shown(clash.mine)} is yours" for clash in clashes]
+    return _commented("\n".join(["Others have changed the same members; your values are below:", *lines]))
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is merging.ABSENT else tables.cell(value)
+    return "nothing" if value is ABSENT else output.cell(value)
 
 
 def _commented(text: str) -> str:
     return "".join(f"# {line}\n" for line in text.splitlines())
+
+
+def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Clash]]:
+    """Merge two changes of `base` member by member. Return the result, with my value where both sides changed it, and those clashes."""
+    if mine == theirs or theirs == base:
+        return mine, []
+    if mine == base:
+        return theirs, []
+    if not (isinstance(mine, dict) and isinstance(theirs, dict)):
+        return mine, [Clash(path or "all", mine, theirs)]
+    former = base if isinstance(base, dict) else {}
+    result, clashes = {}, []
+    for member in [*theirs, *(name for name in mine if name not in theirs)]:
+        below = f"{path}.{member}" if path else str(member)
+        value, more = merged(former.get(member, ABSENT), mine.get(member, ABSENT), theirs.get(member, ABSENT), below)
+        clashes += more
+        if value is not ABSENT:
+            result[member] = value
+    return result, clashes

@@ -1,26 +1,39 @@
-"""`ctl follow`: applies each new state of a source until it is acknowledged or refused, and writes the outcome back beside it."""
+"""`ctl follow`: applies each new state of a source, and writes the outcome back next to it.
+
+A source is a file, a directory or a key of etcd. Each state is sent until the server accepts or refuses it; answers that say nothing about
+the state itself (server unreachable, conflict, 5xx) are retried with growing pauses, until the source has another state. A missing source
+is no state: nothing is applied, and nothing deleted.
+"""
 
 import argparse
+import hashlib
 import json
+import os
 import signal
 import sys
 import time
 from typing import Any, NoReturn
 
+from dataplaneapi.ctl import files
 from dataplaneapi.ctl.client import TEXT
+from dataplaneapi.ctl.commands.apply import guess_media_type, read_declarations
+from dataplaneapi.ctl.etcd import Etcd
 from dataplaneapi.ctl.failures import OK, REFUSED, Failure, Refused
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
 from dataplaneapi.ctl.session import Session
-from dataplaneapi.ctl.sources import Files, Key, State, source
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-# Within the time that an answer may take.
+# Shorter than the time that the client waits for an answer.
 RELOAD_TIME = "4m"
-# Answers that say nothing about the state itself: it is sent again.
+# Answers below 500 that say nothing about the state itself, so that it is sent again.
 PASSING = (401, 408, 409, 412, 425, 429)
+# How often files are checked, and how long they must be unchanged before they are read, since they may be being written. In seconds.
+CHECK_SECONDS, STILL_SECONDS = 1.0, 0.2
+# A watch of etcd without a change for so many seconds is made again.
+WATCH_SECONDS = 60.0
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def follow_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="a file, a directory, etcd:KEY, or http://HOST:PORT/KEY of an etcd")
     parser.add_argument("--owner", help="who declares it")
     parser.add_argument("--whole", action="store_true", help="the text is the whole configuration, not what one owner declares of it")
@@ -32,32 +45,125 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="end when the present state is acknowledged or refused")
 
 
-def run(session: Session) -> int:
+def run_follow(session: Session) -> int:
     given = session.given
     if bool(given.owner) == given.whole:
         raise Failure("--owner NAME is required, or --whole for a whole configuration")
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, _exit)
     follower = Follower(session, source(given.source, endpoints=given.etcd or "", status=given.status or ""))
     while True:
-        is_over, is_taken = follower.step()
-        if is_over and given.once:
-            return OK if is_taken else REFUSED
+        is_done, is_applied = follower.step()
+        if is_done and given.once:
+            return OK if is_applied else REFUSED
 
 
-def _end(number: int, frame: object) -> NoReturn:
+def _exit(number: int, frame: object) -> NoReturn:
     sys.exit(OK)
 
 
+class State:
+    """A declared state: a body, its media type, and a mark that differs from that of every other state."""
+
+    def __init__(self, body: bytes, kind: str, mark: str) -> None:
+        self.body, self.kind, self.mark = body, kind, mark
+
+
+class Files:
+    """A file or a directory as a source; outcomes go to a status file."""
+
+    def __init__(self, path: str, status: str = "") -> None:
+        self.path = path.rstrip("/")
+        self._status = status or f"{self.path}.status"
+        self._seen: tuple[tuple[str, int, int, int], ...] = ()
+
+    def read(self) -> State | None:
+        """Wait until the files have been unchanged for STILL_SECONDS, and return their state. Raises Failure if they cannot be read."""
+        self._seen = self._stamps()
+        if not self._seen:
+            return None
+        while True:
+            time.sleep(STILL_SECONDS)
+            now = self._stamps()
+            if now == self._seen:
+                break
+            self._seen = now
+        body, kind = read_declarations([self.path])
+        return State(body, kind, hashlib.sha256(body).hexdigest())
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the files have changed since `read`, at most so many seconds."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self._stamps() == self._seen:
+            time.sleep(min(CHECK_SECONDS, max(0.0, deadline - time.monotonic())))
+
+    def report(self, text: str) -> None:
+        try:
+            files.replace(self._status, text, 0o644)
+        except OSError as error:
+            raise Failure(f"{self._status}: {error.strerror}") from None
+
+    def _stamps(self) -> tuple[tuple[str, int, int, int], ...]:
+        names = [self.path]
+        if os.path.isdir(self.path):
+            names += sorted(os.path.join(above, name) for above, _, file_names in os.walk(self.path) for name in file_names)
+        stamps = []
+        for name in names:
+            try:
+                known = os.stat(name)
+            except OSError:
+                continue
+            stamps.append((name, known.st_mtime_ns, known.st_size, known.st_ino))
+        return tuple(stamps)
+
+
+class Key:
+    """A key of etcd as a source; outcomes go to the key `KEY.status`. An empty value is no state."""
+
+    def __init__(self, etcd: Etcd, key: str) -> None:
+        self.etcd, self.key = etcd, key
+        self._revision = 0
+
+    def read(self) -> State | None:
+        value, changed, self._revision = self.etcd.get(self.key)
+        return State(value, guess_media_type(value), f"revision {changed}") if value else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a change after the revision that `read` has seen, at most so many seconds. No change in between is missed."""
+        try:
+            for _ in self.etcd.changes(self.key, self._revision + 1, min(seconds, WATCH_SECONDS)):
+                return
+        except Failure:
+            # The next `read` reports the failure.
+            time.sleep(min(seconds, CHECK_SECONDS))
+
+    def report(self, text: str) -> None:
+        self.etcd.put(f"{self.key}.status", text)
+
+
+def source(name: str, *, endpoints: str = "", status: str = "") -> Files | Key:
+    """Return the source for `etcd:KEY`, for `http://HOST:PORT/KEY` or `https://...` of an etcd, or for a path. Raises Failure."""
+    if name.startswith("etcd:"):
+        return Key(Etcd(endpoints), name.removeprefix("etcd:"))
+    if name.startswith(("http://", "https://")):
+        scheme, _, rest = name.partition("://")
+        address, _, key = rest.partition("/")
+        if not key:
+            raise Failure(f"{name} names no key: {scheme}://HOST:PORT/KEY")
+        # A key that begins with a slash follows after a double one.
+        return Key(Etcd(f"{scheme}://{address}"), key)
+    return Files(name, status)
+
+
 class Follower:
-    """`step` is one look at the source, one try where there is something to do, and one wait."""
+    """Applies the states of one source. Each `step` reads the source, sends a new state once, and waits."""
 
     def __init__(self, session: Session, watched: Files | Key) -> None:
         self._session, self._source = session, watched
         self._done, self._trying, self._tries = "", "", 0
-        self._said: dict[str, Any] | None = None
+        self._reported: dict[str, Any] | None = None
 
     def step(self) -> tuple[bool, bool]:
-        """Whether the present state needs no further try, and whether it was taken."""
+        """Return whether the present state needs no further try, and whether it was applied."""
         try:
             state = self._source.read()
         except Failure as failure:
@@ -66,7 +172,7 @@ class Follower:
         if state is None or state.mark == self._done:
             if not self._session.given.once:
                 self._source.wait(LONGEST_PAUSE)
-            return state is not None, self._said is not None and self._said["outcome"] == "applied"
+            return state is not None, self._reported is not None and self._reported["outcome"] == "applied"
         self._tries = self._tries + 1 if state.mark == self._trying else 1
         self._trying = state.mark
         try:
@@ -86,7 +192,7 @@ class Follower:
     def _applied(self, state: State) -> dict[str, Any]:
         given, client = self._session.given, self._session.client
         if given.whole:
-            # A push that skips the version would begin to count anew.
+            # A push with skip_version would restart the numbering.
             query = {"version": client.get(f"{CONFIGURATION}/version"), "wait": RELOAD_TIME}
             client.ask("POST", f"{CONFIGURATION}/raw", query, state.body, TEXT)
             return {"version": client.get(f"{CONFIGURATION}/version")}
@@ -99,7 +205,7 @@ class Follower:
         }
 
     def _pause(self, why: str) -> None:
-        """Longer from try to try, and over as soon as another state is there."""
+        """Wait before the next try, longer each time, or until the source has another state."""
         self._session.client.close()
         pause = min(FIRST_PAUSE * 2 ** min(max(self._tries - 1, 0), 10), LONGEST_PAUSE)
         self._session.note(f"not applied yet, trying again in {pause:g} s: {why}")
@@ -109,9 +215,9 @@ class Follower:
             time.sleep(pause)
 
     def _report(self, outcome: dict[str, Any]) -> None:
-        """Failures to write it are no reason to stop."""
+        """Write the outcome to the source. A failure to do so is printed."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._said = outcome
+        self._reported = outcome
         try:
             self._source.report(json.dumps({**outcome, "time": stamp}, ensure_ascii=False) + "\n")
         except Failure as failure:

@@ -1,16 +1,19 @@
-"""`ctl get`: objects, their lists, what the running process has of them, and their text."""
+"""`ctl get`: shows objects, their lists, what the running process has of them, and their text in the file."""
 
 import argparse
+from collections.abc import Iterator
+from itertools import pairwise
 
 from dataplaneapi.ctl.client import name as quoted
 from dataplaneapi.ctl.failures import OK, Failure
-from dataplaneapi.ctl.kinds import COLUMNS, ENTRIES
+from dataplaneapi.ctl.kinds import COLUMNS, ENTRIES, INDEXED, KEYWORDS, LINES
 from dataplaneapi.ctl.objects import CONFIGURATION, Object, parsed
 from dataplaneapi.ctl.session import Session
-from dataplaneapi.ctl.text import lines_of
+
+_BEGINNINGS = {*KEYWORDS.values(), "program", "dynamic-update"}
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def get_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("object", nargs="+", metavar="KIND [NAME]", help="as in backend, backend shop, backend/shop/server/web1")
     parser.add_argument(
         "-r", "--runtime", action="store_true", help="what the running process has: server, map, acl, certificate, info, ..."
@@ -18,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transaction", metavar="ID", help="as it stands in a transaction")
 
 
-def run(session: Session) -> int:
+def run_get(session: Session) -> int:
     given = session.given
     asked = parsed(given.object, runtime=given.runtime)
     transaction = {"transaction_id": given.transaction} if given.transaction else {}
@@ -54,7 +57,7 @@ def _show_list(session: Session, asked: Object, found: list[object]) -> None:
 
 
 def name_of(asked: Object, place: int, each: object) -> str:
-    """The name of one of a list."""
+    """Return the name of an element of a list, or its index."""
     if not isinstance(each, dict):
         return str(each)
     keys = [asked.key] if asked.is_configured else ["storage_name", "name", "id", "owner"]
@@ -69,7 +72,58 @@ def _text(session: Session, asked: Object, transaction: dict[str, str]) -> str:
     answer = session.client.ask("GET", f"{CONFIGURATION}/raw", transaction)
     texts = lines_of(answer.body.decode("utf-8", "surrogateescape"), asked)
     if not texts:
-        # The refusal of one that is not there.
+        # Raises Refused if the object does not exist.
         session.client.ask("GET", asked.path, asked.query | transaction)
         raise Failure(f"{asked} has no line of its own: {quoted(asked.parent or '') or asked.kind} has its section")
     return texts.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def lines_of(text: str, asked: Object) -> str:
+    """Return the sections or lines of an object in a configuration, with the comments above a section. Empty if there is none."""
+    wanted = asked.name if "/" not in asked.kind else asked.parent
+    texts = [lines for header, lines in _sections(text) if header[0] == asked.section and (not wanted or wanted in header[1:2])]
+    if "/" not in asked.kind:
+        return "\n".join("".join(lines).strip("\n") + "\n" for lines in texts)
+    return "".join(line for lines in texts for line in _children(lines, asked))
+
+
+def _sections(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the words of each section's first line, and all its lines."""
+    header: list[str] = []
+    lines: list[str] = []
+    for line in text.splitlines(keepends=True):
+        words = line.split("#")[0].split()
+        if words and words[0] in _BEGINNINGS and not line[0].isspace():
+            above = _comments(lines)
+            if header:
+                yield header, lines[: len(lines) - len(above)]
+            header, lines = words, above
+        lines.append(line)
+    if header:
+        yield header, lines
+
+
+def _comments(lines: list[str]) -> list[str]:
+    """Return the comments at the end of a section, which belong to the next one."""
+    first = len(lines)
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    return lines[first:]
+
+
+def _children(lines: list[str], asked: Object) -> Iterator[str]:
+    kind = asked.kind.rpartition("/")[2]
+    keyword = LINES.get(kind, kind.removesuffix("_rule").replace("_", "-"))
+    place = -1
+    for line in lines:
+        words = line.split()
+        if not words or words[0] != keyword:
+            continue
+        place += 1
+        if asked.name is None or (asked.name == str(place) if kind in INDEXED else _is_named(words, asked.name)):
+            yield line
+
+
+def _is_named(words: list[str], name: str) -> bool:
+    """Return whether a line has this name: as its second word, or after `name`."""
+    return words[1:2] == [name] or ("name", name) in pairwise(words[2:])

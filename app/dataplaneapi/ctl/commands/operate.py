@@ -1,79 +1,67 @@
-"""`ctl drain`, `split`, `revert` and `confirm`: what operators do with a running HAProxy."""
+"""`ctl drain`, `split`, `rename`, `revert` and `confirm`: operations on servers, traffic, names and earlier changes."""
 
 import argparse
+from typing import Any
 
-from dataplaneapi.ctl import durations, tables, waiting
+from dataplaneapi.ctl import output
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.commands.apply import add_waiting, writing
+from dataplaneapi.ctl.commands.apply import test_lines
+from dataplaneapi.ctl.commands.show import reference_lines
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.objects import SIDECAR
-from dataplaneapi.ctl.session import Session
+from dataplaneapi.ctl.session import Session, add_message_argument, add_write_arguments, duration
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    {"drain": _drain_arguments, "split": _split_arguments, "revert": _revert_arguments, "confirm": _confirm_arguments}[
-        parser.prog.rpartition(" ")[2]
-    ](parser)
-
-
-def run(session: Session) -> int:
-    return {"drain": _drain, "split": _split, "revert": _revert, "confirm": _confirm}[session.given.command](session)
-
-
-def _drain_arguments(parser: argparse.ArgumentParser) -> None:
+def drain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="+", help="as in shop/web1, backend/shop/server/web*, *@10.0.0.7")
-    parser.add_argument("--sessions", type=int, metavar="N", help="wait until each has as many sessions at most (default 0)")
+    parser.add_argument("--sessions", type=int, metavar="N", help="wait until each has at most so many sessions (default 0)")
     parser.add_argument("--timeout", metavar="TIME", help="how long to wait for that (default 5m)")
-    parser.add_argument("--then", choices=("nothing", "maint", "delete", "cut"), help="what is done when they are idle")
-    parser.add_argument("--at-timeout", choices=("stay", "restore", "cut"), help="what is done when the time is over")
-    parser.add_argument("--keep-ready", type=int, metavar="N", help="servers of each backend that stay ready at least")
-    text = "wait for its end, so long at most (default as long as it takes)"
-    parser.add_argument("--wait", nargs="?", const=float("inf"), type=durations.seconds, metavar="TIME", help=text)
-    parser.add_argument("-m", "--message", metavar="TEXT", help="why, for the history")
+    parser.add_argument("--then", choices=("nothing", "maint", "delete", "cut"), help="what to do when they are idle")
+    parser.add_argument("--at-timeout", choices=("stay", "restore", "cut"), help="what to do when the time is over")
+    parser.add_argument("--keep-ready", type=int, metavar="N", help="least number of servers of each backend that stay ready")
+    text = "wait for its end, at most this long (default without a limit)"
+    parser.add_argument("--wait", nargs="?", const=float("inf"), type=duration, metavar="TIME", help=text)
+    add_message_argument(parser)
 
 
-def _drain(session: Session) -> int:
+def run_drain(session: Session) -> int:
     given = session.given
     body = {name: getattr(given, name) for name in ("timeout", "then", "at_timeout", "keep_ready") if getattr(given, name) is not None}
     until = {} if given.sessions is None else {"until": {"sessions": given.sessions}}
-    headers = {"X_Change_Message": given.message} if given.message else {}
-    begun = session.client.ask("POST", f"{SIDECAR}/drains", body={"targets": given.target, **until, **body}, **headers).json()
-    if given.wait is None:
-        session.show_one(begun)
-    else:
-        session.show_one(waiting.operation_ended(session, begun["id"], given.wait))
+    body = {"targets": given.target, **until, **body}
+    drain = session.client.ask("POST", f"{SIDECAR}/drains", None, body, **session.message_header()).json()
+    session.show_one(drain if given.wait is None else session.await_operation(drain["id"], given.wait))
     return OK
 
 
-def _split_arguments(parser: argparse.ArgumentParser) -> None:
+def split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="of one split; without it all are listed")
     parser.add_argument("weight", nargs="*", metavar="BACKEND=WEIGHT", help="new shares; without them the split is shown")
-    parser.add_argument("--by", help="random, source, cookie:NAME or header:NAME (default as it is, or random)")
-    parser.add_argument("--frontend", help="frontend that gets the lines which ask a new split")
+    parser.add_argument("--by", help="random, source, cookie:NAME or header:NAME (default unchanged, or random)")
+    parser.add_argument("--frontend", help="frontend that gets the lines of a new split")
     parser.add_argument("--delete", action="store_true", help="remove the split and its lines")
-    add_waiting(parser)
+    add_write_arguments(parser)
 
 
-def _split(session: Session) -> int:
+def run_split(session: Session) -> int:
     given = session.given
     if not given.name:
         session.show_list("split", session.client.get(f"{SIDECAR}/splits"))
         return OK
-    path, (query, headers) = f"{SIDECAR}/splits/{quoted(given.name)}", writing(session)
+    path, (query, headers) = f"{SIDECAR}/splits/{quoted(given.name)}", session.write_options()
     if given.delete:
-        return waiting.written(session, session.client.ask("DELETE", path, query, **headers), given.wait)
+        return session.report_write(session.client.ask("DELETE", path, query, **headers))
     if not given.weight:
         session.show_one(session.client.get(path))
         return OK
-    body = {"by": given.by or _present_key(session, path), "weights": dict(map(_weight, given.weight))}
+    by = given.by
+    if not by:
+        present = session.client.answer("GET", path)
+        by = present.json()["by"] if present.status == 200 else "random"
+    body = {"by": by, "weights": dict(map(_weight, given.weight))}
     answer = session.client.ask("PUT", path, query | {"frontend": given.frontend}, body, **headers)
     session.show_one(answer.json())
-    return waiting.written(session, answer, given.wait)
-
-
-def _present_key(session: Session, path: str) -> str:
-    answer = session.client.answer("GET", path)
-    return str(answer.json()["by"]) if answer.status == 200 else "random"
+    return session.report_write(answer)
 
 
 def _weight(text: str) -> tuple[str, float]:
@@ -84,28 +72,50 @@ def _weight(text: str) -> tuple[str, float]:
         raise Failure(f"{text!r} is no BACKEND=WEIGHT, as in v1=95") from None
 
 
-def _revert_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="of the entry in the history")
-    parser.add_argument("--all-since", action="store_true", help="bring everything back to the moment after this entry")
-    add_waiting(parser)
+def rename_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("object", help="as in backend/shop, frontend/site/acl/api, map/hosts.map")
+    parser.add_argument("to", help="the new name")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+    add_write_arguments(parser)
 
 
-def _revert(session: Session) -> int:
+def run_rename(session: Session) -> int:
     given = session.given
-    query, headers = writing(session)
+    query, headers = session.write_options()
+    query |= {"dry_run": True} if given.dry_run else {}
+    answer = session.client.ask("POST", f"{SIDECAR}/rename", query, {"object": given.object, "to": given.to}, **headers)
+    session.show(answer.json(), renaming_text)
+    return OK if given.dry_run else session.report_write(answer)
+
+
+def renaming_text(found: dict[str, Any]) -> str:
+    """Return the lines of a renaming: its places, what is renamed with the object, and the routing tests that fail."""
+    lines = [*reference_lines(found), *(f"renamed with it: {line}" for line in found["carried"]), *test_lines(found.get("tests", {}))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def revert_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="of the entry in the history")
+    parser.add_argument("--all-since", action="store_true", help="restore everything to the state after this entry")
+    add_write_arguments(parser)
+
+
+def run_revert(session: Session) -> int:
+    given = session.given
+    query, headers = session.write_options()
     action = "restore" if given.all_since else "revert"
     answer = session.client.ask("POST", f"{SIDECAR}/history/{quoted(given.id)}/{action}", query, **headers)
     session.show_one(answer.json())
-    return waiting.written(session, answer, given.wait)
+    return session.report_write(answer)
 
 
-def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", help="of the confirmation (default the one that waits)")
-    parser.add_argument("--reject", action="store_true", help="take the change back at once")
-    parser.add_argument("--extend", metavar="TIME", help="wait so long from now on")
+def confirm_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", help="of the confirmation (default the one that is pending)")
+    parser.add_argument("--reject", action="store_true", help="roll the change back at once")
+    parser.add_argument("--extend", metavar="TIME", help="set the deadline to so long from now")
 
 
-def _confirm(session: Session) -> int:
+def run_confirm(session: Session) -> int:
     given = session.given
     path = f"{SIDECAR}/confirmations/{quoted(given.id or _pending(session))}"
     if given.extend:
@@ -114,7 +124,7 @@ def _confirm(session: Session) -> int:
         answer = session.client.ask("DELETE", path)
     else:
         answer = session.client.ask("POST", f"{path}/confirm")
-    session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {tables.cell(confirmation['status'])}\n")
+    session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {output.cell(confirmation['status'])}\n")
     return OK
 
 
@@ -122,4 +132,4 @@ def _pending(session: Session) -> str:
     for confirmation in session.client.get(f"{SIDECAR}/confirmations"):
         if confirmation["status"] == "pending":
             return str(confirmation["id"])
-    raise Failure("no change waits for its confirmation")
+    raise Failure("no change is waiting for confirmation")

@@ -1,46 +1,70 @@
-"""`ctl explain` and `test`: what HAProxy does with requests, asked of the server's second HAProxy."""
+"""`ctl explain` and `ctl test`: show what HAProxy does with a request, and run routing tests, on the server's shadow HAProxy.
+
+`request_text`, `run_text` and `has_passed` present the answers; `dataplaneapi test` uses them as well.
+"""
 
 import argparse
 import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
-from dataplaneapi.ctl import files, formats, reports
+from dataplaneapi.ctl import files
 from dataplaneapi.ctl.failures import FAILED, OK, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.session import Session
 
-# Members of a question, by the options that give them.
+# Options that are members of the request to explain.
 MEMBERS = ("--method", "--host", "--src", "--sni", "--frontend", "--bind", "--body")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--transaction", metavar="ID", help="as it would be with this transaction")
-    parser.add_argument("--config", metavar="FILE", help="a configuration in the place of the present one")
-    if parser.prog.endswith("explain"):
-        parser.add_argument("target", metavar="URL", help="what is asked for; a path with --host")
-        parser.add_argument("--method", "-X", metavar="NAME", help="GET without it")
-        parser.add_argument("--header", "-H", action="append", metavar="NAME: VALUE", help="may stand several times")
-        parser.add_argument("--host", help="the Host header")
-        parser.add_argument("--src", metavar="ADDRESS", help="address of the client")
-        parser.add_argument("--sni", metavar="NAME", help="name that is asked for in TLS")
-        parser.add_argument("--frontend", metavar="NAME", help="section that takes it")
-        parser.add_argument("--bind", metavar="NAME", help="name or address of the listener that takes it")
-        parser.add_argument("--body", metavar="TEXT", help="what is sent")
-        return
-    parser.add_argument("tests", nargs="*", metavar="NAME", help="tests that are kept on the server; all without it")
-    parser.add_argument("-f", "--file", action="append", metavar="FILE", help="YAML or JSON with cases, in their place")
-    parser.add_argument("--junit", metavar="FILE", help="write the result as JUnit has it")
+def explain_arguments(parser: argparse.ArgumentParser) -> None:
+    _configuration_arguments(parser)
+    parser.add_argument("target", metavar="URL", help="what is requested; a path with --host")
+    parser.add_argument("--method", "-X", metavar="NAME", help="default GET")
+    parser.add_argument("--header", "-H", action="append", metavar="NAME: VALUE", help="may be given several times")
+    parser.add_argument("--host", help="the Host header")
+    parser.add_argument("--src", metavar="ADDRESS", help="address of the client")
+    parser.add_argument("--sni", metavar="NAME", help="server name of the TLS handshake")
+    parser.add_argument("--frontend", metavar="NAME", help="section that receives it")
+    parser.add_argument("--bind", metavar="NAME", help="name or address of the listener that receives it")
+    parser.add_argument("--body", metavar="TEXT", help="body of the request")
+
+
+def test_arguments(parser: argparse.ArgumentParser) -> None:
+    _configuration_arguments(parser)
+    parser.add_argument("tests", nargs="*", metavar="NAME", help="tests that are stored on the server (default all)")
+    parser.add_argument("-f", "--file", action="append", metavar="FILE", help="YAML or JSON with cases, instead of stored tests")
+    parser.add_argument("--junit", metavar="FILE", help="write the result as JUnit XML")
     parser.add_argument("--coverage", action="store_true", help="list the rules that no case reaches")
-    parser.add_argument("--fail-under", type=float, metavar="N", help="fail where less than N %% of the rules are reached")
+    parser.add_argument("--fail-under", type=float, metavar="N", help="fail if less than N %% of the rules are reached")
 
 
-def run(session: Session) -> int:
-    query = {"transaction_id": session.given.transaction}
-    config = {"config": _text(session.given.config)} if session.given.config else {}
-    if session.given.command == "explain":
-        session.show(session.client.ask("POST", f"{SIDECAR}/explain", query, _question(session.given) | config).json(), reports.of_request)
-        return OK
-    return _tested(session, query, _options(session.given) | config)
+def _configuration_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--transaction", metavar="ID", help="in the configuration of a transaction")
+    parser.add_argument("--config", metavar="FILE", help="in this configuration instead of the present one")
+
+
+def run_explain(session: Session) -> int:
+    given = session.given
+    answer = session.client.ask("POST", f"{SIDECAR}/explain", {"transaction_id": given.transaction}, _question(given) | _config(given))
+    session.show(answer.json(), request_text)
+    return OK
+
+
+def run_test(session: Session) -> int:
+    given, path = session.given, f"{SIDECAR}/test_runs"
+    query, body = {"transaction_id": given.transaction}, _cases(given) | _config(given)
+    if given.junit:
+        answer = session.client.ask("POST", path, query | {"format": "junit"}, body)
+        files.replace(given.junit, answer.body.decode(), 0o644)
+    test_run = session.client.ask("POST", path, query, body).json()
+    session.show(test_run, lambda run: run_text(run, with_coverage=given.coverage))
+    return OK if has_passed(test_run, given.fail_under) else FAILED
+
+
+def _config(given: argparse.Namespace) -> dict[str, str]:
+    return {"config": _text(given.config)} if given.config else {}
 
 
 def _question(given: argparse.Namespace) -> dict[str, Any]:
@@ -56,29 +80,18 @@ def _question(given: argparse.Namespace) -> dict[str, Any]:
     return question | ({"headers": headers} if headers else {})
 
 
-def _options(given: argparse.Namespace) -> dict[str, Any]:
+def _cases(given: argparse.Namespace) -> dict[str, Any]:
     if given.file and given.tests:
-        raise Failure("--file has cases in the place of those of tests that are kept: name one of the two")
-    if given.file:
-        return {"cases": [case for name in given.file for case in _cases(name)]}
-    return {"tests": given.tests} if given.tests else {}
-
-
-def _cases(name: str) -> list[Any]:
-    value = formats.parse_yaml(_text(name), name)
-    if not isinstance(value, dict) or not isinstance(value.get("cases"), list):
-        raise Failure(f"{name} has no list of cases, as in cases: [{{request: {{url: ...}}, expect: {{status: 200}}}}]")
-    return list(value["cases"])
-
-
-def _tested(session: Session, query: dict[str, Any], body: dict[str, Any]) -> int:
-    given, path = session.given, f"{SIDECAR}/test_runs"
-    if given.junit:
-        answer = session.client.ask("POST", path, query | {"format": "junit"}, body)
-        files.replace(given.junit, answer.body.decode(), 0o644)
-    test_run = session.client.ask("POST", path, query, body).json()
-    session.show(test_run, lambda run: reports.of_run(run, with_coverage=given.coverage))
-    return OK if reports.is_good(test_run, given.fail_under) else FAILED
+        raise Failure("name stored tests or --file, not both")
+    if not given.file:
+        return {"tests": given.tests} if given.tests else {}
+    cases: list[Any] = []
+    for name in given.file:
+        value = files.parse_yaml(_text(name), name)
+        if not isinstance(value, dict) or not isinstance(value.get("cases"), list):
+            raise Failure(f"{name} has no list of cases, as in cases: [{{request: {{url: ...}}, expect: {{status: 200}}}}]")
+        cases += value["cases"]
+    return {"cases": cases}
 
 
 def _text(name: str) -> str:
@@ -89,3 +102,69 @@ def _text(name: str) -> str:
             return file.read()
     except OSError as error:
         raise Failure(f"{name}: {error.strerror}") from None
+
+
+def request_text(found: dict[str, Any]) -> str:
+    """Return the path of a request: listener, rules, backend, answer."""
+    return "".join(f"{line}\n" for line in _request_lines(found))
+
+
+def _request_lines(found: dict[str, Any]) -> Iterator[str]:
+    # Names of members that are words of HAProxy are attributes: no source has them as literals.
+    listener = SimpleNamespace(**found["listener"])
+    yield f"{listener.frontend}, {listener.bind} ({_place(found['listener'])})"
+    section = ""
+    for rule in found["rules"]:
+        if rule["section"] != section:
+            section = rule["section"]
+            yield f"  {section}"
+        yield f"    {_line(rule)}"
+        for term in (SimpleNamespace(**each) for each in rule.get("because", ())):
+            yield from (f"      {term.term}: {_line(line)}" for line in term.acl)
+    if backend := found.get("backend"):
+        servers = ", ".join(map(_server, found.get("servers", ())))
+        chosen = f", here to {found['server']}" if "server" in found else ""
+        yield f"-> backend {backend}{f': {servers}' if servers else ''}{chosen}"
+    if by := found.get("answered_by"):
+        yield f"-> answered by {_line(by)}"
+    if "status" in found:
+        yield f"-> status {found['status']}" + (f", to {found['location']}" if "location" in found else "")
+    else:
+        yield "-> sent to the server" if "server" in found else "-> closed without a response"
+    for line in found["unknown"]:
+        yield f"not known here: {line['why']}, {_line(line)}"
+
+
+def _server(server: dict[str, Any]) -> str:
+    weight = f"weight {server['weight']}" if server.get("weight") is not None else None
+    notes = ", ".join(filter(None, (server.get("state"), weight, "a backup" if server.get("backup") else None)))
+    return f"{server['name']} ({notes})" if notes else str(server["name"])
+
+
+def run_text(run: dict[str, Any], *, with_coverage: bool) -> str:
+    """Return the failed cases with the rules that they met, and the sums; `with_coverage` adds the rules that no case reaches."""
+    lines: list[str] = []
+    for case in run["cases"]:
+        if not case["passed"]:
+            lines += [" ".join(["FAILED", *([f"{case['test']}:"] if "test" in case else []), case["name"]]), f"  {case['reason']}"]
+            lines += [f"    {_line(rule)}" for rule in case.get("rules", ())]
+    coverage = run["coverage"]
+    if with_coverage:
+        lines += [f"not reached {_line(line)} ({line['section']})" for line in coverage["unreached"]]
+    share = f" ({coverage['share']:.1%})" if "share" in coverage else ""
+    reached = f"{coverage['reached']} of {coverage['rules']} rules reached{share}"
+    lines.append(f"{run['passed']} passed, {run['failed']} failed in {run['seconds']:.2f} s; {reached}")
+    return "\n".join(lines) + "\n"
+
+
+def has_passed(run: dict[str, Any], fail_under: float | None) -> bool:
+    """Return whether all cases have passed and at least `fail_under` percent of the rules are reached."""
+    return not run["failed"] and (fail_under is None or run["coverage"].get("share", 1.0) * 100 >= fail_under)
+
+
+def _line(line: dict[str, Any]) -> str:
+    return f"{_place(line)}: {line['text']}"
+
+
+def _place(line: dict[str, Any]) -> str:
+    return f"{line['file']}:{line['line']}" if "file" in line else f"line {line['line']}"

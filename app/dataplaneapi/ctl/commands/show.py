@@ -1,45 +1,31 @@
-"""`ctl history`, `workers`, `overrides`, `whoami` and `export`: what the server says about itself and what has happened."""
+"""`ctl history`, `lint`, `references`, `workers`, `overrides`, `whoami` and `export`: what the server reports."""
 
 import argparse
+from typing import Any
 
-from dataplaneapi.ctl import durations, tables
+from dataplaneapi.ctl import output
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import OK
+from dataplaneapi.ctl.failures import DIFFERS, OK
 from dataplaneapi.ctl.objects import SIDECAR
-from dataplaneapi.ctl.session import Session
+from dataplaneapi.ctl.session import Session, moment
 
 SHOWN = 20
+SEVERITIES = ("note", "warning", "error")
+# Lists of places in an answer about references, with the word before each place.
+REFERENCES = {"places": "", "references": "", "not_followed": "not followed: "}
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    command = parser.prog.rpartition(" ")[2]
-    if command == "history":
-        parser.add_argument("id", nargs="?", help="of one entry, which is shown with its difference")
-        parser.add_argument("--object", help="of changes of this object and of what stands in it")
-        parser.add_argument("--author", help="of changes by this user")
-        parser.add_argument("--since", type=durations.moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
-        parser.add_argument("--refused", action="store_true", help="what was asked for and refused")
-        parser.add_argument("--limit", type=int, default=SHOWN, help=f"how many at most (default {SHOWN})")
-        parser.add_argument("--diff", metavar="FROM", help="with an id: the difference from the moment of another entry")
-    elif command == "export":
-        parser.add_argument("--owner", required=True, help="who has declared it")
+def history_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", help="of one entry, which is shown with its difference")
+    parser.add_argument("--object", help="of changes of this object and of the objects in it")
+    parser.add_argument("--author", help="of changes by this user")
+    parser.add_argument("--since", type=moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
+    parser.add_argument("--refused", action="store_true", help="refused changes as well")
+    parser.add_argument("--limit", type=int, default=SHOWN, help=f"how many at most (default {SHOWN})")
+    parser.add_argument("--diff", metavar="FROM", help="with an id: the difference from the moment of another entry")
 
 
-def run(session: Session) -> int:
-    given = session.given
-    if given.command == "history":
-        _history(session)
-    elif given.command == "export":
-        session.format = "json" if session.format == "json" else "yaml"
-        session.show_one(session.client.get(f"{SIDECAR}/export", {"owner": given.owner}))
-    elif given.command == "whoami":
-        session.show_one(session.client.get(f"{SIDECAR}/whoami"))
-    else:
-        session.show_list(given.command.removesuffix("s"), session.client.get(f"{SIDECAR}/{given.command}"))
-    return OK
-
-
-def _history(session: Session) -> None:
+def run_history(session: Session) -> int:
     given = session.given
     if given.id and given.diff:
         query = {"from": given.diff, "object": given.object}
@@ -49,14 +35,85 @@ def _history(session: Session) -> None:
     else:
         query = {name: getattr(given, name) for name in ("object", "author", "since", "limit")} | {"refused": given.refused or None}
         session.show_list("history", session.client.get(f"{SIDECAR}/history", query))
+    return OK
 
 
 def _entry(entry: dict[str, object], *, colours: bool) -> str:
-    """Returns the text of an entry, with its difference unchanged."""
-    text = tables.of_one({name: value for name, value in entry.items() if name != "diff"}, colours=colours)
+    """Return an entry of the history, followed by its difference."""
+    text = output.of_one({name: value for name, value in entry.items() if name != "diff"}, colours=colours)
     lines = str(entry.get("diff", "")).splitlines()
-    return text + "".join(tables.coloured(line, difference_colour(line), colours=colours) + "\n" for line in lines)
+    return text + "".join(output.coloured(line, difference_colour(line), colours=colours) + "\n" for line in lines)
 
 
 def difference_colour(line: str) -> str:
-    return tables.GREEN if line.startswith("+") else tables.RED if line.startswith("-") else ""
+    return output.GREEN if line.startswith("+") else output.RED if line.startswith("-") else ""
+
+
+def lint_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--transaction", metavar="ID", help="of the configuration of a transaction")
+    parser.add_argument("--sarif", action="store_true", help="as SARIF 2.1.0")
+    parser.add_argument("--fail-on", choices=SEVERITIES, help=f"end with status {DIFFERS} if there is a finding of this severity, or worse")
+
+
+def run_lint(session: Session) -> int:
+    given = session.given
+    query = {"transaction_id": given.transaction} if given.transaction else {}
+    report = session.client.get(f"{SIDECAR}/lint", query)
+    if given.sarif:
+        session.write(session.client.ask("GET", f"{SIDECAR}/lint", query | {"format": "sarif"}).body.decode())
+    else:
+        session.show(report, _findings)
+    least = SEVERITIES.index(given.fail_on) if given.fail_on else len(SEVERITIES)
+    return DIFFERS if any(SEVERITIES.index(finding["severity"]) >= least for finding in report) else OK
+
+
+def _findings(report: list[dict[str, str]]) -> str:
+    return "".join(
+        f"{row['file']}:{row['line']}: {row['severity']}: {row['what']} [{row['id']}]\n    {row['text']}\n    {row['mend']}\n"
+        for row in report
+    )
+
+
+def references_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("object", help="as in backend/shop, frontend/site/acl/api, map/hosts.map")
+
+
+def run_references(session: Session) -> int:
+    references = session.client.get(f"{SIDECAR}/references", {"object": session.given.object})
+    session.show(references, lambda found: "".join(f"{line}\n" for line in reference_lines(found)))
+    return OK
+
+
+def reference_lines(found: dict[str, Any]) -> list[str]:
+    """Return one line for each place of a reference, then those that cannot be followed, then the users."""
+    lines = []
+    for name, word in REFERENCES.items():
+        for row in found.get(name, ()):
+            why = f" ({row['why']})" if "why" in row else ""
+            lines.append(f"{word}{row['file']}:{row['line']}: {row.get('text') or ''}{why}")
+    return [*lines, *(f"used by {user}" for user in found.get("used_by", ()))]
+
+
+def run_workers(session: Session) -> int:
+    session.show_list("worker", session.client.get(f"{SIDECAR}/workers"))
+    return OK
+
+
+def run_overrides(session: Session) -> int:
+    session.show_list("override", session.client.get(f"{SIDECAR}/overrides"))
+    return OK
+
+
+def run_whoami(session: Session) -> int:
+    session.show_one(session.client.get(f"{SIDECAR}/whoami"))
+    return OK
+
+
+def export_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--owner", required=True, help="who has declared it")
+
+
+def run_export(session: Session) -> int:
+    session.format = "json" if session.format == "json" else "yaml"
+    session.show_one(session.client.get(f"{SIDECAR}/export", {"owner": session.given.owner}))
+    return OK

@@ -2,40 +2,46 @@
 
 `ctl events --post URL --cursor FILE` sends each event to another program, at least once. The cursor file holds the id of the last event
 that the receiver has accepted. It is replaced after the receiver's 2xx answer, so that a kill in between sends the event again, and a start
-continues behind that id. If the server no longer keeps every event behind it, a record of the type `gap` is sent in place of the lost ones.
+continues after that id. If the server no longer keeps every event after it, a record of the type `gap` is sent instead of the lost ones.
 """
 
 import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
-from dataplaneapi.ctl import files, tables, terminal
+from dataplaneapi.ctl import files, output
 from dataplaneapi.ctl.client import Client
 from dataplaneapi.ctl.contexts import Context, parsed_url
 from dataplaneapi.ctl.failures import OK, UNREACHABLE, Failure
+from dataplaneapi.ctl.objects import SIDECAR
+from dataplaneapi.ctl.output import Progress
 from dataplaneapi.ctl.session import Session
-from dataplaneapi.ctl.stream import events
 
-# Back to the corner; what is below the new picture is removed at its end.
-HOME, BELOW, LINE_END = (f"{terminal.ESCAPE}[{code}" for code in ("H", "J", "K"))
-ANOTHER_SCREEN, SCREEN_BACK = (f"{terminal.ESCAPE}[?1049{code}" for code in ("h", "l"))
+# To the first line; erase what is below; erase the rest of the line.
+HOME, BELOW, LINE_END = (f"{output.ESCAPE}[{code}" for code in ("H", "J", "K"))
+ALTERNATE_SCREEN, MAIN_SCREEN = (f"{output.ESCAPE}[?1049{code}" for code in ("h", "l"))
 TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "errors", "ms")
 _NUMBERS = {"sessions": "scur", "max": "smax", "rate": "rate", "requests": "req_tot", "in": "bin", "out": "bout"}
 ERRORS = ("econ", "eresp", "hrsp_5xx")
-# How long a receiver may take to answer, and the pauses between attempts, in seconds.
-POST_SECONDS, FIRST_PAUSE, LONGEST_PAUSE = 15.0, 0.5, 60.0
+# How long a receiver may take to answer, in seconds.
+POST_SECONDS = 15.0
+# Pauses before the next attempt, doubled each time, in seconds.
+FIRST_PAUSE, LONGEST_STREAM_PAUSE, LONGEST_POST_PAUSE = 0.5, 15.0, 60.0
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--object", help="of this object and of what stands in it, as in backend/shop or backend/*/server/web1")
-    if parser.prog.endswith(" top"):
-        parser.add_argument("-n", "--count", type=int, metavar="N", help="so many pictures (default until Ctrl-C, or 1)")
-        parser.add_argument("--sort", choices=TOP, default="object", help="by which column (default object)")
-        return
+def top_arguments(parser: argparse.ArgumentParser) -> None:
+    _object_argument(parser)
+    parser.add_argument("-n", "--count", type=int, metavar="N", help="number of updates (default until Ctrl-C, or 1)")
+    parser.add_argument("--sort", choices=TOP, default="object", help="by which column (default object)")
+
+
+def events_arguments(parser: argparse.ArgumentParser) -> None:
+    _object_argument(parser)
     parser.add_argument("--types", help="as in server,config,reload (default all but stats)")
-    parser.add_argument("--since", metavar="TIME", help="also those that are kept of this time, as in 10m")
+    parser.add_argument("--since", metavar="TIME", help="also the stored events of this time, as in 10m")
     parser.add_argument("--snapshot", action="store_true", default=None, help="the present state first")
     parser.add_argument("--end-after", metavar="TIME", help="end after this time, as in 30s")
     parser.add_argument("--post", metavar="URL", help="send each event to this address instead of printing it, at least once")
@@ -43,22 +49,53 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cursor", metavar="FILE", help="file for the id of the last event that was sent; required with --post")
 
 
-def run(session: Session) -> int:
-    return _top(session) if session.given.command == "top" else _events(session)
+def _object_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--object", help="of this object and the objects in it, as in backend/shop or backend/*/server/web1")
 
 
-def _events(session: Session) -> int:
+def run_events(session: Session) -> int:
     given = session.given
     query = {name: getattr(given, name) for name in ("types", "object", "since", "snapshot", "end_after")}
     if given.post or given.cursor or given.post_token_file:
         return _post(session, query)
-    for event in events(session.client, query, ends=bool(given.end_after)):
+    for event in event_stream(session.client, query, ends=bool(given.end_after)):
         if session.format in ("json", "yaml"):
             session.write(json.dumps(event, ensure_ascii=False) + "\n")
         else:
             session.write(described(event, colours=session.colours))
         sys.stdout.flush()
     return OK
+
+
+def event_stream(client: Client, query: dict[str, Any], *, after: str = "", ends: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield each event once, beginning after the id `after`. Connects again if the stream breaks off, unless `ends` is set.
+
+    The stream is one of server-sent events (HTML standard, section 9.2). Raises Failure if the server refuses the call, or if it does not
+    answer the first one and there is no `after`.
+    """
+    last, pause = after, FIRST_PAUSE
+    while True:
+        headers = {"Last_Event_ID": last} if last else {}
+        # Past events and the snapshot are requested once.
+        asked = {name: value for name, value in query.items() if not last or name not in ("snapshot", "since")}
+        try:
+            for line in client.lines(f"{SIDECAR}/events", asked, **headers):
+                if line.startswith("data:"):
+                    event = json.loads(line[5:])
+                    last, pause = event.get("id", last), FIRST_PAUSE
+                    yield event
+        except Failure as failure:
+            if failure.status != UNREACHABLE or not last:
+                raise
+        if ends:
+            return
+        reason = f"the event stream broke off; connecting again in {pause:g} s"
+        if not output.is_terminal(sys.stderr):
+            print(reason, file=sys.stderr)
+        with Progress() as progress:
+            progress.show(reason)
+            time.sleep(pause)
+        pause = min(pause * 2, LONGEST_STREAM_PAUSE)
 
 
 def _post(session: Session, query: dict[str, Any]) -> int:
@@ -69,9 +106,9 @@ def _post(session: Session, query: dict[str, Any]) -> int:
     members = {"url": f"{address.scheme}://{address.netloc}"} | ({"token_file": given.post_token_file} if given.post_token_file else {})
     target = (address.path or "/") + (f"?{address.query}" if address.query else "")
     cursor = _cursor(given.cursor)
-    # The snapshot has the id to begin with.
-    for event in events(session.client, query | {"snapshot": None if cursor else True}, after=cursor, ends=bool(given.end_after)):
-        # The last event of a reader that was too slow has no id. The next connection reports what is lost.
+    # Without a cursor, the id of a snapshot is where to begin.
+    for event in event_stream(session.client, query | {"snapshot": None if cursor else True}, after=cursor, ends=bool(given.end_after)):
+        # The last event of a reader that was too slow has no id. The next connection reports what was lost.
         if not (id_ := event.get("id")):
             continue
         if event["type"] == "snapshot" and event["data"]["lost"]:
@@ -85,7 +122,7 @@ def _post(session: Session, query: dict[str, Any]) -> int:
 
 
 def _cursor(path: str) -> str:
-    """Returns the id in a cursor file; an empty text if there is no file. Raises Failure for a file that holds something else."""
+    """Return the id in a cursor file; empty if there is no file. Raises Failure for any other content."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(100).strip()
@@ -97,7 +134,7 @@ def _cursor(path: str) -> str:
 
 
 def _deliver(session: Session, receiver: Context, target: str, event: dict[str, Any]) -> None:
-    """Sends the event until the receiver answers 2xx. Raises Failure if the token cannot be read."""
+    """Send an event until the receiver answers 2xx. Raises Failure if the token cannot be read."""
     pause, body = FIRST_PAUSE, json.dumps(event)
     while True:
         client = Client(receiver, timeout=POST_SECONDS)
@@ -114,57 +151,57 @@ def _deliver(session: Session, receiver: Context, target: str, event: dict[str, 
             client.close()
         session.note(f"posting event {event['id']} failed: {reason}; trying again in {pause:g} s")
         time.sleep(pause)
-        pause = min(pause * 2, LONGEST_PAUSE)
+        pause = min(pause * 2, LONGEST_POST_PAUSE)
 
 
 def described(event: dict[str, Any], *, colours: bool = False) -> str:
-    """One line."""
+    """Return an event as one line."""
     data = {name: value for name, value in event.get("data", {}).items() if name not in ("type", "object") and value not in (None, [], {})}
-    text = " ".join(f"{name}={tables.cell(value)}" for name, value in data.items())
-    kind = tables.coloured(f"{event['type']:<12}", tables.BOLD, colours=colours)
+    text = " ".join(f"{name}={output.cell(value)}" for name, value in data.items())
+    kind = output.coloured(f"{event['type']:<12}", output.BOLD, colours=colours)
     return f"{event.get('time', '-')}  {kind}  {event.get('object') or '-'}  {text}\n"
 
 
-def _top(session: Session) -> int:
+def run_top(session: Session) -> int:
     given = session.given
-    is_screen = terminal.is_terminal(sys.stdout) and session.format == "table"
+    is_screen = output.is_terminal(sys.stdout) and session.format == "table"
     left = given.count or (0 if is_screen else 1)
     counters: dict[str, dict[str, Any]] = {}
     seen = ""
     try:
-        sys.stdout.write(ANOTHER_SCREEN if is_screen else "")
-        for event in events(session.client, {"types": "stats", "object": given.object, "snapshot": True}):
+        sys.stdout.write(ALTERNATE_SCREEN if is_screen else "")
+        for event in event_stream(session.client, {"types": "stats", "object": given.object, "snapshot": True}):
             rows = event["data"]["stats"] if event["type"] == "snapshot" else [{"object": event["object"], **event["data"]}]
             for row in rows:
                 counters.setdefault(row["object"], {}).update(row["counters"])
-            # The events of one look have one time.
+            # Events with the same time are of one reading of the counters.
             if event["time"] != seen:
                 seen = event["time"]
-                _picture(session, counters, is_screen=is_screen)
+                _show_counters(session, counters, is_screen=is_screen)
                 left -= 1
                 if left == 0:
                     return OK
     finally:
-        sys.stdout.write(SCREEN_BACK if is_screen else "")
+        sys.stdout.write(MAIN_SCREEN if is_screen else "")
         sys.stdout.flush()
     return OK
 
 
-def _picture(session: Session, counters: dict[str, dict[str, Any]], *, is_screen: bool) -> None:
+def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_screen: bool) -> None:
     rows = sorted((row(name, counter) for name, counter in counters.items()), key=lambda row: _order(row[session.given.sort]))
     if session.format in ("json", "yaml"):
         session.show(rows, str)
         return
-    text = tables.table(TOP, [[row[column] for column in TOP] for row in rows], colours=session.colours)
+    text = output.table(TOP, [[row[column] for column in TOP] for row in rows], colours=session.colours)
     if is_screen:
-        lines = text.splitlines()[: terminal.height(sys.stdout) - 1]
+        lines = text.splitlines()[: output.height(sys.stdout) - 1]
         text = HOME + "".join(f"{line}{LINE_END}\n" for line in lines) + BELOW
     session.write(text)
     sys.stdout.flush()
 
 
 def row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
-    """What a line shows of the counters of an object."""
+    """Return the columns of `top` for the counters of an object."""
     numbers = {column: counters.get(counter, 0) for column, counter in _NUMBERS.items()}
     errors = sum(int(counters.get(counter) or 0) for counter in ERRORS)
     requests = {} if "req_tot" in counters else {"requests": counters.get("stot", 0)}
@@ -173,5 +210,5 @@ def row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(value: Any) -> tuple[float, str]:
-    """Names by the alphabet, numbers from the greatest on."""
+    """Return a sort key: numbers in descending order, names in alphabetical order."""
     return (-float(value), "") if isinstance(value, int | float) else (0.0, str(value))

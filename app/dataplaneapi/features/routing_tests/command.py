@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from dataplaneapi.ctl import reports
+from dataplaneapi.ctl.commands import routing
 
 if TYPE_CHECKING:
     from haproxy_native.features.routing_tests.case import Case
@@ -78,8 +78,8 @@ def _tested(given: argparse.Namespace) -> int:
     if given.junit:
         _write(Path(given.junit), junit(run))
     shown = run.as_dict()
-    print(json.dumps(shown, indent=2) if given.as_json else reports.of_run(shown, with_coverage=given.coverage).rstrip("\n"))
-    return OK if reports.is_good(shown, given.fail_under) else FAILED
+    print(json.dumps(shown, indent=2) if given.as_json else routing.run_text(shown, with_coverage=given.coverage).rstrip("\n"))
+    return OK if routing.has_passed(shown, given.fail_under) else FAILED
 
 
 async def _run(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":

@@ -102,7 +102,7 @@ def test_several_files_are_one_declaration(ctl: Ctl, tmp_path: Path) -> None:
 
 def test_a_change_that_goes_back_unless_it_is_confirmed(ctl: Ctl, sidecar: Quick, file: Path) -> None:
     done = ctl("apply", "-f", str(file), "--owner", "careful", "--confirm", "10m", "-m", "try it")
-    assert done.returncode == 0 and "unless: dataplaneapi ctl confirm " in done.stderr
+    assert done.returncode == 0 and "unless confirmed; to confirm: dataplaneapi ctl confirm " in done.stderr
     waiting = sidecar.get("/v3/sidecar/confirmations").json()[0]
     assert waiting["status"] == "pending"
     assert sidecar.delete(f"/v3/sidecar/confirmations/{waiting['id']}").status_code == 200

@@ -38,6 +38,6 @@ def test_bodies_are_text_and_files_as_well(ctl: Ctl, sidecar: Quick, tmp_path: P
 def test_what_is_wrong(ctl: Ctl) -> None:
     assert "did you mean getBackend or getBackends" in ctl.refusal(2, "call", "getBackendz")
     assert "--name is required: the path is" in ctl.refusal(2, "call", "getBackend")
-    assert "is no parameter of it; there are name" in ctl.refusal(2, "call", "getBackend", "--nam", "x")
+    assert "unknown parameter --nam; the operation has name" in ctl.refusal(2, "call", "getBackend", "--nam", "x")
     assert "needs a value" in ctl.refusal(2, "call", "getBackend", "--name")
     assert "404" in ctl.refusal(1, "call", "getBackend", "--name", "nope")

@@ -67,7 +67,7 @@ else cp "$1" $calls.shown; sed -i "s/weight: 73/weight: 74/" "$1"; fi"""
     done = ctl("edit", SERVER, EDITOR=editor(script))
     assert done.returncode == 0, done.stderr
     shown = (ctl.home / "calls.shown").read_text()
-    assert "# weight: 5 is what others have made of it, 73 is yours" in shown and "\nweight: 73\n" in shown
+    assert "# weight: 5 is the value of others, 73 is yours" in shown and "\nweight: 73\n" in shown
     assert "weight 74" in sidecar.line("server web1")
 
 

@@ -15,7 +15,7 @@ def test_what_names_a_backend_and_another_name(ctl: Ctl, sidecar: Quick) -> None
     ctl.output("call", "replaceRoutingTest", "--name", "site", "-d", json.dumps({"cases": [case]}))
     ctl.output("apply", "-f", "-", "--owner", "a", "--force", text=json.dumps({"backends": [{"name": "shop", "mode": "http"}]}))
     planned = ctl.output("rename", "backend/shop", "store", "--dry-run", "--tests")
-    assert "goes with it: owner/a\n" in planned and "breaks test site, GET http://a/: backend is store, not shop" in planned
+    assert "renamed with it: owner/a\n" in planned and "breaks test site, GET http://a/: backend is store, not shop" in planned
     ctl.output("call", "deleteRoutingTest", "--name", "site")
     ctl.output("rename", "backend/shop", "store", "--wait")
     assert sidecar.line("backend store") and not sidecar.line("backend shop")

@@ -37,7 +37,7 @@ def test_tests(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
     file.write_text("cases: [{request: {url: http://a/, frontend: site}, expect: {status: 200}}]")
     assert ctl("test", "-f", str(file), "--fail-under", "100").returncode == 5
     assert "there is no test none" in ctl.refusal(1, "test", "none")
-    assert "name one of the two" in ctl.refusal(2, "test", "none", "-f", str(file))
+    assert "name stored tests or --file, not both" in ctl.refusal(2, "test", "none", "-f", str(file))
     file.write_text("[]")
     assert "has no list of cases" in ctl.refusal(2, "test", "-f", str(file))
 

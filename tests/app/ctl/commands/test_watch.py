@@ -7,7 +7,7 @@ import pty
 import signal
 import subprocess
 
-from dataplaneapi.ctl import terminal
+from dataplaneapi.ctl import output
 from dataplaneapi.ctl.commands import watch
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
@@ -56,7 +56,7 @@ def test_top_takes_a_screen_of_its_own_and_gives_it_back(ctl: Ctl) -> None:
         process.wait(60)
     shown = os.read(ours, 65536).decode()
     os.close(ours)
-    first, last = (text.replace(terminal.ESCAPE, "\x1b") for text in (watch.ANOTHER_SCREEN, watch.SCREEN_BACK))
+    first, last = (text.replace(output.ESCAPE, "\x1b") for text in (watch.ALTERNATE_SCREEN, watch.MAIN_SCREEN))
     assert shown.startswith(first) and shown.endswith(last) and "backend/shop" in shown
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.ctl import declarations
 from dataplaneapi.ctl.client import JSON, TEXT, YAML
+from dataplaneapi.ctl.commands import apply
 from dataplaneapi.ctl.failures import Failure
 
 
@@ -19,19 +19,19 @@ def files(tmp_path: Path, **texts: str) -> list[str]:
 
 def test_one_file_goes_as_it_is(tmp_path: Path) -> None:
     text = "# ours\nbackends: [{name: a}]\n"
-    assert declarations.read(files(tmp_path, a__yaml=text)) == (text.encode(), YAML)
-    assert declarations.read([str(tmp_path / "a.yaml")]) == (text.encode(), YAML)
+    assert apply.read_declarations(files(tmp_path, a__yaml=text)) == (text.encode(), YAML)
+    assert apply.read_declarations([str(tmp_path / "a.yaml")]) == (text.encode(), YAML)
 
 
 def test_lists_of_several_files_are_one(tmp_path: Path) -> None:
-    body, kind = declarations.read(
+    body, kind = apply.read_declarations(
         files(tmp_path, a__yaml="backends: [{name: a}]\nglobal: {x: 1}", b__json='{"backends": [{"name": "b"}]}', notes__md="# no")
     )
     assert (json.loads(body), kind) == ({"backends": [{"name": "a"}, {"name": "b"}], "global": {"x": 1}}, JSON)
 
 
 def test_parts_of_a_configuration_are_one(tmp_path: Path) -> None:
-    assert declarations.read(files(tmp_path, a__cfg="backend a", b__cfg="backend b\n")) == (b"backend a\n\nbackend b\n", TEXT)
+    assert apply.read_declarations(files(tmp_path, a__cfg="backend a", b__cfg="backend b\n")) == (b"backend a\n\nbackend b\n", TEXT)
 
 
 def test_stored_files_are_parts_of_a_form(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_stored_files_are_parts_of_a_form(tmp_path: Path) -> None:
     for name, content in (("general/sorry.http", b"\xff"), ("general/more.yaml", b"x"), ("crt_lists/list", b"l"), ("more/shop.pem", b"p")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
-    body, kind = declarations.read(named)
+    body, kind = apply.read_declarations(named)
     assert kind.startswith("multipart/form-data; boundary=")
     parts = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + body).get_payload()
     found = [(part.get_param("name", header="content-disposition"), part.get_filename(), part.get_payload(decode=True)) for part in parts]
@@ -51,18 +51,18 @@ def test_stored_files_are_parts_of_a_form(tmp_path: Path) -> None:
         ("general", "sorry.http", b"\xff"),
         ("ssl_certificates", "shop.pem", b"p"),
     ]
-    assert declarations.read(named) == (body, kind), "the same state is the same body"
+    assert apply.read_declarations(named) == (body, kind), "the same state is the same body"
     (tmp_path / "hosts.map").write_text("a c\n")
-    assert declarations.read(named) != (body, kind)
+    assert apply.read_declarations(named) != (body, kind)
 
 
 def test_a_directory_that_is_named_itself_says_nothing_of_its_files(tmp_path: Path) -> None:
     (tmp_path / "general").mkdir()
     (tmp_path / "general" / "a.yaml").write_text("backends: []")
     for named in (tmp_path / "general", tmp_path / "general" / "a.yaml"):
-        assert declarations.read([str(named)]) == (b"backends: []", YAML)
+        assert apply.read_declarations([str(named)]) == (b"backends: []", YAML)
     (tmp_path / "one.map").write_text("a b\n")
-    assert b'name="maps"; filename="one.map"' in declarations.read([str(tmp_path / "one.map")])[0]
+    assert b'name="maps"; filename="one.map"' in apply.read_declarations([str(tmp_path / "one.map")])[0]
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_a_directory_that_is_named_itself_says_nothing_of_its_files(tmp_path: Pa
         ({"a__yaml": "x: []", "b__cfg": "backend a"}, "cannot be declared in one call"),
         ({"a__yaml": "global: {}", "b__yaml": "global: {}"}, "b.yaml: global is in .*a.yaml, too"),
         ({"a__yaml": "x: []", "b__yaml": "- a"}, "b.yaml: objects by their collections"),
-        ({"a__yaml": "x: {}", "b__yaml": "x: []"}, "x is a list, and none in"),
-        ({"a__crt": "a b"}, "a.crt: is a stored file, and its directory does not say of which kind; name that one of maps, certificates"),
+        ({"a__yaml": "x: {}", "b__yaml": "x: []"}, "x is a list here, but not in"),
+        ({"a__crt": "a b"}, "a.crt: the kind of this stored file is unknown; put it into a directory named maps or certificates"),
         ({"a__txt": "x"}, "has no .yaml, .json or .cfg file, and no stored ones"),
     ],
 )
 def test_what_cannot_be_one(tmp_path: Path, texts: dict[str, str], message: str) -> None:
     with pytest.raises(Failure, match=message):
-        declarations.read(files(tmp_path, **texts))
+        apply.read_declarations(files(tmp_path, **texts))
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_what_cannot_be_one(tmp_path: Path, texts: dict[str, str], message: str)
     ],
 )
 def test_what_has_no_name_is_guessed(data: bytes, kind: str) -> None:
-    assert declarations.guessed(data) == kind
+    assert apply.guess_media_type(data) == kind

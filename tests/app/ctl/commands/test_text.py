@@ -1,7 +1,7 @@
 """The lines of an object in a configuration."""
 
+from dataplaneapi.ctl.commands.get import lines_of
 from dataplaneapi.ctl.objects import parsed
-from dataplaneapi.ctl.text import lines_of
 
 TEXT = """\
 # _version=3

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.ctl.client import YAML
+from dataplaneapi.ctl.commands.follow import Files, Key, source
 from dataplaneapi.ctl.failures import Failure
-from dataplaneapi.ctl.sources import Files, Key, source
 
 
 def test_a_file_is_no_state_until_it_is_there(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.ctl.merging import ABSENT, merged
+from dataplaneapi.ctl.commands.edit import ABSENT, merged
 
 BASE = {"name": "a", "weight": 1, "port": 1, "check": {"inter": 1, "rise": 2}}
 

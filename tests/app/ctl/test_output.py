@@ -1,7 +1,7 @@
 """Tables as text."""
 
-from dataplaneapi.ctl import tables
-from dataplaneapi.ctl.terminal import ESCAPE
+from dataplaneapi.ctl import output
+from dataplaneapi.ctl.output import ESCAPE
 
 OBJECT = {"name": "a", "long_member": 1, "maps": {"x": {"b": 1}}, "text": "one\ntwo\n", "list": ["a", "b"]}
 SHOWN = """\
@@ -17,30 +17,30 @@ list         a, b
 
 def test_cells() -> None:
     shown = [
-        tables.cell(value) for value in (None, True, False, [], [1, 2], [1, 2, 3], {"a": 1, "b": [2]}, {"algorithm": "rr"}, "a\n b", 0)
+        output.cell(value) for value in (None, True, False, [], [1, 2], [1, 2, 3], {"a": 1, "b": [2]}, {"algorithm": "rr"}, "a\n b", 0)
     ]
     assert shown == ["-", "yes", "no", "-", "1, 2", "1 and 2 more", "a=1 b=2", "rr", "a b", "0"]
-    assert len(tables.cell("x" * 100)) == tables.LONGEST_CELL
+    assert len(output.cell("x" * 100)) == output.LONGEST_CELL
 
 
 def test_columns_are_as_wide_as_what_stands_in_them() -> None:
-    assert tables.table(["name", "v_x"], [["a", 1], ["longer", None]]) == "NAME    V X\na       1\nlonger  -\n"
+    assert output.table(["name", "v_x"], [["a", 1], ["longer", None]]) == "NAME    V X\na       1\nlonger  -\n"
 
 
 def test_lists_of_objects() -> None:
-    assert tables.of_objects("server", []) == ""
-    assert tables.of_objects("any", ["a", "b"]) == "ANY\na\nb\n"
+    assert output.of_objects("server", []) == ""
+    assert output.of_objects("any", ["a", "b"]) == "ANY\na\nb\n"
     rows = [{"b": {}, "x": 1, "name": "n"}, {"y": 2}]
-    assert tables.of_objects("thing", rows) == "NAME  X  Y\nn     1  -\n-     -  2\n"
-    assert tables.of_objects("rule", [{"type": "deny"}], "") == "INDEX  TYPE\n0      deny\n"
+    assert output.of_objects("thing", rows) == "NAME  X  Y\nn     1  -\n-     -  2\n"
+    assert output.of_objects("rule", [{"type": "deny"}], "") == "INDEX  TYPE\n0      deny\n"
 
 
 def test_one_object() -> None:
-    assert tables.of_one(OBJECT) == SHOWN
+    assert output.of_one(OBJECT) == SHOWN
 
 
 def test_colours_add_no_width() -> None:
-    plain, coloured = (tables.table(["state"], [["up"], ["down"]], colours=colours) for colours in (False, True))
+    plain, coloured = (output.table(["state"], [["up"], ["down"]], colours=colours) for colours in (False, True))
     assert f"{ESCAPE}[32mup{ESCAPE}[0m" in coloured and "\x1b" not in plain
     for colour in ("32", "31", "33", "1", "0"):
         coloured = coloured.replace(f"{ESCAPE}[{colour}m", "")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dataplaneapi.ctl.reports import is_good, of_request, of_run
+from dataplaneapi.ctl.commands.routing import has_passed, request_text, run_text
 
 RULE = {"line": 5, "text": "use_backend shop if a", "section": "frontend site"}
 COVERAGE: dict[str, Any] = {"rules": 2, "reached": 1, "share": 0.5, "unreached": [{**RULE, "line": 6, "file": "/b.cfg"}]}
@@ -20,7 +20,7 @@ def test_the_way_of_a_request() -> None:
         "location": "/new",
         "unknown": [{**RULE, "why": "chance"}],
     }
-    assert of_request(found).splitlines() == [
+    assert request_text(found).splitlines() == [
         "site, :80 (line 3)",
         "  frontend site",
         "    line 5: use_backend shop if a",
@@ -32,25 +32,25 @@ def test_the_way_of_a_request() -> None:
         "not known here: chance, line 5: use_backend shop if a",
     ]
     bare = {"listener": {"frontend": "site", "bind": ":80", "line": 3}, "rules": [], "unknown": []}
-    assert of_request(bare).splitlines()[-1] == "-> closed without a response"
-    assert of_request(bare | {"server": "one", "backend": "tcp"}).splitlines()[-1] == "-> sent to the server"
-    assert "-> answered by line 5: use_backend shop if a\n" in of_request(bare | {"answered_by": RULE, "status": 403})
+    assert request_text(bare).splitlines()[-1] == "-> closed without a response"
+    assert request_text(bare | {"server": "one", "backend": "tcp"}).splitlines()[-1] == "-> sent to the server"
+    assert "-> answered by line 5: use_backend shop if a\n" in request_text(bare | {"answered_by": RULE, "status": 403})
 
 
 def test_a_run() -> None:
     failed = {"test": "t", "name": "one", "passed": False, "reason": "status is 1, not 2", "rules": [RULE]}
     run = {"passed": 1, "failed": 1, "seconds": 0.5, "cases": [failed, {"name": "two", "passed": True}], "coverage": COVERAGE}
-    assert of_run(run, with_coverage=True).splitlines() == [
+    assert run_text(run, with_coverage=True).splitlines() == [
         "FAILED t: one",
         "  status is 1, not 2",
         "    line 5: use_backend shop if a",
         "not reached /b.cfg:6: use_backend shop if a (frontend site)",
         "1 passed, 1 failed in 0.50 s; 1 of 2 rules reached (50.0%)",
     ]
-    assert "not reached" not in of_run(run, with_coverage=False)
+    assert "not reached" not in run_text(run, with_coverage=False)
 
 
-def test_what_is_good() -> None:
+def test_what_has_passed() -> None:
     run = {"failed": 0, "coverage": COVERAGE}
-    assert is_good(run, None) and is_good(run, 50) and not is_good(run, 50.1) and not is_good(run | {"failed": 1}, None)
-    assert is_good(run | {"coverage": {"rules": 0}}, 100)
+    assert has_passed(run, None) and has_passed(run, 50) and not has_passed(run, 50.1) and not has_passed(run | {"failed": 1}, None)
+    assert has_passed(run | {"coverage": {"rules": 0}}, 100)

@@ -1,15 +1,85 @@
-"""Tables and lists as text: columns as wide as what stands in them, colours only where they are asked for."""
+"""What `dataplaneapi ctl` writes: text that is safe for a terminal, colours, tables, and one line of progress.
 
+Names, comments and messages come from others, and may hold sequences that move the cursor, hide text or type for the user. Everything that
+`ctl` prints goes through `Output`, which escapes all control characters, those of C1 and of bidirectional text included, if it writes to a
+terminal. The sequences of this program begin with ESCAPE, a random text that no stored value can contain.
+"""
+
+import os
+import re
+import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from types import TracebackType
+from typing import Any, Self, TextIO
 
 from dataplaneapi.ctl.kinds import COLUMNS
-from dataplaneapi.ctl.terminal import ESCAPE
+
+# Becomes the escape character when `Output` writes it.
+ESCAPE = f"\x1b{os.urandom(8).hex()}"
+# To the first column; erase the rest of the line.
+CLEAR = f"{ESCAPE}[G{ESCAPE}[K"
+_LONE = r"\ud800-\udfff"
+_UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff{_LONE}]")
+_UNWRITABLE = re.compile(rf"[{_LONE}]")
+
+
+class Output:
+    """A text stream that writes `\\uXXXX` for each character that a terminal must not receive.
+
+    A file receives every character that can be encoded.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._escaped = _UNSAFE if stream.isatty() else _UNWRITABLE
+
+    def write(self, text: str) -> int:
+        parts = (self._escaped.sub(lambda found: f"\\u{ord(found[0]):04x}", part) for part in text.split(ESCAPE))
+        return self._stream.write("\x1b".join(parts))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Return whether to use colours on a stream, as https://no-color.org defines it."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+class Progress:
+    """One line of progress on standard error, erased at the end. Does nothing if standard error is not a terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = is_terminal(sys.stderr)
+
+    def show(self, text: str) -> None:
+        if self._is_shown:
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            sys.stderr.write(CLEAR + text[: width - 1])
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._is_shown:
+            sys.stderr.write(CLEAR)
+            sys.stderr.flush()
+
+
+def height(stream: TextIO) -> int:
+    """Return the number of lines of a terminal."""
+    return os.get_terminal_size(stream.fileno()).lines or 24
+
 
 MOST_COLUMNS = 7
 LONGEST_CELL = 60
 GREEN, RED, YELLOW, BOLD = "32", "31", "33", "1"
-# Words that have a colour wherever they stand in a table.
+# The colour of a cell that consists of one of these words.
 COLOURS = {
     **dict.fromkeys(("up", "ready", "succeeded", "live", "confirmed"), GREEN),
     **dict.fromkeys(("down", "failed", "refused", "returned"), RED),
@@ -22,7 +92,7 @@ def coloured(text: str, colour: str, *, colours: bool) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value in one line."""
+    """Return a value as one line of at most LONGEST_CELL characters; `-` if it is empty."""
     if value is None or value == "" or value == [] or value == {}:
         return "-"
     if isinstance(value, bool):
@@ -37,7 +107,7 @@ def cell(value: Any) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, colours: bool = False) -> str:
-    """Numbers stand at the right."""
+    """Return a table with a title line, each column as wide as its widest cell."""
     shown = [[cell(value) for value in row] for row in rows]
     widths = [max(len(row[place]) for row in ([name.upper() for name in head], *shown)) for place in range(len(head))]
     titles = [
@@ -46,17 +116,16 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, colours: bool =
     ]
     lines = ["  ".join(titles).rstrip()]
     for row in shown:
-        parts = [_padded(text, width, colours=colours) for text, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(parts).rstrip())
+        cells = [
+            coloured(text, COLOURS.get(text, ""), colours=colours) + " " * (width - len(text))
+            for text, width in zip(row, widths, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
 
 
-def _padded(text: str, width: int, *, colours: bool) -> str:
-    return coloured(text, COLOURS.get(text, ""), colours=colours) + " " * (width - len(text))
-
-
 def of_objects(kind: str, found: Sequence[Any], key: str = "name", *, colours: bool = False) -> str:
-    """A table of objects of one kind; without a `key` the place of each is its first column."""
+    """Return a table of objects of one kind. Without a `key` the first column is the index."""
     if not found:
         return ""
     if not all(isinstance(element, dict) for element in found):
@@ -77,7 +146,7 @@ def _columns(kind: str, found: Sequence[dict[str, Any]], key: str) -> list[str]:
 
 
 def of_one(found: Any, *, colours: bool = False) -> str:
-    """The members of an object, one a line; maps and lists in it below, indented."""
+    """Return the members of an object, one a line, with nested maps and lists indented below their names."""
     if not isinstance(found, dict):
         return f"{cell(found)}\n"
     return "".join(_members(found, "", colours=colours))
