@@ -22,7 +22,7 @@ from haproxy_native.commit.change import Change
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.observed import Claim, by_backend, unlike
+from haproxy_native.planning.observed import Claim, by_backend, server_differences
 from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.verification import server_limits
@@ -99,7 +99,7 @@ async def differing(engine: Engine) -> set[tuple[str, str]]:
     """Servers that the worker has otherwise than the running document says."""
     assert engine.running
     rows, limits = by_backend(await engine.runtime.servers()), await server_limits(engine.runtime)
-    return {(each.backend, each.server) for each in unlike(engine.running, Servers(grammar()), rows, limits)}
+    return {(each.backend, each.server) for each in server_differences(engine.running, Servers(grammar()), rows, limits)}
 
 
 async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> None:

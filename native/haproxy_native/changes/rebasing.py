@@ -30,7 +30,7 @@ from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import masked_member
 from haproxy_native.errors import Clash, Collided, Diverged, NativeError
-from haproxy_native.planning.effects import LINES, Effect, effects, row_effects, whole, with_effects
+from haproxy_native.planning.effects import LINES, Effect, complete_object, effects, row_effects, with_effects
 from haproxy_native.planning.section_order import Key
 from haproxy_native.planning.touches import RAW
 from haproxy_native.text.document import REPEATABLE, Document
@@ -262,7 +262,7 @@ class _Merge:
         if place.parent or member:
             object_ = self._object(document, place)
             return object_.get(member) if object_ and member else object_
-        return whole(self.editor, place, sections[0] if sections else None)
+        return complete_object(self.editor, place, sections[0] if sections else None)
 
     def _clash_list(self, place: Place) -> None:
         assert place.parent is not None

@@ -22,7 +22,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
-from haproxy_native.planning.observed import Unlike
+from haproxy_native.planning.observed import ServerDifference
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import CommandsProved, Doubted, Load, LoadsEnded, ReloadFailed
 from haproxy_native.reload.records import INTERRUPTED, KEPT, MOST_REASONS, TAKEN_BACK, Phase, Record
@@ -67,7 +67,7 @@ async def succeeded(context: CommitContext) -> None:
 
 async def differences(context: CommitContext) -> list[str]:
     """Return, and log, where a new worker differs from the text that it loaded because it read a server-state file."""
-    found: Sequence[Unlike] = ()
+    found: Sequence[ServerDifference] = ()
     with suppress(RuntimeFailure):
         found = await context.observers.from_state_files()
     shown = [

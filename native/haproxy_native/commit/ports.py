@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from haproxy_native.commit.change import Candidate, Change, Outcome
-from haproxy_native.planning.observed import Unlike
+from haproxy_native.planning.observed import ServerDifference
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
@@ -107,7 +107,7 @@ class Observer:
         """What is to stay in the process otherwise than the configuration says."""
         return {}
 
-    async def from_state_files(self) -> Sequence[Unlike]:
+    async def from_state_files(self) -> Sequence[ServerDifference]:
         """What servers have from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
         return ()
 
@@ -164,5 +164,5 @@ class Observers(Observer):
     def kept_members(self) -> Kept:
         return next(filter(None, (observer.kept_members() for observer in self._all)), {})
 
-    async def from_state_files(self) -> Sequence[Unlike]:
+    async def from_state_files(self) -> Sequence[ServerDifference]:
         return [found for observer in self._all for found in await observer.from_state_files()]

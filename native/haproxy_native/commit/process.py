@@ -22,11 +22,10 @@ from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
-from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.needs_check import needs_check
 from haproxy_native.planning.observed import Claimed, Observed
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
-from haproxy_native.planning.plan import observable
+from haproxy_native.planning.plan import observable, with_ready_change
 from haproxy_native.process_state import (
     CommandsProved,
     CommandsReverted,
@@ -77,7 +76,7 @@ async def decide(
     plan = await planned(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
-    if (wanted := await beside(ahead, running.document, before, new)) is not None:
+    if (wanted := await beside(with_ready_change, running.document, before, new)) is not None:
         alone = await planned(context, running.document, wanted, claimed)
         if not alone.reasons:
             return Decision(alone, wanted)
@@ -289,16 +288,16 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
         return True
     if change.reload is not Reload.AUTO or change.is_whole or running.document is None or running.reasons():
         return False
-    if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
+    if await beside(header.same_text, before, new) or await beside(with_ready_change, load.wanted, before, new) is None:
         return False
-    wanted = new if running.document is before else await beside(ahead, running.document, before, new)
+    wanted = new if running.document is before else await beside(with_ready_change, running.document, before, new)
     plan = await planned(context, running.document, wanted) if wanted else None
     return plan is not None and not plan.reasons
 
 
 async def _want(context: CommitContext, load: Load, before: Document, new: Document) -> None:
     """A change was made live in the worker in service; the one that is being loaded has to do the same."""
-    wanted = await beside(ahead, load.wanted, before, new)
+    wanted = await beside(with_ready_change, load.wanted, before, new)
     assert wanted is not None
     context.running.step(TargetChanged(wanted))
     await context.running.flush()

@@ -1,54 +1,75 @@
-"""The plan for backends that come and go: added from a defaults section that the process has loaded, deleted where nothing names them.
+"""Plans backends that are added to and deleted from the running process.
 
-A backend that HAProxy would not add is recognised by its lines; whether it would delete one, HAProxy is asked.
+HAProxy adds a backend from a named defaults section that it has loaded: `add backend b from d`, then its servers, then `publish backend b`.
+The command takes a few keywords only, so any other line of the backend needs a reload, unless it repeats what the defaults section says.
+
+HAProxy deletes a backend that nothing refers to any more. It refuses the file if a rule names a missing backend, so only names that HAProxy
+computes per request are searched for here: in rules with samples and converters (`rule_that_names`), and in maps (by the caller). Some
+lines keep HAProxy from deleting a backend or its servers (`deletion_obstacle`, by `keeps` in openapi/schemas).
+
+HAProxy computes the limit of a backend without `fullconn` when it starts, from the limits of the frontends that send to it (Configuration
+Manual, section 4.2). That matters to servers with `minconn`, so such a backend needs a reload, and so does a change of such a frontend's
+limit (`backend_limited_by`).
 """
 
 import functools
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, all_inherited_defaults, named_defaults
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
-from haproxy_native.grammar.load import Grammar
-from haproxy_native.grammar.section_shape import SectionShape
-from haproxy_native.planning.fixed import fixed
-from haproxy_native.planning.fullconn import is_limited
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import STATE, names
-from haproxy_native.planning.removal import removal_of
-from haproxy_native.planning.repetition import repeats
+from haproxy_native.planning.observed import STATE, server_names
+from haproxy_native.planning.outcome import line_of
 from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.server_plan import ServerPlanner
-from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, mode_of
+from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, fixed, mode_of
 from haproxy_native.runtime import backends
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import Section
+from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted
 
 BACKEND = "backend"
-# Kinds of sections that share their names.
+# Kinds of sections that share a namespace.
 NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
 # Modes that `add backend` takes.
 MODES = ("tcp", "http")
+# Kinds of sections with servers.
+SERVED = (BACKEND, "listen")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "give the defaults section that backends inherit from a name"
 UNNAMED = "delete the entries of maps and the lines that name such backends first"
 PURGE = "tune.defaults.purge"
+# An argument of a sample or converter that is a name, perhaps with a server behind it.
+_ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
+# The end of actions that set a variable to a text, such as set-var-fmt(...).
+_FORMAT = "-fmt("
+# A target with a variable in its name.
+_UNKNOWN = ""
 
 
 @dataclass
 class BackendPlan:
-    """`published` are the commands that come last; `places` and `reasons` name lines of the section."""
+    """The plan for one backend. Lines are given by their index in its section."""
 
     commands: list[Command] = field(default_factory=list)
+    # Commands to send after those of all backends.
     published: list[Command] = field(default_factory=list)
+    # The line of each command, by its text.
     places: dict[str, int] = field(default_factory=dict)
+    # Why it takes a reload: (line, reason).
     reasons: list[tuple[int, str]] = field(default_factory=list)
+    # An edit after which changes like this take no reload.
     remedy: str = ""
 
     def because(self, place: int, why: str, remedy: str = "") -> "BackendPlan":
@@ -67,90 +88,61 @@ class Surroundings:
         self._guarded = conditional_sections(document)
 
     def is_conditional(self, section: Section) -> bool:
-        """Whether it begins inside a condition that is open above it."""
+        """Return whether a section is inside a conditional block that begins above it."""
         return id(section) in self._guarded
 
     def source(self, section: Section) -> str:
-        """The name of the defaults section that it inherits from; empty where there is none."""
+        """Return the name of the defaults section that a section inherits from; empty if there is none."""
         return self._sources.get(id(section)) or ""
 
 
 class Sources:
-    """Finds the loaded defaults sections from which HAProxy adds the new backends of a document. `around` are its surroundings."""
+    """Finds the loaded defaults sections from which HAProxy can add the backends of a new document. `around`: surroundings in that."""
 
     def __init__(self, running: Document, new: Document, around: Surroundings) -> None:
         self.running, self.new, self.around = running, new, around
 
     def is_purged(self, name: str) -> bool:
-        """True for a defaults section that HAProxy has forgotten, since no section of the running document inherits from it."""
+        """Return whether HAProxy has dropped a loaded defaults section because no section inherits from it."""
         return self._inherited is not None and name not in self._inherited
 
     @functools.cached_property
     def _inherited(self) -> frozenset[str | None] | None:
-        """The defaults sections that others inherit from; None where HAProxy forgets none."""
+        """Return the names that sections of the running document inherit from; None if HAProxy drops no defaults section."""
         if not any(line.args[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
             return None
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
 
 
 def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
-    """A backend that is new in a document."""
+    """Return the plan for a backend that is new in a document."""
     result = BackendPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy adds no backend in the running process", NEWER)
     source, above = sources.around.source(section), list(ancestors(sources.new, section))
     if why := _unusable(sources, section, source):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
-    others = _others(section, servers)
-    taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
-    shape = Editor(servers.grammar).shape(resources()["backends"])
-    if left := [place_ for place_ in others if place_ not in taken and not repeats(section.lines[place_[0]], section, above, shape)]:
-        names = ", ".join(dict.fromkeys(words[0] for _, words in left))
-        why = f"the section is new, and HAProxy adds a backend with {names} only when it loads the file"
-        remedy = f"put {names} into a named defaults section, and name it behind `from` in such backends"
-        is_inheritable = all(_is_inheritable(section.lines[place], servers.grammar) for place, _ in left)
+    lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
+    own = [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
+    sent = [(place, words) for place, words in own if words[0] in capabilities.backend_keywords and len(words) == 2]
+    if left := [each for each in own if each not in sent and not repeats_inherited(section.lines[each[0]], section, above)]:
+        keywords = ", ".join(dict.fromkeys(words[0] for _, words in left))
+        why = f"the section is new, and HAProxy adds a backend with {keywords} only when it loads the file"
+        remedy = f"put {keywords} into a named defaults section, and name it behind `from` in such backends"
+        is_inheritable = all(_is_inheritable(section.lines[place]) for place, _ in left)
         return result.because(left[0][0], why, remedy * is_inheritable)
     try:
-        add = backends.add(plain(section.name), plain(source), list(_words(above, taken)))
+        add = backends.add(plain(section.name), plain(source), list(_options(above, sent)))
     except (BadValue, NotExpressible) as word:
         return result.because(0, f"the section is new, and no runtime command can say {word}")
     except _OtherMode as mode:
         return result.because(mode.place, f"the section is new, and HAProxy adds no backend in mode {mode}")
     planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
-    return _with_servers(result, add, sources.new, section, planner)
-
-
-def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ...]]]:
-    """Its lines besides the header, the servers and what these inherit."""
-    lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
-    return [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
-
-
-def _is_inheritable(line: Line, language: Grammar) -> bool:
-    """True if a defaults section may hold the line."""
-    shape, prefixes = _defaults(language)
-    return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.args[:1], line.args[:2]))
-
-
-@functools.cache
-def _defaults(language: Grammar) -> tuple[SectionShape, frozenset[tuple[str, ...]]]:
-    """Return the shape of a defaults section, and the first words of the rules that it may hold."""
-    rules = [language.line(resource.schema) for _, resource in resources().children("defaults")]
-    return Editor(language).shape(resources()["defaults"]), frozenset(prefix for rule in rules for prefix in rule.prefixes())
-
-
-class _OtherMode(Exception):
-    def __init__(self, mode: str, place: int) -> None:
-        super().__init__(mode)
-        self.place = place
-
-
-def _with_servers(result: BackendPlan, add: Command, new: Document, section: Section, planner: ServerPlanner) -> BackendPlan:
-    served = planner.servers.of(new, section)
+    served = servers.of(sources.new, section)
     if served is None:
         return result.because(0, "the section is new, and a server line here cannot be read")
     planner.plan((), served.servers)
-    if is_limited(new, section):
+    if has_computed_limit(sources.new, section):
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
     result.reasons += planner.reasons
     result.commands += [add, *planner.commands]
@@ -160,7 +152,7 @@ def _with_servers(result: BackendPlan, add: Command, new: Document, section: Sec
 
 
 def _unusable(sources: Sources, section: Section, source: str) -> str:
-    """Why the section cannot be added from its defaults section, whatever its own lines say."""
+    """Return why the section cannot be added from its defaults section, apart from its own lines; empty if it can."""
     new, around = sources.new, sources.around
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
@@ -180,9 +172,39 @@ def _unusable(sources: Sources, section: Section, source: str) -> str:
     return ""
 
 
-def _words(above: Sequence[Section], taken: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
-    """What `add backend` says behind the defaults section: a mode that is not inherited, as in a file the usual one."""
-    values = {words[0]: (place, plain(words[1])) for place, words in taken}
+def repeats_inherited(line: Line, section: Section, above: Iterable[Section]) -> bool:
+    """Return whether a line of a backend has the words that it inherits anyway (`last_counts`). `above`: its defaults sections."""
+    shape = standard_editor().shape(resources()["backends"])
+    number = shape.directive_of(line)
+    if number is None or not shape.directives[number].last_counts:
+        return False
+
+    def lines_of(section: Section) -> list[Line]:
+        return [line for line in section.lines[1:] if line.words and shape.directive_of(line) == number]
+
+    if any(other.words != line.words for other in lines_of(section)):
+        return False
+    inherited = next((lines[-1] for each in above if (lines := lines_of(each))), None)
+    return inherited is not None and inherited.words == line.words
+
+
+def _is_inheritable(line: Line) -> bool:
+    """Return whether a defaults section may hold the line."""
+    rules = (grammar().line(resource.schema) for _, resource in resources().children("defaults"))
+    prefixes = {prefix for rule in rules for prefix in rule.prefixes()}
+    shape = standard_editor().shape(resources()["defaults"])
+    return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.args[:1], line.args[:2]))
+
+
+class _OtherMode(Exception):
+    def __init__(self, mode: str, place: int) -> None:
+        super().__init__(mode)
+        self.place = place
+
+
+def _options(above: Sequence[Section], sent: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
+    """Yield the options of `add backend`: the mode unless it is inherited, and the keywords that the command takes."""
+    values = {words[0]: (place, plain(words[1])) for place, words in sent}
     inherited = mode_of(above)
     place, mode = values.pop(MODE, (0, inherited or USUAL_MODE))
     if mode not in MODES:
@@ -196,7 +218,10 @@ def _words(above: Sequence[Section], taken: Sequence[tuple[int, tuple[str, ...]]
 def deleted(
     running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, named: Callable[[str], str]
 ) -> BackendPlan:
-    """A backend of the running document, of which `around` are the surroundings, that is gone; `named` says what else names it."""
+    """Return the plan for a removed backend of the running document.
+
+    `around`: the surroundings in that. `named`: returns what still names a backend, as a sentence, or an empty text.
+    """
     result = BackendPlan()
     if not capabilities.deletes_backends:
         return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
@@ -213,7 +238,7 @@ def deleted(
         live = live_of(servers.grammar.schemas, resources()["servers"].schema)
         if resolved := next((server for server in (*served.servers, *served.templates) if live.is_resolved(server.values)), None):
             return result.because(resolved.place, "the section is gone, and HAProxy deletes no server whose name it resolves")
-        if obstacle := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
+        if obstacle := deletion_obstacle(section, {server for server, _ in states}):
             return result.because(obstacle[0], f"the section is gone, and {obstacle[1]}")
         if why := named(name):
             return result.because(0, f"the section is gone, and {why}", UNNAMED)
@@ -225,9 +250,86 @@ def deleted(
 
 
 def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str]]:
-    """The name of each server, and the state that the file gives it."""
+    """Yield the name of each server, and its state by the file."""
     member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
     for server in (*served.servers, *served.templates):
         state = "maint" if server.values.get(member) == "enabled" else "ready"
-        for name in names(server):
+        for name in server_names(server):
             yield name, state
+
+
+def rule_that_names(document: Document, name: str) -> str:
+    """Return `use_backend in frontend web, line 12, names it` for the first line that may produce the name; empty if none does.
+
+    Rules that name a backend literally do not count: HAProxy refuses a file in which the backend is missing. When in doubt, a line counts.
+    """
+    argument = re.compile(_ARGUMENT.format(re.escape(name)))
+    for section in document.sections:
+        if section.kind == BOUNDARY or name not in section.text:
+            continue
+        for place, line in enumerate(section.lines):
+            if len(line.words) > 1 and (argument.search(line.text) or (_FORMAT in line.text and name in map(unquoted, line.words))):
+                title = f"{section.kind} {section.name}".rstrip()
+                return f"{line.words[0]} in {title}, line {line_of(document, section, place)}, names it"
+    return ""
+
+
+def deletion_obstacle(section: Section, servers: Collection[str]) -> tuple[int, str] | None:
+    """Return the first line that keeps HAProxy from deleting the backend or one of its servers, and why; None if there is none."""
+    shape = standard_editor().shape(resources()["backends"])
+    for place, line in enumerate(section.lines):
+        number = shape.directive_of(line) if place else None
+        if number is not None and shape.directives[number].keeps == BACKEND:
+            return place, "HAProxy deletes no backend with such a line in the running process"
+    for place, line in enumerate(section.lines[1:], 1):
+        for rule, members in _rules_with_servers():
+            values = (rule.read(line) or {}) if line.words else {}
+            for word in (unquoted(str(values[member])) for member in members if member in values):
+                backend, _, name = word.rpartition("/")
+                if name in servers and backend in ("", unquoted(section.name)):
+                    return place, f"HAProxy deletes no server that is named so: {name}"
+    return None
+
+
+@functools.cache
+def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
+    """Return the shapes of lines in a backend that name servers, and the members that do (`keeps: server`)."""
+    schemas, rules = grammar().schemas, []
+    for _, child in resources().children("backends"):
+        properties = schemas.properties(schemas.named(child.schema))
+        if members := [name for name, schema in properties.items() if schemas.note(schema).get("keeps") == "server"]:
+            rules.append((grammar().line(child.schema), members))
+    return rules
+
+
+@functools.cache
+def _computed() -> tuple[str, Mapping[str, Any]]:
+    """Return the keyword whose value HAProxy computes (`computed_for` in openapi/schemas), and that note."""
+    schemas = grammar().schemas
+    notes = {name: schemas.note(schema) for name, schema in schemas.properties(schemas.named(SERVED[0])).items()}
+    return next((name, note["computed_for"]) for name, note in notes.items() if "computed_for" in note)
+
+
+def backend_limited_by(document: Document, frontend: Section) -> str:
+    """Return a backend whose servers get other limits if the frontend's limit changes; empty if there is none."""
+    # HAProxy counts literal names only.
+    rules = [words for words in _lines_with_inherited(document, frontend) if words[0] in _computed()[1]["behind"] and len(words) > 1]
+    targets = {_UNKNOWN if "$" in words[1] else words[1] for words in rules}
+    for section in document.sections:
+        if section.kind in SERVED and (section is frontend or targets & {section.name, _UNKNOWN}) and has_computed_limit(document, section):
+            return section.name
+    return ""
+
+
+def has_computed_limit(document: Document, section: Section) -> bool:
+    """Return whether the limit of some server in a section depends on one that HAProxy computes for the section."""
+    keyword, note = _computed()
+    lines = list(_lines_with_inherited(document, section))
+    explicit = any(words[0] == keyword and words[1:] != ("0",) for words in lines)
+    return (not explicit or has_conditionals(section)) and any(note["servers_with"] in words for words in lines)
+
+
+def _lines_with_inherited(document: Document, section: Section) -> Iterator[tuple[str, ...]]:
+    """Yield the words, without quotes, of a section's lines and of those that it inherits."""
+    for each in (section, *ancestors(document, section)):
+        yield from (line.args for line in each.lines if line.args)

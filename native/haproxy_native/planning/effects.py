@@ -1,6 +1,6 @@
-"""The effects of a change: the objects and members in which two documents differ, and applying them to a third document.
+"""The effects of a change: the objects and members in which two documents differ, and their application to a third document. Pure.
 
-Pure. Comments above lines and the places of sections have no effect; what no object can express is given as `lines`.
+Comments and the order of sections are no effects. What no object can express appears as the member `lines` of its section.
 """
 
 import json
@@ -12,9 +12,10 @@ from typing import Any
 from haproxy_native.abandonment import check
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, implicit_defaults
 from haproxy_native.editing.editor import Editor, Object
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import Place, kind_of, name_of, parsed, section_of_object
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Diverged
+from haproxy_native.errors import BadRequest, Diverged
+from haproxy_native.planning.outcome import line_of
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
@@ -23,25 +24,26 @@ from haproxy_native.text.section import BOUNDARY, Section
 
 LINES = "lines"
 Pair = tuple[Section, Section]
-# What is compared of two sections: a part of each, or the sections themselves.
+# Returns the part of each section to compare, or the sections themselves.
 Cut = Callable[[Section, Section], Pair]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One member of an object, from `old` to `new`, either None for what is not there; without a `member` the whole object.
+    """The change of one member of an object, or of a whole object."""
 
-    `object` is `kind/name`, or `kind/name/kind/name` for what stands in a section. A rule's position is that in the old text if it goes,
-    in the new text if it comes. `position`: that of a named child, where it comes or goes. `source`: the defaults section that a proxy
-    which comes or goes inherits by its place, without `from`.
-    """
-
+    # `kind/name`, or `kind/name/kind/name` for a child of a section. A rule without a name has its index: in the old text if it is
+    # removed, in the new text if it is added.
     object: str
+    # Empty for a whole object.
     member: str
+    # None for what does not exist.
     old: Any
     new: Any
     place: Place
+    # The index of a named child that is added or removed.
     position: int = 0
+    # The implicit defaults section of a proxy that is added or removed.
     source: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -49,21 +51,21 @@ class Effect:
 
 
 def differing(old: Section, new: Section) -> Pair:
-    """Return the lines in which two sections differ, each below the header; what all other lines say is the same in both.
+    """Return, for each of two sections, the header and the lines that differ; all other lines are equal.
 
-    If the header differs, or a snippet hides lines, return the sections as they are; if they have the same text, one of them twice.
+    If the header differs, or if there are snippets, return the sections themselves; if they have the same text, return one of them twice.
     """
-    gone, come = old.apart_from(new)
-    if gone.start == gone.stop and come.start == come.stop:
+    removed, added = old.apart_from(new)
+    if removed.start == removed.stop and added.start == added.stop:
         return old, old
-    if gone.start == 0 or old.snippets:
+    if removed.start == 0 or old.snippets:
         return old, new
-    parts = old.part(gone), new.part(come)
+    parts = old.part(removed), new.part(added)
     return (old, new) if parts[1].snippets else parts
 
 
 def effects(editor: Editor, before: Document, new: Document, cut: Cut = differing) -> tuple[Effect, ...]:
-    """Return the effects in the order of the table of resources; none if only comments differ. What two sections share is not compared."""
+    """Return the effects in the order of the table of resources. `cut`: selects the parts of two sections to compare."""
     return tuple(_Comparison(editor, before, new, cut).found())
 
 
@@ -95,10 +97,10 @@ class _Comparison:
                 yield from self._texts(key)
 
     def _touched(self) -> list[Key]:
-        """The sections that differ, in the order of the texts: documents share those that are the same."""
+        """Return the sections that may differ, in the order of the texts; sections that both documents share do not."""
         places = self._before.apart_from(self._new)
         if self._before.keys()[places[0].stop :] != self._new.keys()[places[1].stop :]:
-            # Nameless sections that both documents have are numbered otherwise.
+            # Nameless sections have other numbers.
             places = slice(None), slice(None)
         old, new = (
             {(key, id(section)) for key, section in zip(document.keys()[place], document.sections[place], strict=True)}
@@ -111,7 +113,7 @@ class _Comparison:
         return [key for key in dict.fromkeys([*self._before.keys(), *self._new.keys()]) if key in touched]
 
     def _rebound(self) -> set[Key]:
-        """The proxies that other defaults sections stand above than before."""
+        """Return the proxies whose implicit defaults section is another one than before."""
         if self._before.keys() == self._new.keys():
             return set()
         old, new = (dict(zip(document.keys(), all_implicit_defaults(document), strict=True)) for document in (self._before, self._new))
@@ -120,13 +122,13 @@ class _Comparison:
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         check()
         old, new = (self._editor.section_or_implied(document, resource, name) for document in (self._before, self._new))
-        # A proxy without `from` has that of its place.
+        # A proxy without `from` has an implicit one.
         was = implicit_defaults(self._before, old) if old else None
         now = implicit_defaults(self._new, new) if new else None
         place = Place(resource, None, name)
         if old is None or new is None:
             if old is not new:
-                values = (whole(self._editor, place, section) for section in (old, new))
+                values = (complete_object(self._editor, place, section) for section in (old, new))
             yield replace(_effect(place, "", *values), source=was or now)
             return
         parts = self._cut(old, new)
@@ -147,7 +149,7 @@ class _Comparison:
                 yield _effect(place, LINES, lines, others)
 
     def _children(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
-        """Compare the children in two parts, or in the sections that these are of, if others say the same as they."""
+        """Compare the children in two parts of sections; in the whole sections, if indices or repeated names require it."""
         lines = self._editor.lines
         before, after = (lines.children(part, child).readable for part in parts)
         if before == after:
@@ -162,7 +164,7 @@ class _Comparison:
             yield from _named(parent, child, before, after)
 
     def _above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
-        """How many children stand above those that differ."""
+        """Return the number of children above those that differ."""
         section, first = (sections[0], before[0]) if before else (sections[1], after[0])
         rows = self._editor.lines.children(section, child).readable
         return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
@@ -174,8 +176,8 @@ class _Comparison:
             yield _effect(Place(resource, None, key[1]), LINES, old or None, new or None)
 
 
-def whole(editor: Editor, place: Place, section: Section | None) -> Object | None:
-    """Return a section with all that stands in it, as its lines say it, so that making it anew gives the same lines."""
+def complete_object(editor: Editor, place: Place, section: Section | None) -> Object | None:
+    """Return a section with its children and unknown lines, from which the same section can be created again."""
     if section is None:
         return None
     unknown = _unknown(editor, place.resource, section)
@@ -194,7 +196,7 @@ def _texts_of(document: Document, key: Key) -> list[str]:
 def _named(
     parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object], above: Callable[[], int] = lambda: 0
 ) -> Iterator[Effect]:
-    """`above`: how many more stand above them."""
+    """Compare two lists of named children. `above`: returns the number of children above them."""
     start: int | None = None
     old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
@@ -208,13 +210,13 @@ def _named(
 
 
 def row_effects(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
-    """Yield the effects that make one list of objects without names of another."""
+    """Yield the effects that turn one list of objects without names into another."""
     places = apart(before, after)
     first = places[0].start
     old, new = ([json.dumps(row, sort_keys=True) for row in rows[own]] for rows, own in zip((before, after), places, strict=True))
-    for gone, come in changes(old, new):
-        yield from (_effect(Place(child, parent, first + place), "", before[first + place], None) for place in range(*gone))
-        yield from (_effect(Place(child, parent, first + place), "", None, after[first + place]) for place in range(*come))
+    for removed, added in changes(old, new):
+        yield from (_effect(Place(child, parent, first + place), "", before[first + place], None) for place in range(*removed))
+        yield from (_effect(Place(child, parent, first + place), "", None, after[first + place]) for place in range(*added))
 
 
 def _members(place: Place, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:
@@ -228,14 +230,14 @@ def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
 
 
 def is_expressible(effect: Effect) -> bool:
-    """Whether it can be done by objects: not so what the API has no members for, and sections without the name that it asks for."""
+    """Return whether the editor can make the change: not if lines have no members, or if a section has no name."""
     if effect.member:
         return effect.member != LINES
     return LINES not in (effect.old or effect.new or ()) and (not _is_section(effect) or bool(effect.place.key))
 
 
 def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
-    """Return a document after effects, which has what they change as it was before them.
+    """Return the document with effects applied. It must have their old values.
 
     Raises Diverged for effects that are not expressible, and what the editor raises.
     """
@@ -243,18 +245,18 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -
     for effect in ordered:
         if not is_expressible(effect):
             raise Diverged(f"{effect.object} has lines that no object expresses, or no name")
-    come = [effect for effect in ordered if _is_section(effect) and effect.old is None]
-    go = [effect for effect in ordered if _is_section(effect) and effect.new is None]
+    added = [effect for effect in ordered if _is_section(effect) and effect.old is None]
+    removed = [effect for effect in ordered if _is_section(effect) and effect.new is None]
     inside = [effect for effect in ordered if not _is_section(effect)]
-    # A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names.
-    for effect in go:
+    # Proxies may use defaults sections implicitly: delete proxies first and defaults sections last.
+    for effect in removed:
         if effect.place.resource.section != DEFAULTS:
             document = _deleted(editor, document, effect)
-    for effect in sorted(come, key=lambda effect: effect.place.resource.section != DEFAULTS):
+    for effect in sorted(added, key=lambda effect: effect.place.resource.section != DEFAULTS):
         document = _created(editor, document, effect)
     for _, group in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
         document = _with_group(editor, document, list(group))
-    for effect in go:
+    for effect in removed:
         if effect.place.resource.section == DEFAULTS:
             document = _deleted(editor, document, effect)
     return document
@@ -265,7 +267,7 @@ def _is_section(effect: Effect) -> bool:
 
 
 def _with_group(editor: Editor, document: Document, group: Sequence[Effect]) -> Document:
-    """Return a document after effects on the objects of one collection."""
+    """Return the document with effects on the objects of one collection applied."""
     members = [effect for effect in group if effect.member]
     for _, own in groupby(members, lambda effect: effect.object):
         changes = list(own)
@@ -300,3 +302,43 @@ def _created(editor: Editor, document: Document, effect: Effect) -> Document:
         return editor.create(document, place.resource, None, {**effect.new, "from": effect.source}, full=True)
     rows = editor.list_objects(document, place.resource, place.parent)
     return editor.create(document, place.resource, place.parent, effect.new, index=min(_position(effect), len(rows)))
+
+
+def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
+    """Return the line, from 1, of a member in its file, or of the object if the member has no line; None outside sections."""
+    if (section := _section(editor, document, object_)) is None:
+        return None
+    _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
+    resource = editor.resources.by_section[section.kind]
+    return line_of(document, section, _place(editor, section, resource, within, member))
+
+
+def file_of_object(editor: Editor, document: Document, object_: str) -> str:
+    """Return the file of an object; empty for the main file."""
+    section = _section(editor, document, object_)
+    return section.file or "" if section else ""
+
+
+def _section(editor: Editor, document: Document, object_: str) -> Section | None:
+    try:
+        return document.find(*section_of_object(editor, object_))
+    except BadRequest:
+        return None
+
+
+def _place(editor: Editor, section: Section, resource: Resource, within: list[str], member: str) -> int:
+    """Return the index of the line in its section; 0 for the header."""
+    children = dict(editor.resources.children(resource.name))
+    if len(within) == 2:
+        child = next((child for child in children.values() if kind_of(child) == within[0]), None)
+        rows = editor.lines.children(section, child) if child else None
+        named = zip(rows.places, rows.objects, strict=True) if rows else ()
+        return next((place for place, row in named if child and row and str(row.get(child.key)) == within[1]), 0)
+    if member in children:
+        return next(iter(editor.lines.children(section, children[member]).places), 0)
+    shape = editor.shape(resource)
+    directives = ((shape.directives[number], lines) for number, lines in shape.reading(section).lines.items())
+    own = (
+        lines for directive, lines in directives if member and member in (directive.path[:1] or (*directive.shape.members, directive.rows))
+    )
+    return next((place for lines in own for place, _ in lines), 0)

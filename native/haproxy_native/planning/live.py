@@ -1,6 +1,7 @@
-"""Turns a changed member into the Runtime API command that its declaration names (`at_runtime`), with what a re-read must show.
+"""Turns a changed member into the Runtime API command that the declaration names for it, and the state that proves its success. Pure.
 
-Pure. A change that no declared command can express is None: it needs a reload.
+The declarations are in openapi/schemas: `at_runtime` has the command as a template, `shows` the columns of `show servers state` that must
+have the new value afterwards. A change without a command that can express it needs a reload.
 """
 
 import functools
@@ -22,12 +23,12 @@ _PLACE = re.compile(r"<([^<>:]+)(?::(ip|bracketed|\d+\.\.\d+))?>")
 LIMIT = "limit"
 IP, BRACKETED = "ip", "bracketed"
 _SWITCH = ("enabled", "disabled")
-# As HAProxy shows an address that is not set.
+# HAProxy's output for an address that is not set.
 NOTHING = "-"
 
 
 class NotExpressible(Exception):
-    """A placeholder cannot be filled with what the file says."""
+    """A command cannot express a value of the file, such as a variable."""
 
 
 class Live:
@@ -46,7 +47,7 @@ class Live:
         }
         self.resolving = {name for name, note in notes.items() if "resolves" in note}
         self.unset = {name: note["unset"] for name, note in notes.items() if "unset" in note}
-        # A column that is declared for one value alone follows from a command.
+        # A column that is declared for one value only proves a command, but tells nothing about the other value.
         self.compared = [
             (name, column, declared)
             for name, note in notes.items()
@@ -60,11 +61,11 @@ class Live:
         self.kinds |= {name: note["added_as"] for name, note in notes.items() if "added_as" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
-        """(the commands, the members for which there is none); both sides with what is true initially filled in."""
+        """Return the commands for changed members, and the members without a command. Both sides include initial values."""
         commands_by_text: dict[str, Command] = {}
         left = []
         for member in sorted(changed, key=lambda member: _rank(new.get(member))):
-            commands_ = self._said(parent, name, member, old, new)
+            commands_ = self._member_commands(parent, name, member, old, new)
             if commands_ is None:
                 left.append(member)
             else:
@@ -72,7 +73,7 @@ class Live:
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """The member beside which a command does otherwise than a reload (`reload_with`): one side has it and none of its exceptions."""
+        """Return a member beside which the command has another effect than a reload (`reload_with`), if either side has it."""
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
             if any(self._is_set(other, side) and not any(self._is_set(member, side) for member in unless) for side in (old, new)):
@@ -80,7 +81,7 @@ class Live:
         return None
 
     def require_readable(self, values: Values) -> None:
-        """Raise BadValue with the member of a server to be added that HAProxy's socket may read otherwise than its file."""
+        """Raise BadValue, with the member, if HAProxy may read a value of a server to add differently in a command than in a file."""
         for member, kind in self.kinds.items():
             if (value := values.get(member)) is None:
                 continue
@@ -90,7 +91,7 @@ class Live:
                 raise BadValue(f"{member}: {error.detail}") from None
 
     def shown(self, values: Values) -> Values:
-        """Return what a re-read has to show of an added server: columns and their values, its addresses and ports among them."""
+        """Return the columns, with their values, that HAProxy must show for an added server."""
         values = {**self.initially, **values}
         columns: dict[str, object] = {}
         for member, note in self.notes.items():
@@ -100,14 +101,14 @@ class Live:
         return columns
 
     def is_resolved(self, values: Values) -> bool:
-        """Whether HAProxy looks up the name of a server."""
+        """Return whether HAProxy resolves the server's address by DNS."""
         return not self.resolving.isdisjoint(values)
 
     def _is_set(self, member: str, values: Values) -> bool:
         return member in values and values[member] != self.initially.get(member, "disabled")
 
     def implications(self, values: Values) -> Values:
-        """What a server line implies beyond its words, and has to be sent for an added server (`added_with`)."""
+        """Return members that a server line implies, but that the command for adding a server has to state (`added_with`)."""
         return {
             member: "enabled"
             for member, note in self.implied.items()
@@ -116,8 +117,8 @@ class Live:
             and not values.keys() & set(note["unless"])
         }
 
-    def _said(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
-        """The commands of one member: those of its value, or the first of several that can be sent."""
+    def _member_commands(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
+        """Return the commands for one member; None if there is none. Of several templates, the first that can be filled is used."""
         note = self.notes.get(member)
         if note is None or member not in new or self.obstacle(member, old, new):
             return None
@@ -154,12 +155,12 @@ class Live:
         return Shows(parent, name, tuple(expected.items())) if expected else None
 
     def _restored(self, member: str, new: Values) -> Values:
-        """What HAProxy has to show of a member that is switched on again, and takes no commands for while it is off (`restored`)."""
+        """Return the columns that must have their former values after a member is enabled again (`restored`)."""
         columns: dict[str, object] = {}
         for column, sources in self.notes[member].get("restored", {}).items():
             given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
             if len(given) != 1:
-                # Of several it is their order that counts.
+                # Of several, the order of the words in the file decides.
                 raise NotExpressible(column)
             columns[column] = _as_shown(given[0])
         return columns
@@ -167,12 +168,12 @@ class Live:
 
 @functools.cache
 def live_of(schemas: Schemas, name: str) -> Live:
-    """Returns the live members of a schema, made once."""
+    """Return the live members of a schema."""
     return Live(schemas, schemas.properties(schemas.named(name)))
 
 
 def _rank(value: Any) -> int:
-    """What is switched on comes first, what is switched off last: HAProxy takes an agent's settings only while it is enabled."""
+    # Enable first and disable last: HAProxy accepts an agent's settings only while the agent is enabled.
     return {"enabled": 0, "disabled": 2}.get(value, 1) if isinstance(value, str) else 1
 
 
@@ -184,7 +185,7 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
         if member not in new:
             raise NotExpressible(member)
         if kind in (IP, BRACKETED) and member in old and ip_of(plain(old[member])) is None:
-            # An address cannot follow a name.
+            # HAProxy does not replace a host name by an address.
             raise NotExpressible(member)
         return argument(_checked(kind, plain(new[member])))
 
@@ -192,7 +193,7 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
 
 
 def _checked(kind: str | None, word: str) -> str | int:
-    """The word of a placeholder's kind as a command may say it; raises BadValue."""
+    """Return a word for a placeholder of that kind. Raises BadValue."""
     if kind is None:
         return word
     if kind in (IP, BRACKETED):
@@ -202,7 +203,7 @@ def _checked(kind: str | None, word: str) -> str | int:
 
 
 def plain(value: Any) -> str:
-    """What HAProxy makes of a value; NotExpressible where that depends on its environment."""
+    """Return a value without quotes and escapes. Raises NotExpressible if it has a variable."""
     text = str(value)
     if "$" in text:
         raise NotExpressible(text)
@@ -210,7 +211,7 @@ def plain(value: Any) -> str:
 
 
 def _placeholders(declared: Any) -> Iterator[tuple[str, str]]:
-    """Yield the members that commands name, each with its kind."""
+    """Yield the placeholders of commands: (member, kind)."""
     for templates in declared.values() if isinstance(declared, Mapping) else [declared]:
         yield from _PLACE.findall(templates if isinstance(templates, str) else "".join(templates))
 
@@ -224,12 +225,12 @@ def _expected(declared: Any, member: str, new: Values) -> object | None:
 
 
 def _as_shown(value: Any) -> object:
-    """Return a value as a re-read compares it: a number, an address or a text."""
+    """Return a value as verification compares it: a number, an address or a text."""
     return value if isinstance(value, int) else ip_of(plain(value)) or plain(value)
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address that a word is, if any."""
+    """Return a word as an IP address, or None."""
     with suppress(BadValue):
         return ip_literal(text)
     return None

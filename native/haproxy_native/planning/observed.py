@@ -1,7 +1,11 @@
-"""What the worker in service shows of servers, beside what a document declares: the one comparison of the two. Pure.
+"""Compares the servers of the worker in service with those that a document declares. Pure.
 
-What changes by itself is not compared: weight, state and limit of a server with an agent, and what resolvers set. Nor is what the file
-alone does not tell: addresses that are no IP literals. What stands under a condition is compared with the worker's start.
+Values that HAProxy changes on its own are not compared: weight, state and limit of a server with an agent, and what resolvers set. Neither
+are values that the file alone does not determine, such as addresses that are no IP literals. Servers in conditional blocks are compared
+with their state at the worker's start.
+
+A *claimed* server is one that a change sets as a whole: the process must have what the document says, so the plan also corrects values that
+somebody else has set there. *Kept* members are exempt from that: those that operators override at runtime.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,10 +15,9 @@ from typing import Any, NamedTuple
 from haproxy_native.abandonment import check
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
-from haproxy_native.planning.fixed import fixed
 from haproxy_native.planning.live import BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
 from haproxy_native.planning.section_order import conditional_sections, is_conditional, key_of
-from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
+from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors, fixed
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
 from haproxy_native.runtime.verification import is_same
 from haproxy_native.text.document import Document
@@ -24,7 +27,7 @@ from haproxy_native.text.words import unquoted
 SERVED, SERVERS, TEMPLATES = ("backend", "listen"), "servers", "server_templates"
 ADDRESS, PORT, WEIGHT = "address", "port", "weight"
 HEALTH, AGENT, STATE = "health", "agent", "state"
-# The member of the process alone that says whether a server is up.
+# The member of running servers for whether a server is up.
 OPERATIONAL, UP = "operational_state", "up"
 COUNT, HOST = "num_or_range", "fqdn"
 # Rows and limits, by backend and server.
@@ -33,17 +36,15 @@ Limits = Mapping[tuple[str, str], int]
 
 
 class Claim(NamedTuple):
-    """A server that is to be in the process as the document says, whatever a change of the document changes.
-
-    Of a template, whose prefix is `server`, all that it makes.
-    """
+    """A claimed server, or all servers of a claimed template."""
 
     backend: str
+    # The name, or the prefix of a template.
     server: str
     is_template: bool = False
 
     def makes(self, backend: str, server: str) -> bool:
-        """Whether it is a template from which HAProxy may have made the server."""
+        """Return whether this is a template from which HAProxy may have made the server."""
         return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
 
 
@@ -51,7 +52,7 @@ Claimed = frozenset[Claim]
 
 
 def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claimed:
-    """Return the server, or the template, that is stated as a whole; none for any other object."""
+    """Return the claim of a change that sets an object as a whole; empty unless it is a server or a template."""
     if resource.name not in (SERVERS, TEMPLATES) or parent is None or parent[0].section not in SERVED:
         return frozenset()
     return frozenset({Claim(parent[1], key, resource.name == TEMPLATES)})
@@ -59,34 +60,36 @@ def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str
 
 @dataclass(frozen=True)
 class Observed:
-    """What was read of the worker in service: the servers of some backends, and the limits of connections of those that are claimed.
+    """The state of the worker in service, as far as it was read."""
 
-    `kept`: members, by backend and server, that are to stay as they are in the process.
-    """
-
+    # The servers of some backends.
     rows: Rows
+    # Limits of connections, of claimed servers.
     limits: Limits = field(default_factory=dict)
     claimed: Claimed = frozenset()
+    # Members, by backend and server, that must stay as they are in the process.
     kept: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
     def of(self, backend: str) -> "ObservedBackend | None":
-        """Return what was read of a backend; None where it was not read."""
+        """Return the state of a backend; None if it was not read."""
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
-    def corrects(self, found: "Unlike") -> bool:
-        """Whether a difference is one of a claimed server, and of a member that is not kept."""
+    def is_corrected(self, found: "ServerDifference") -> bool:
+        """Return whether a plan corrects a difference: of a claimed server, in a member that is not kept."""
         backend, server = found.backend, found.server
         is_claimed = Claim(backend, server) in self.claimed or any(each.makes(backend, server) for each in self.claimed if each.is_template)
-        return is_claimed and found.member not in self.keeps(backend, server)
+        return is_claimed and found.member not in self.kept_members(backend, server)
 
-    def keeps(self, backend: str, server: str) -> set[str]:
-        """Return the members of a server that stay; of its address and its port, which HAProxy sets by one command, both or none."""
+    def kept_members(self, backend: str, server: str) -> set[str]:
+        """Return the kept members of a server. HAProxy sets address and port by one command, so either both are kept or none."""
         kept = set(self.kept.get((backend, server), ()))
         return kept | {ADDRESS, PORT} if kept & {ADDRESS, PORT} else kept
 
 
 @dataclass(frozen=True)
 class ObservedBackend:
+    """The part of `Observed` for one backend."""
+
     observed: Observed
     name: str
     rows: Mapping[str, ServerState]
@@ -94,34 +97,36 @@ class ObservedBackend:
     def is_claimed(self, server: str, *, is_template: bool = False) -> bool:
         return Claim(self.name, server, is_template) in self.observed.claimed
 
-    def unlike(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the members of a server that the worker has otherwise and that are not kept, with its values."""
+    def differences(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
+        """Return the members of a server, without kept ones, that differ in the worker, with the worker's values."""
         if (row := self.rows.get(server.name)) is None:
             return {}
-        key, kept = (self.name, server.name), self.observed.keeps(self.name, server.name)
+        key, kept = (self.name, server.name), self.observed.kept_members(self.name, server.name)
         return {
-            member: value for member, value in differing(live, server, row, self.observed.limits.get(key)).items() if member not in kept
+            member: value
+            for member, value in differing_members(live, server, row, self.observed.limits.get(key)).items()
+            if member not in kept
         }
 
 
 @dataclass(frozen=True)
-class Unlike:
-    """One member of a server that the worker has otherwise than the document declares it; the whole server without a `member`, None where
-    there is none."""
+class ServerDifference:
+    """A difference between a server in the document and in the worker."""
 
     backend: str
     server: str
+    # Empty for a server that only one of the two has; its value is None on the other side.
     member: str
     declared: Any
     value: Any
 
 
-def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int | None) -> dict[str, Any]:
-    """Return the members that the worker shows otherwise than the server's line declares them, with the worker's values.
+def differing_members(live: Live, server: EffectiveServer, row: ServerState, limit: int | None) -> dict[str, Any]:
+    """Return the members that differ between a server line and the worker, with the worker's values.
 
-    `limit` is the server's `maxconn` in the worker, None where it was not read.
+    `limit`: the server's `maxconn` in the worker, if it was read.
     """
-    if says_more(live, server):
+    if has_unreadable_value(live, server):
         return {}
     values = {**live.initially, **server.values}
     is_literal, is_resolved = _is_literal(values, row), row.srvrecord != NOTHING
@@ -150,12 +155,12 @@ def differing(live: Live, server: EffectiveServer, row: ServerState, limit: int 
 
 
 def _is_watched(live: Live, values: Mapping[str, Any]) -> bool:
-    """Whether the file has something decide over the health of a server."""
+    """Return whether checks or other settings of the file determine the health of a server."""
     return any(values.get(live.roles[role]) == "enabled" for role in (HEALTH, AGENT)) or not live.health.isdisjoint(values)
 
 
-def says_more(live: Live, server: EffectiveServer) -> bool:
-    """Whether a member that is shown has a value that is not understood, such as `weight 50%`."""
+def has_unreadable_value(live: Live, server: EffectiveServer) -> bool:
+    """Return whether a compared member may have a value that the grammar cannot read, such as `weight 50%`."""
     return bool(server.opaque) and not live.words.isdisjoint(server.opaque)
 
 
@@ -166,19 +171,19 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
         return is_literal or (member == PORT and bool(_host(values)))
     if (other := live.only_with.get(member)) is None:
         return True
-    # An agent inherits the address and the port of checks, depending on the order.
+    # Depending on the order of words, an agent inherits address and port from checks.
     inherits = other == live.roles[AGENT] and any(live.only_with.get(name) == live.roles[HEALTH] for name in values)
     return values.get(other) == "enabled" and not inherits
 
 
 def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
-    """Whether the server's address is an IP literal; surely so if the worker shows the same word."""
+    """Return whether the server's address is an IP literal; a word that the worker shows unchanged counts as one."""
     text = str(values.get(ADDRESS, ""))
     return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
 
 
 def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
-    """Also True where the file alone does not tell: of a host name, and of an address that may end in a port."""
+    """Return whether the worker may show this for a value; True for values that the file alone does not determine."""
     if not isinstance(value, str) or value == NOTHING:
         return False
     try:
@@ -191,35 +196,35 @@ def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
 
 
 def _host(values: Mapping[str, Any]) -> str:
-    """The host name of a server, in small letters; empty where there is none, and for SRV records, which name others."""
+    """Return the host name of a server in lower case; empty if it has none, and for SRV records, which refer to other names."""
     host = str(values.get(ADDRESS, ""))
     is_name = not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
     return host.casefold() if is_name and ip_of(host) is None else ""
 
 
-def names(server: EffectiveServer) -> list[str]:
-    """Returns the names of a server; of a template as many as its number or range gives. Raises what its number does."""
+def server_names(server: EffectiveServer) -> list[str]:
+    """Return the name of a server, or all names that a template makes. Raises ValueError and NotExpressible."""
     if COUNT not in server.values:
         return [plain(server.name)]
     low, _, high = plain(server.values[COUNT]).rpartition("-")
     return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]
 
 
-def made(server: EffectiveServer) -> list[EffectiveServer]:
-    """Return the server, or those that a template makes, each with the template's address. Raises what `names` does."""
+def servers_of_line(server: EffectiveServer) -> list[EffectiveServer]:
+    """Return a server, or all servers that a template makes, with its address. Raises what `server_names` raises."""
     if COUNT not in server.values:
-        return [replace(server, name=name) for name in names(server)]
+        return [replace(server, name=name) for name in server_names(server)]
     values = {**server.values, ADDRESS: server.values.get(HOST, NOTHING)}
-    return [replace(server, name=name, values=values) for name in names(server)]
+    return [replace(server, name=name, values=values) for name in server_names(server)]
 
 
 def is_settled(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
-    """Whether the worker shows what it showed when nothing differed from these same sections, which need not be read again."""
+    """Return whether the worker has the same state as at the last comparison of these sections, which found no difference."""
     return bool(section.cache.get(is_settled) == (tuple(above), _marks(backend, rows, limits)))
 
 
 def settle(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
-    """Remember that nothing differs, for `is_settled`."""
+    """Remember a comparison without differences, for `is_settled`."""
     section.cache[is_settled] = tuple(above), _marks(backend, rows, limits)
 
 
@@ -227,10 +232,12 @@ def _marks(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dic
     return {name: (*row.compared, limits.get((backend, name))) for name, row in rows.items()}
 
 
-def unlike(document: Document, servers: Servers, rows: Rows, limits: Limits, only: Claimed | None = None) -> Iterator[Unlike]:
-    """Yield where the worker's servers differ from a document, in its order; with `only`, at least where these do.
+def server_differences(
+    document: Document, servers: Servers, rows: Rows, limits: Limits, only: Claimed | None = None
+) -> Iterator[ServerDifference]:
+    """Yield the differences between the worker's servers and a document, in its order. `only`: compare at least these.
 
-    Servers of backends that the document does not have are left out.
+    Backends that the document does not have are ignored.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated, conditional = document.repeated(), conditional_sections(document)
@@ -246,7 +253,7 @@ def _named(document: Document, backends: Collection[str]) -> Iterator[Section]:
 
 
 def _wanted(only: Claimed | None, backend: str) -> frozenset[str]:
-    """The servers of a backend that are to be compared; none where that are all, for a template may have made any."""
+    """Return the servers of a backend to compare; empty for all, as with a template, which may have made any."""
     claims = [claim for claim in only or () if claim.backend == backend]
     return frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
 
@@ -260,7 +267,7 @@ def _of_section(
     limits: Limits,
     conditional: Collection[int],
     wanted: frozenset[str],
-) -> Iterator[Unlike]:
+) -> Iterator[ServerDifference]:
     above, backend = list(ancestors(document, section)), unquoted(section.name)
     if wanted:
         rows = {name: rows[name] for name in wanted if name in rows}
@@ -273,7 +280,7 @@ def _of_section(
         # A template may make it.
         served = servers.of(document, section)
     try:
-        named = [server for line in (*served.servers, *served.templates) for server in made(line)] if served else None
+        named = [server for line in (*served.servers, *served.templates) for server in servers_of_line(line)] if served else None
     except (ValueError, BadValue, NotExpressible):
         named = None
     if named is None:
@@ -286,14 +293,14 @@ def _of_section(
         missing.discard(name := server.name)
         if (row := rows.get(name)) is None:
             differs = True
-            yield Unlike(backend, name, "", _shown(server), None)
+            yield ServerDifference(backend, name, "", _shown(server), None)
             continue
         values: Mapping[str, Any] = {OPERATIONAL: UP, **live.initially, **server.values}
-        for member, value in differing(live, server, row, limits.get((backend, name))).items():
+        for member, value in differing_members(live, server, row, limits.get((backend, name))).items():
             differs = True
-            yield Unlike(backend, name, member, values.get(member), value)
+            yield ServerDifference(backend, name, member, values.get(member), value)
     for name in missing:
-        yield Unlike(backend, name, "", None, {ADDRESS: rows[name].address, PORT: rows[name].port, WEIGHT: rows[name].weight})
+        yield ServerDifference(backend, name, "", None, {ADDRESS: rows[name].address, PORT: rows[name].port, WEIGHT: rows[name].weight})
     if not (wanted or differs or missing):
         settle(section, above, backend, rows, limits)
 
@@ -302,13 +309,13 @@ def _shown(server: EffectiveServer) -> dict[str, Any]:
     return {member: server.values[member] for member in (ADDRESS, PORT, WEIGHT) if member in server.values}
 
 
-def _since_start(live: Live, row: ServerState) -> Iterator[Unlike]:
-    """What has changed since the worker's start, as HAProxy tells it: the first weight, and whether the server began in maintenance."""
+def _since_start(live: Live, row: ServerState) -> Iterator[ServerDifference]:
+    """Yield what has changed since the worker's start, by HAProxy's own record of the first weight and state."""
     began = "enabled" if row.admin & CONFIGURED_MAINT else "disabled"
     state = {"maint": "enabled", "ready": "disabled"}.get(row.forced_state, row.forced_state)
     for member, value, former in ((live.roles[STATE], state, began), (WEIGHT, row.uweight, row.iweight)):
         if value != former and not row.agent_enabled:
-            yield Unlike(row.backend_name, row.name, member, former, value)
+            yield ServerDifference(row.backend_name, row.name, member, former, value)
 
 
 def by_backend(states: Iterable[ServerState]) -> Rows:

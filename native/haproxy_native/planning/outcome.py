@@ -1,9 +1,9 @@
-"""Plans as values: commands or steps, or the reasons for a reload."""
+"""Plans as values: commands or steps, or the reasons for a reload, which refer to lines of the configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from haproxy_native.planning.observed import Unlike
+from haproxy_native.planning.observed import ServerDifference
 from haproxy_native.runtime.commands import Command, Step
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
@@ -12,16 +12,17 @@ from haproxy_native.text.section import BOUNDARY, Section
 
 @dataclass(frozen=True)
 class Reason:
-    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none. `file` where it is not the main one.
+    """Why a change needs a reload."""
 
-    `remedy`: an edit after which changes like this take no reload, where there is one.
-    """
-
+    # Keyword and name of the section in the new document.
     section: str
+    # The line in its file, from 1; 0 without a line.
     line: int
     keyword: str
     why: str
+    # Empty for the main file.
     file: str = ""
+    # An edit after which changes like this need no reload, if there is one.
     remedy: str = ""
 
     def __str__(self) -> str:
@@ -31,15 +32,14 @@ class Reason:
 
 @dataclass
 class Plan:
-    """No reasons: the commands do it (none: nothing is to be done). `places`: which line a command's text comes from.
-
-    `corrected`: what others have set in the process and this sets back, though no line changes.
-    """
+    """The plan for a change of the configuration: with reasons, a reload; else the commands, which may be none."""
 
     commands: list[Command] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
+    # The line of each command, by its text.
     places: dict[str, tuple[Section, int]] = field(default_factory=dict)
-    corrected: list[Unlike] = field(default_factory=list)
+    # Values that others have set in the process, which the commands set back although no line changes.
+    corrected: list[ServerDifference] = field(default_factory=list)
 
     @property
     def is_live(self) -> bool:
@@ -47,33 +47,32 @@ class Plan:
 
     @property
     def texts(self) -> list[str]:
-        """Its commands as they are sent."""
+        """Return the commands as they are sent."""
         return [command.text for command in self.commands]
 
 
 @dataclass(frozen=True)
 class FilePlan:
-    """How the worker gets to know what a stored file holds: by `steps`, or for these `reasons` by a reload.
-
-    `used`: the worker has read it. `awaited`: a configuration that is not loaded yet refers to it. `seen` only looks: whether the
-    worker has it already, for a change that is not sent to it.
-    """
+    """The plan for a stored file: with reasons, a reload; else the steps."""
 
     steps: Sequence[Step] = ()
     reasons: Sequence[Reason] = ()
+    # The worker has loaded the file.
     used: bool = False
+    # A configuration that is not loaded yet refers to the file.
     awaited: bool = False
+    # Steps that only check whether the worker has the content already, for a change that is not sent.
     seen: Sequence[Step] = ()
 
 
 def reason_at(document: Document, section: Section, place: int, why: str, remedy: str = "") -> Reason:
-    """Returns the reason with the number of the line in its file."""
+    """Return a reason about a section's line, given by its index."""
     words = section.lines[place].args if section.kind != BOUNDARY else ()
     title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
     return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "", remedy)
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """The number of a section's line in its file, from 1; 0 where the section is gone."""
+    """Return the number, from 1, of a section's line in its file; 0 if the document does not have the section."""
     there = document.place(section)
     return first_lines(document)[there] + place if there < len(document.sections) else 0

@@ -1,25 +1,32 @@
-"""Plans the way of the running process from one document to another: by commands, or by a reload and why. Pure; the only such decision.
+"""Plans how the running process gets from one document to another: by Runtime API commands, or by a reload, with the reasons. Pure.
 
-What differs is found by meaning: comments, blank lines, indents and units do not count.
+This is the only place that decides between the two. Sections are compared by the words of their lines: comments, blank lines and indents do
+not count. What differs is planned by kind:
+
+    backends that are new or removed     backend_plan.py
+    servers of a backend                 server_plan.py
+    members of the section itself        live.py, if the declaration has a command for them
+    anything else                        a reload
+
+A plan applies as a whole: with one reason for a reload, no command is sent.
+
+`with_ready_change` serves changes that arrive while an earlier one waits for a reload: those that touch nothing of it can still be planned.
 """
 
 import functools
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
-from haproxy_native.grammar.load import Grammar, grammar
+from haproxy_native.grammar.load import grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning import backend_plan
-from haproxy_native.planning.backend_names import naming
-from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings
-from haproxy_native.planning.fixed import fixed
-from haproxy_native.planning.fullconn import limited_by
+from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings, backend_limited_by, rule_that_names
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
-from haproxy_native.planning.observed import SERVED, Claimed, Observed, Unlike, unlike
+from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDifference, server_differences
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import (
     Key,
@@ -31,11 +38,12 @@ from haproxy_native.planning.section_order import (
     sections_of,
 )
 from haproxy_native.planning.server_plan import ServerPlanner
-from haproxy_native.planning.servers import Servers, ancestors
+from haproxy_native.planning.servers import Servers, ancestors, fixed
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
+from haproxy_native.text.pieces import apart
 from haproxy_native.text.section import BOUNDARY, Section
 from haproxy_native.text.words import unquoted
 
@@ -43,7 +51,7 @@ __all__ = ["Plan", "Reason", "plan"]
 BY_MAP = "choose the backend by a map in one rule of the frontend: its entries change without a reload"
 
 
-# What outside the document names a backend, in words; empty where nothing does.
+# (document, backend) -> where stored maps name the backend, as a sentence; empty if they do not.
 Stored = Callable[[Document, str], str]
 
 
@@ -51,22 +59,22 @@ def plan(
     running: Document,
     new: Document,
     capabilities: Capabilities,
-    language: Grammar | None = None,
     *,
     preceded: bool = False,
     stored: Stored = lambda document, backend: "",
     observed: Observed | None = None,
 ) -> Plan:
-    """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it.
+    """Return the plan from the running document to a new one.
 
-    `stored` looks into the stored maps that the new document refers to. `observed`: what the worker shows of the servers of `observable`,
-    so that what HAProxy would refuse is known beforehand, and what is claimed is planned from what the worker has.
+    `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: looks up backends in the maps that the new
+    document refers to. `observed`: the state of the servers of `observable` in the worker. With it, commands that HAProxy would refuse
+    become reasons, and claimed servers are planned from their actual state.
     """
-    return _Planner(running, new, capabilities, language or grammar(), preceded, stored, observed).plan()
+    return _Planner(running, new, capabilities, preceded, stored, observed).plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
-    """The words of all lines that say something, the header's first."""
+    """Return the words of all lines that have some, the header first."""
     words: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
     if words is None:
         words = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
@@ -79,69 +87,67 @@ class _Planner:
         running: Document,
         new: Document,
         capabilities: Capabilities,
-        language: Grammar,
         preceded: bool,
         stored: Stored,
         observed: Observed | None,
     ) -> None:
         self.stored, self.observed = stored, observed
-        self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
-        self.servers, self.editor = Servers(language), Editor(language)
-        self._switching = language.line(resources()["backend_switching_rules"].schema).prefixes()
+        self.running, self.new, self.capabilities, self.preceded = running, new, capabilities, preceded
+        self.servers = Servers(grammar())
+        self._switching = grammar().line(resources()["backend_switching_rules"].schema).prefixes()
         self.result = Plan()
 
     def plan(self) -> Plan:
         self.result.corrected = self._to_correct()
-        if loose_directives(self.running) != loose_directives(self.new):
+        if directives_outside_sections(self.running) != directives_outside_sections(self.new):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
         before, after = sections_of(self.running), sections_of(self.new)
-        going, coming = only_in(before, after), only_in(after, before)
-        moving = set(map(id, (*going, *coming)))
-        corresponding = pairs(*([section for section in sections if id(section) not in moving] for sections in (before, after)))
+        removed, added = only_in_first(before, after), only_in_first(after, before)
+        unpaired = set(map(id, (*removed, *added)))
+        corresponding = pairs(*([section for section in sections if id(section) not in unpaired] for sections in (before, after)))
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
         claimed = {each.backend for each in self.result.corrected}
         for old, new in corresponding:
-            if differ(old, new):
+            if differ_in_words(old, new):
                 self._section(old, new)
             elif claimed and new.kind in SERVED and unquoted(new.name) in claimed:
                 self._servers(old, new)
-        self._backends(coming, going)
+        self._backends(added, removed)
         return self.result
 
-    def _backends(self, coming: Sequence[Section], going: Sequence[Section]) -> None:
-        """New ones are published when all others are gone: until then everything can be taken back."""
-        published = []
-        if not (coming or going):
+    def _backends(self, added: Sequence[Section], removed: Sequence[Section]) -> None:
+        if not (added or removed):
             return
+        # New backends are published last: until then all other commands can be undone.
+        published = []
         around, before = Surroundings(self.new), Surroundings(self.running)
         sources = Sources(self.running, self.new, around)
-        for section in coming:
+        for section in added:
             section_plan = backend_plan.added(sources, section, self.servers, self.capabilities)
-            self._take(section, section_plan)
+            self._add(section, section_plan)
             published += section_plan.published
-        for section in going:
-            section_plan = backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, self._naming)
-            self._take(section, section_plan)
+        for section in removed:
+            self._add(section, backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, self._naming))
         self.result.commands += published
 
     def _naming(self, name: str) -> str:
-        return naming(self.new, name) or self.stored(self.new, name)
+        return rule_that_names(self.new, name) or self.stored(self.new, name)
 
-    def _take(self, section: Section, said: BackendPlan) -> None:
-        self.result.commands += said.commands
-        self.result.places.update({text: (section, place) for text, place in said.places.items()})
-        for place, why in said.reasons:
-            self._reason(section, place, why, said.remedy)
+    def _add(self, section: Section, part: BackendPlan) -> None:
+        self.result.commands += part.commands
+        self.result.places.update({text: (section, place) for text, place in part.places.items()})
+        for place, why in part.reasons:
+            self._reason(section, place, why, part.remedy)
 
     def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
         before, after = set(old), set(new)
         for section in sections_of(self.new):
             if (section.kind, section.name) not in before:
                 self._reason(section, 0, "the section is new")
-        gone = [key for key in old if key not in after]
-        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section is gone") for kind, name in gone]
+        removed = [key for key in old if key not in after]
+        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section is gone") for kind, name in removed]
         if not self.result.reasons:
             moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
             self._reason(next(moved, sections_of(self.new)[-1]), 0, "sections stand in another order")
@@ -153,26 +159,26 @@ class _Planner:
 
     def _section(self, old: Section, new: Section) -> None:
         if (new_commands := self._own_members(old, new)) is not None:
-            if new_commands and (backend := limited_by(self.new, new)):
+            if new_commands and (backend := backend_limited_by(self.new, new)):
                 return self._reason(new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from it when it starts")
             self.result.commands += new_commands
             return
-        gone, come = old.apart_from(new)
-        if new.kind not in SERVED or self._others(old.lines[gone]) != self._others(new.lines[come]):
+        removed, added = old.apart_from(new)
+        if new.kind not in SERVED or self._others(old.lines[removed]) != self._others(new.lines[added]):
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
         self._servers(old, new)
 
-    def _to_correct(self) -> list[Unlike]:
-        """Return what the worker has otherwise of claimed servers than both documents say."""
+    def _to_correct(self) -> list[ServerDifference]:
+        """Return the members of claimed servers whose value in the worker is neither in the running nor in the new document."""
         if not (observed := self.observed) or not observed.claimed:
             return []
         seen = observed.rows, observed.limits, observed.claimed
-        after = [each for each in unlike(self.new, self.servers, *seen) if observed.corrects(each)]
-        before = list(unlike(self.running, self.servers, *seen)) if after else []
+        after = [each for each in server_differences(self.new, self.servers, *seen) if observed.is_corrected(each)]
+        before = list(server_differences(self.running, self.servers, *seen)) if after else []
         return [each for each in after if each in before]
 
     def _servers(self, old: Section, new: Section) -> None:
-        """The servers of two sections that say the same besides, or of one that does not change, where its servers are claimed."""
+        """Plan the servers of a section of which nothing else changes."""
         if why := self._unsure(self.running, old) or self._unsure(self.new, new):
             return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
@@ -182,11 +188,11 @@ class _Planner:
             self.servers,
             self.capabilities,
             new.name,
-            fixed((new, *ancestors(self.new, new)), self.grammar),
+            fixed((new, *ancestors(self.new, new)), grammar()),
             self.observed.of(unquoted(new.name)) if self.observed else None,
         )
         planner.plan(before.servers, after.servers)
-        planner.compare_templates(before.templates, after.templates)
+        planner.plan_templates(before.templates, after.templates)
         self.result.commands += planner.commands
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
@@ -197,7 +203,7 @@ class _Planner:
         return conditional_sections(self.running) | conditional_sections(self.new)
 
     def _unsure(self, document: Document, section: Section) -> str:
-        """Why it cannot be decided here what its servers inherit; empty where it can."""
+        """Return why the planner cannot know what the servers of a section inherit; empty if it can."""
         above = list(ancestors(document, section))
         if is_conditional((section, *above), self._conditional):
             return "a server or what it inherits stands under a condition"
@@ -206,16 +212,16 @@ class _Planner:
         return "" if above or not self.preceded else "the servers may inherit from another file"
 
     def _others(self, lines: Sequence[Line]) -> list[tuple[str, ...]]:
-        """What lines of a section say besides its servers."""
+        """Return the words of lines other than servers and their defaults."""
         return [line.words for line in lines if line.words and not self.servers.is_server(line) and not self.servers.is_default(line)]
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
-        """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
+        """Return the commands for members of the section itself, such as `maxconn` of a frontend; None if anything else differs."""
         resource = resources().by_section.get(new.kind)
         if resource is None or old.snippets or new.snippets:
             return None
-        live = live_of(self.grammar.schemas, resource.schema)
-        shape = self.editor.shape(resource)
+        live = live_of(grammar().schemas, resource.schema)
+        shape = standard_editor().shape(resource)
         new_commands: list[Command] = []
         for was, line in changed_lines(old, new):
             if was and line and was.words == line.words:
@@ -228,7 +234,7 @@ class _Planner:
 
     @staticmethod
     def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
-        """What one line's change takes, or a line that is new: nothing where it says the same otherwise; None where there is no command."""
+        """Return the commands for a changed or new line: none if only its notation differs; None if there is no command."""
         number = shape.directive_of(line)
         if number is None or (was and number != shape.directive_of(was)):
             return None
@@ -249,21 +255,21 @@ class _Planner:
         return None if left else new_commands
 
 
-def differ(old: Section, new: Section) -> bool:
-    """Whether two sections say something else."""
+def differ_in_words(old: Section, new: Section) -> bool:
+    """Return whether the words of two sections differ."""
     return old is not new and old.text != new.text and meaning(old) != meaning(new)
 
 
 def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
-    """Return the backends of which a plan asks what the worker shows: those in both documents whose lines differ, and claimed ones."""
+    """Return the backends whose state in the worker a plan needs: claimed ones, and those whose lines differ."""
     before, after = running.apart_from(new)
     old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
-    changed = [section for section in new.sections[after] if key_of(section) in old and differ(old[key_of(section)], section)]
+    changed = [section for section in new.sections[after] if key_of(section) in old and differ_in_words(old[key_of(section)], section)]
     return {unquoted(section.name) for section in changed} | {claim.backend for claim in claimed}
 
 
-def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
-    """Backends whose names the others do not have."""
+def only_in_first(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
+    """Return the backends among the sections whose names the others do not have."""
     if len(sections) == len(others) and all(
         one is other or key_of(one) == key_of(other) for one, other in zip(sections, others, strict=True)
     ):
@@ -273,24 +279,14 @@ def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Sect
 
 
 def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:
-    """What stands between the lines that both begin and end with, side by side; None where one of them has no more."""
+    """Return the lines between the first and the last that differ, in pairs; None for the one that is missing."""
     before, after = ([line for line in section.lines if line.words] for section in (old, new))
-    start = _alike(before, after)
-    before, after = before[start:], after[start:]
-    end = _alike(before[::-1], after[::-1])
-    return list(zip_longest(before[: len(before) - end], after[: len(after) - end]))
-
-
-def _alike(before: list[Line], after: list[Line]) -> int:
-    """How many lines both begin with."""
-    return next(
-        (place for place, (was, line) in enumerate(zip(before, after, strict=False)) if was.words != line.words),
-        min(len(before), len(after)),
-    )
+    mine, theirs = apart([line.words for line in before], [line.words for line in after])
+    return list(zip_longest(before[mine], after[theirs]))
 
 
 def first_difference(old: Section, new: Section) -> int:
-    """The place in the new section of the first line that says something else."""
+    """Return the index in the new section of the first line whose words differ."""
     places = [place for place, line in enumerate(new.lines) if line.words]
     for place, was, words in zip_longest(places, meaning(old), meaning(new)):
         if was != words:
@@ -298,8 +294,73 @@ def first_difference(old: Section, new: Section) -> int:
     return 0
 
 
-def loose_directives(document: Document) -> list[str]:
-    """The directives before the first section of any file."""
+def directives_outside_sections(document: Document) -> list[str]:
+    """Return the directives above the first section of each file."""
     above = [document.preamble, *(section.text.rpartition(MARK_END)[2] for section in document.sections if section.kind == BOUNDARY)]
     lines = [line.strip() for text in above for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def with_ready_change(running: Document, before: Document, new: Document) -> Document | None:
+    """Return the running document with the change from `before` to `new` alone; None if it touches a section that waits for a reload.
+
+    `before` is the current configuration, which differs from the running document by what waits for the reload.
+    """
+    old, latest = sections_of(before), sections_of(new)
+    removed, added = only_in_first(old, latest), only_in_first(latest, old)
+    remaining, became = _without(old, removed), _without(latest, added)
+    if list(map(key_of, remaining)) != list(map(key_of, became)) or directives_outside_sections(before) != directives_outside_sections(new):
+        return None
+    changes = [(was, [now]) for was, now in zip(remaining, became, strict=True) if was is not now and was.text != now.text]
+    replaced: dict[int, list[Section]] = {}
+    for was, instead in [*changes, *((section, []) for section in removed)]:
+        there = running.find(was.kind, before.address(was))
+        waits = there is None or meaning(there) != meaning(was)
+        if waits and instead and meaning(was) == meaning(instead[0]):
+            # Only the layout differs, such as a blank line at its end.
+            continue
+        if there is None or waits or id(there) in replaced:
+            return None
+        replaced[id(there)] = instead
+    if replaced:
+        left = (replacement for there in running.sections for replacement in replaced.get(id(there), [there]))
+        running = Document(running.preamble, left, running.leads)
+    return _with_backends(running, new, added) if added else running
+
+
+def _with_backends(running: Document, new: Document, added: Sequence[Section]) -> Document | None:
+    """Return the document with each backend below the section that it follows in `new`; None if it would inherit other values there."""
+    ids = set(map(id, added))
+    behind: dict[int, list[Section]] = {}
+    last = None
+    for section in sections_of(new):
+        there = running.find(section.kind, new.address(section))
+        if id(section) not in ids:
+            last = there or last
+        elif there or last is None or last.file != section.file:
+            return None
+        else:
+            behind.setdefault(id(last), []).append(section)
+    placed = [ended for there in running.sections for ended in _ended(there, behind.get(id(there), ()))]
+    result = Document(running.preamble, placed, running.leads)
+    around, around_new = Surroundings(result), Surroundings(new)
+    for section in added:
+        placed_section = result.find(section.kind, section.name)
+        assert placed_section
+        if around.is_conditional(placed_section) or around_new.is_conditional(section):
+            return None
+        if list(map(meaning, ancestors(result, placed_section))) != list(map(meaning, ancestors(new, section))):
+            return None
+    return result
+
+
+def _ended(section: Section, followers: Sequence[Section]) -> list[Section]:
+    """Return the section and its followers; if there are any, each ends in a line end."""
+    if not followers:
+        return [section]
+    return [each if each.text.endswith("\n") else each.with_text(each.text + each.newline) for each in (section, *followers)]
+
+
+def _without(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
+    left_out = set(map(id, others))
+    return [section for section in sections if id(section) not in left_out]

@@ -1,8 +1,8 @@
-"""Pairs the sections of two documents, and compares their order where it has a meaning. Pure.
+"""Pairs the sections of two documents, and decides whether a new order of sections changes anything. Pure.
 
-What a section refers to by name is looked up when all are read. Only lines that act while they are read depend on what stands above them:
-variables and defaults of TLS in the global section, the implicit `from` of proxies, certificates of a store. Those sections keep their
-places, and those that are declared `movable` move between them.
+HAProxy resolves names after it has read all sections. Only lines that act while they are read depend on their order: variables and defaults
+of TLS in the global section, the implicit `from` of proxies, certificates of a store. These sections must keep their order; sections
+declared `movable` in openapi/schemas may move between them.
 """
 
 import functools
@@ -20,14 +20,14 @@ Key = tuple[str, str]
 
 @functools.cache
 def movable() -> frozenset[str]:
-    """The kinds of sections whose order tells HAProxy nothing."""
+    """Return the kinds of sections whose order does not matter to HAProxy."""
     schemas = grammar().schemas
     sections = [resource for resource in resources().by_name.values() if resource.section]
     return frozenset(resource.section for resource in sections if schemas.note(schemas.named(resource.schema)).get("movable"))
 
 
 def sections_of(document: Document) -> list[Section]:
-    """Return the sections as HAProxy reads them: in which of its files one stands makes no difference."""
+    """Return the sections in the order in which HAProxy reads them, without the boundaries between files."""
     return [section for section in document.sections if section.kind != BOUNDARY]
 
 
@@ -40,7 +40,7 @@ def keys_of(document: Document) -> list[Key]:
 
 
 def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section, Section]] | None:
-    """Each section with the one that it becomes, in the new order; None where one comes, goes, or moves to a place that means something."""
+    """Return (old, new) of each section, in the new order; None if a section was added or removed, or moved where the order matters."""
     if len(old) != len(new):
         return None
     if all(one is other or key_of(one) == key_of(other) for one, other in zip(old, new, strict=True)):
@@ -54,7 +54,7 @@ def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section,
 
 
 def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
-    """The sections that keep their places, and between them those that do not; each of two with one name keeps its place."""
+    """Yield the sections that must keep their order, and between them sorted lists of those that may move: those with a unique name."""
     names = Counter(map(key_of, sections))
     between: list[Key] = []
     for section in sections:
@@ -76,12 +76,12 @@ def has_conditionals(section: Section) -> bool:
 
 
 def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool:
-    """Whether any of these sections, or a line in it, stands under a condition; `inside` are the `conditional_sections` of the document."""
+    """Return whether any section, or a line in it, is conditional. `inside`: the `conditional_sections` of the document."""
     return any(id(section) in inside or has_conditionals(section) for section in sections)
 
 
 def conditional_sections(document: Document) -> frozenset[int]:
-    """Return the ids of the sections that begin inside a condition that is open above them."""
+    """Return the ids of the sections that are inside a conditional block which begins above them."""
     known: frozenset[int] | None = document.cache.get(conditional_sections)
     if known is not None:
         return known

@@ -1,26 +1,46 @@
-"""The plan for the servers of one backend: which are changed, deleted and added live, and why not."""
+"""Plans the servers of a backend: the commands that change, delete and add them in the running process, or the reasons for a reload.
 
-from collections.abc import Sequence
+`ServerPlanner` compares the servers of two documents. `add_server_commands` serves the API call that adds a server to the process only. In
+commands, values are the words that HAProxy makes of those in the file: variables cannot be resolved here, so they need a reload.
+"""
+
+import functools
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
-from haproxy_native.planning.fixed import Fixed
-from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import AGENT, HEALTH, OPERATIONAL, STATE, UP, WEIGHT, ObservedBackend, made, says_more
-from haproxy_native.planning.servers import EffectiveServer, Servers
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.values import many_words
+from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
+from haproxy_native.planning.observed import (
+    AGENT,
+    HEALTH,
+    OPERATIONAL,
+    STATE,
+    UP,
+    WEIGHT,
+    ObservedBackend,
+    has_unreadable_value,
+    servers_of_line,
+)
+from haproxy_native.planning.servers import EffectiveServer, Fixed, Servers
 from haproxy_native.runtime import commands
+from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.verification import Shows
 from haproxy_native.text.words import unquoted, words_of
 
 NOT_FIXED = Fixed()
 
 
 class ServerPlanner:
-    """Fills `commands`, `places` (of a command's text, in the section), and `reasons` (place in the section, why).
+    """Collects `commands`, `places` (line in the section, by the text of a command) and `reasons` (line in the section, why).
 
-    `observed`: what the worker shows of the backend, None where it was not read. What is claimed there is planned from it.
+    `observed`: the state of the backend in the worker, if it was read. Claimed servers are planned from it.
     """
 
     def __init__(
@@ -40,6 +60,7 @@ class ServerPlanner:
         self.reasons: list[tuple[int, str]] = []
 
     def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
+        """Plan the change from one list of servers to another."""
         before, after = {server.name: server for server in befores}, {server.name: server for server in afters}
         if len(before) != len(befores) or len(after) != len(afters):
             self.reasons.append((0, "two servers have one name"))
@@ -64,8 +85,8 @@ class ServerPlanner:
             if server.name not in before:
                 self._added(server)
 
-    def compare_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
-        """What servers made from a template inherit is changed by a reload only. Both sides have the same template lines."""
+    def plan_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
+        """Plan servers of templates: only a reload changes what they inherit. Both lists come from the same template lines."""
         for old, new in zip(befores, afters, strict=True):
             before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
             changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
@@ -73,17 +94,13 @@ class ServerPlanner:
                 what = ", ".join(changed) or "unknown words"
                 self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
             elif self._is_claimed(new.name, is_template=True):
-                self._corrected(new)
-
-    def _corrected(self, template: EffectiveServer) -> None:
-        """The servers of a claimed template."""
-        try:
-            servers = made(template)
-        except (ValueError, BadValue, NotExpressible):
-            self.reasons.append((template.place, f"only HAProxy can resolve which servers the template {template.name} makes"))
-            return
-        for server in servers:
-            self._changed(server, server, is_claimed=True)
+                try:
+                    servers = servers_of_line(new)
+                except (ValueError, BadValue, NotExpressible):
+                    self.reasons.append((new.place, f"only HAProxy can resolve which servers the template {new.name} makes"))
+                    continue
+                for server in servers:
+                    self._changed(server, server, is_claimed=True)
 
     def _changed(self, old: EffectiveServer, new: EffectiveServer, *, is_claimed: bool) -> None:
         if old.opaque != new.opaque:
@@ -92,11 +109,11 @@ class ServerPlanner:
         if self._is_missing(new.name) and (old.values != new.values or is_claimed):
             self.reasons.append((new.place, f"server {new.name}: the running process does not have it"))
             return
-        now = self.observed.unlike(self.live, old) if self.observed and is_claimed else {}
+        now = self.observed.differences(self.live, old) if self.observed and is_claimed else {}
         is_down = now.pop(OPERATIONAL, None) is not None
         before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
-        if changed and says_more(self.live, new):
+        if changed and has_unreadable_value(self.live, new):
             self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} beside words that are not understood"))
             return
         if refused := [why for member in changed if (why := self._refusal(new.name, member, after.get(member)))]:
@@ -169,7 +186,7 @@ class ServerPlanner:
         self._say(server.place, new_commands)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
-        """The words of each option; without those that give an added server what it has by default."""
+        """Return the words of each option, without those that an added server has by default."""
         unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
         implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
         values = {**unsaid, **server.values, **implied}
@@ -181,7 +198,7 @@ class ServerPlanner:
         return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
 
     def _addable(self, server: EffectiveServer) -> list[list[str]]:
-        """Its options. Raises _NotAddable."""
+        """Return the words of each option of a server to add. Raises _NotAddable."""
         if not self.capabilities.adds_servers:
             raise _NotAddable("this HAProxy adds none in the running process")
         if self.fixed.additions:
@@ -207,4 +224,75 @@ class ServerPlanner:
 
 
 class _NotAddable(Exception):
-    """Why HAProxy does not add a server while it runs."""
+    """The reason why HAProxy cannot add a server while it runs."""
+
+
+PLACE = ("name", "address", "port")
+SEVERAL_WORDS = "source"
+
+
+def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:
+    """Return the commands that add a server to the process, with its checks if they are enabled; HAProxy leaves it in maintenance.
+
+    Options follow the order of `values`. Only `source` may be several words, the first of them an address. Raises BadValue and
+    NotExpressible.
+    """
+    servers = _servers()
+    live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+    name = plain(values["name"])
+    live.require_readable({**values, **({SEVERAL_WORDS: str(source).split(" ")[0]} if (source := values.get(SEVERAL_WORDS)) else {})})
+    path = f"{argument(backend)}/{argument(name)}"
+    options = " ".join(map(argument, _words(servers, live, values, capabilities)))
+    # Two blanks, since clients know the command in this form from error messages.
+    made = [
+        Command(
+            f"{commands.ADD_SERVER} {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}"
+        )
+    ]
+    made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
+    made += [commands.agent(backend, name, True)] if values.get(live.roles[AGENT]) == "enabled" else []
+    return made
+
+
+def server_line(values: Mapping[str, Any]) -> str:
+    """Return the server line for what `add_server_commands` sends, without the state. Raises BadValue and NotExpressible."""
+    servers = _servers()
+    live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+    # HAProxy reads single quotes as a shell does, and expands nothing in them.
+    return shlex.join(["server", str(values["name"]), *_words(servers, live, values, Capabilities())])
+
+
+@functools.cache
+def _servers() -> Servers:
+    # In a command, times are milliseconds without a unit.
+    return Servers(Grammar(time_suffix="none"))
+
+
+def _words(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
+    place = {name: values[name] for name in PLACE if name in values}
+    unsaid, words = servers.unsaid(), _flat(_written(servers, place)[:1])
+    for name, value in values.items():
+        if name in place or _is_silent(live, name, value, capabilities):
+            continue
+        if name == SEVERAL_WORDS:
+            words += [name, *words_of(many_words(str(value)))]
+        elif name in unsaid:
+            words += [name.replace("_", "-")]
+        else:
+            words += _flat(_written(servers, {**place, name: value})[1:])
+    return [plain(word) for word in words]
+
+
+def _written(servers: Servers, values: Mapping[str, Any]) -> list[list[str]]:
+    return servers.words(EffectiveServer("", 0, values, ()))
+
+
+def _flat(options: list[list[str]]) -> list[str]:
+    return [word for option in options for text in option for word in words_of(text)]
+
+
+def _is_silent(live: Live, name: str, value: Any, capabilities: Capabilities) -> bool:
+    # HAProxy adds a server in maintenance, with checks disabled.
+    if name == live.roles[STATE] and capabilities.added_servers_take_enabled:
+        return False
+    return bool(value == "disabled" and live.initially.get(name, "disabled") == "disabled")

@@ -1,8 +1,13 @@
-"""The servers of a backend as HAProxy builds them: the defaults' and the backend's `default-server` words, then the line's own
-(HAProxy Configuration Manual, sections 4.2 "default-server" and 5.2).
+"""The servers of a backend as HAProxy builds them, and what it fixes for them when it loads the file. Pure.
+
+A server has the options of the `default-server` lines that apply to it, of the defaults sections and of its backend, then its own (HAProxy
+Configuration Manual, sections 4.2 "default-server" and 5.2).
+
+Most algorithms of `balance` and `hash-type` use a map that HAProxy computes once. With these, it accepts no weight but 0 and the one at the
+start, and no further server. `fixed` returns these limits; openapi/schemas/server.yaml declares them (`fixed_by`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,34 +26,35 @@ MODE, USUAL_MODE = "mode", "tcp"
 
 @dataclass(frozen=True)
 class EffectiveServer:
-    """`name` is that in HAProxy, unless a variable is in it; `values` come with everything inherited.
+    """A server with everything that it inherits."""
 
-    `opaque` are the words that no member expresses, those of the inherited lines first.
-    """
-
+    # As HAProxy has it, unless it holds a variable.
     name: str
+    # The index of its line in the section.
     place: int
     values: Mapping[str, Any]
+    # Words that no member expresses, those of inherited lines first.
     opaque: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SectionServers:
-    """The server and the server-template lines of a section, in order; the name of a template is its prefix."""
+    """The servers of a section, in order."""
 
     servers: Sequence[EffectiveServer]
+    # Lines of `server-template`; the name is the prefix.
     templates: Sequence[EffectiveServer]
 
 
 class Servers:
-    """Reads effective servers in one grammar, lines that two documents share only once."""
+    """Reads servers in one grammar. Equal lines are parsed once."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
         self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
         self.template = grammar.line(resources()["server_templates"].schema)
         self._shapes = {prefix: shape for shape in (self.server, self.default, self.template) for prefix in shape.prefixes()}
-        self._taken: dict[tuple[str, ...], tuple[Reading, tuple[str, ...]] | None] = {}
+        self._readings: dict[tuple[str, ...], tuple[Reading, tuple[str, ...]] | None] = {}
 
     def is_server(self, line: Line) -> bool:
         return self._shapes.get(line.args[:1]) is self.server
@@ -57,7 +63,7 @@ class Servers:
         return self._shapes.get(line.args[:1]) is self.default
 
     def of(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
-        """Returns a section's servers; None if a line cannot be read as a server. With `names`, other server lines are not read."""
+        """Return a section's servers; None if a server line cannot be read. `names`: skip all other servers."""
         inherited, opaque = self._inherited(document, section)
         servers: list[EffectiveServer] = []
         templates: list[EffectiveServer] = []
@@ -69,22 +75,22 @@ class Servers:
                 continue
             if shape is None or (names and names.isdisjoint(line.args[1:2])):
                 continue
-            taken = self._taken_apart(shape, line)
-            if taken is None:
+            read = self._read_server(shape, line)
+            if read is None:
                 return None
-            reading, words = taken
+            reading, words = read
             own, is_server = self.server.added(inherited, reading.values), shape is self.server
             name = unquoted(str(own["name" if is_server else "prefix"]))
             (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *words)))
         return SectionServers(servers, templates)
 
-    def _taken_apart(self, shape: LineShape, line: Line) -> tuple[Reading, tuple[str, ...]] | None:
-        """What a line says, and its opaque words."""
+    def _read_server(self, shape: LineShape, line: Line) -> tuple[Reading, tuple[str, ...]] | None:
+        """Return the reading of a server line and its opaque words; None if it cannot be read."""
         words = line.words
-        if words not in self._taken:
+        if words not in self._readings:
             reading = shape.take(words)
-            self._taken[words] = (reading, opaque_words(line, reading)) if reading else None
-        return self._taken[words]
+            self._readings[words] = (reading, opaque_words(line, reading)) if reading else None
+        return self._readings[words]
 
     def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
         reading = shape.take(line.words)
@@ -101,20 +107,20 @@ class Servers:
         return values, opaque
 
     def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
-        """The words of the whole server behind its name, one list for each option."""
+        """Return the words behind a server's name, one list for each option."""
         flat = {name: value for name, value in server.values.items() if name not in skip}
         parts = [words for _, words, _ in self.server.written(self.server.choose(flat), flat)]
         return parts[2:]
 
     def unsaid(self) -> set[str]:
-        """Members that the line of a server says by another one, or not at all."""
+        """Return the members that a server line has no words for, or expresses by another member."""
         schemas = self.grammar.schemas
         properties = schemas.properties(schemas.named(resources()["servers"].schema))
         return {name for name, schema in properties.items() if schemas.note(schema).keys() & {"ignored", "alias_of"}}
 
 
 def mode_of(chain: Iterable[Section]) -> str | None:
-    """The mode that the first of these sections gives; None where none gives any, and USUAL_MODE holds."""
+    """Return the mode of the first section that sets one; None if none does, which means USUAL_MODE."""
     for section in chain:
         given = [line.words[1] for line in section.lines if line.args[:1] == (MODE,) and len(line.words) > 1]
         if given:
@@ -123,7 +129,7 @@ def mode_of(chain: Iterable[Section]) -> str | None:
 
 
 def ancestors(document: Document, section: Section) -> Iterator[Section]:
-    """The defaults sections that a proxy inherits from, the nearest first."""
+    """Yield the defaults sections that a proxy inherits from, the nearest first."""
     name, seen = named_defaults(section) or implicit_defaults(document, section), set()
     while name and name not in seen:
         seen.add(name)
@@ -132,3 +138,60 @@ def ancestors(document: Document, section: Section) -> Iterator[Section]:
             return
         yield source
         name = named_defaults(source)
+
+
+WEIGHTS, ADDITIONS, EVERYTHING = "weights", "additions", "everything"
+NEGATION = "no"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Limits on commands for the servers of a proxy: each is the line that causes it, or empty."""
+
+    # HAProxy accepts no weight but 0 and the one at the start.
+    weights: str = ""
+    # HAProxy accepts no further server.
+    additions: str = ""
+    # HAProxy accepts no command.
+    everything: str = ""
+
+
+def fixed(chain: Iterable[Section], grammar: Grammar) -> Fixed:
+    """Return the limits of a proxy. `chain`: its section, then the defaults sections that it inherits from, the nearest first."""
+    rules: Sequence[Mapping[str, Any]] = grammar.schemas.note(grammar.schemas.named(resources()["servers"].schema))["fixed_by"]
+    keywords = {name.split()[0] for rule in rules for name in (rule["keyword"], rule.get("ended_by", ""), *rule.get("unless", ())) if name}
+    settings: dict[str, str | None] = {}
+    for section in chain:
+        settings = dict(_settings(section, rules, keywords)) | settings
+    found: dict[str, str] = {}
+    for rule in rules:
+        if (value := settings.get(keyword := rule["keyword"])) is None or not _holds(rule, value, settings):
+            continue
+        for what in rule["fixes"]:
+            found.setdefault(what, f"{keyword} {value}".rstrip())
+    return Fixed(*(found.get(what, "") for what in (WEIGHTS, ADDITIONS, EVERYTHING)))
+
+
+def _holds(rule: Mapping[str, Any], value: str, settings: Mapping[str, str | None]) -> bool:
+    name = value.partition("(")[0]
+    if ("values" in rule and name not in rule["values"]) or name in rule.get("but", ()):
+        return False
+    return not any(settings.get(keyword) == wanted for keyword, wanted in rule.get("unless", {}).items())
+
+
+def _settings(section: Section, rules: Sequence[Mapping[str, Any]], first: Collection[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield (keyword, value) of a section's lines, None for a keyword that a line resets; the last of a keyword takes precedence."""
+    ends = {rule["ended_by"]: rule["keyword"] for rule in rules if "ended_by" in rule}
+    for line in section.lines[1:]:
+        words = line.args
+        is_negated = words[:1] == (NEGATION,)
+        words = words[1:] if is_negated else words
+        if not words or words[0] not in first:
+            continue
+        if words[0] in ends:
+            yield ends[words[0]], None
+        for rule in rules:
+            for keyword in (rule["keyword"], *rule.get("unless", ())):
+                parts = tuple(keyword.split())
+                if words[: len(parts)] == parts:
+                    yield keyword, None if is_negated else "".join(words[len(parts) : len(parts) + 1])

@@ -1,8 +1,22 @@
-"""What a change does to objects, one by one: rights are checked against it. Pure."""
+"""What a change does to each object, which permissions are checked against. Pure.
+
+`touches` derives it from the effects. For a change of a text, `all_touches` also finds what no effect shows: comments, conditional blocks,
+repeated sections and the order of lines count as `lines` of their section; the text above all sections, the order of sections, and what
+reaches from one section into the next count as the object RAW.
+
+Some values give access beyond their object. Whoever may change a server, a rule or a log format writes a small program: the SNI for a
+server may be a line of any file that HAProxy can read, and its address may be the socket that administers HAProxy. expressions.toml lists
+such values. A change that adds one also touches `global/expressions`, by whatever member, line or text it does so; a change that keeps or
+moves existing ones does not.
+"""
 
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from haproxy_native.editing.editor import Editor
@@ -11,19 +25,19 @@ from haproxy_native.editing.object_names import kind_of, object_of_section, spel
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, with_effects
-from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted, words_of
 
 Sections = list[tuple[Key, Section]]
 CREATE, CHANGE, DELETE = "create", "change", "delete"
-# What stands above the first section, and the order of sections.
+# The text above the first section, and the order of sections.
 RAW = "raw"
-# Stands for members that are not known one by one.
+# Stands for all members, if they are not known individually.
 ANY = "*"
-# First words: with quotes, or of a condition; with a variable.
+# First words of lines: with quotes or of a conditional block; with a variable.
 _SUSPECT = re.compile(r"^[^\S\n]*(?:[\"'\\.]|[^\s#]*\$)", re.MULTILINE)
 _VARIABLE = re.compile(r"\s*(?:[\"'\\].*\$|[^\s#]*\$)")
 _QUOTING = frozenset("\"'\\")
@@ -31,42 +45,39 @@ _QUOTING = frozenset("\"'\\")
 
 @dataclass(frozen=True)
 class Touch:
-    """What is done to one object: `verb` is one of CREATE, CHANGE and DELETE, `members` are those that it touches.
-
-    Of an object that is created or deleted they are all that it has, besides its name.
-    """
+    """What a change does to one object."""
 
     object: str
+    # CREATE, CHANGE or DELETE.
     verb: str
+    # The changed members; of an object that is created or deleted, all that it has, without the name.
     members: frozenset[str] = frozenset()
 
 
-# What a change touches besides, when it adds a value that reaches further than the object that has it (expressions.py).
+# For changes that add a value which gives access beyond its object.
 EXPRESSIONS = Touch("global/expressions", CHANGE, frozenset((ANY,)))
 
 
 def changed(object_: str, members: Iterable[str]) -> Touch:
-    """Members of one object."""
+    """Return the touch of a change of members."""
     return Touch(object_, CHANGE, frozenset(members))
 
 
 def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
-    """Returns the touches in the order of the effects; objects in a section that is created or deleted are touched themselves."""
-    return _merged(touch for effect in _paired(found) for touch in _of(editor, effect))
+    """Return the touches of effects, in their order; children of a section that is created or deleted are listed as well."""
+    return _merged(touch for effect in _paired(found) for touch in _effect_touches(editor, effect))
 
 
 def all_touches(editor: Editor, before: Document, new: Document, known: Sequence[Effect] | None = None) -> list[Touch]:
-    """Returns the touches of the effects, and of what no effect shows, found by comparing the text with the one that the effects produce.
-    `known`: the effects, where they have been computed.
+    """Return the touches of the effects, and of everything else in which the text differs from the one that the effects produce.
 
-    Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, their order, and what
-    reaches from one into the next, is the object RAW. A new value that reaches further than its object is EXPRESSIONS.
+    `known`: the effects, if they have been computed.
     """
     new = with_header_and_banner_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
     return _merged(
         [
-            *(touch for effect in _paired(all_effects) for touch in _of(editor, effect)),
+            *(touch for effect in _paired(all_effects) for touch in _effect_touches(editor, effect)),
             *_unshown(editor, before, new, all_effects),
             *_expressions(before, new),
         ]
@@ -76,24 +87,24 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
 def _expressions(before: Document, new: Document) -> list[Touch]:
     sides = zip((before, new), _differing(before, new), strict=True)
     was, becomes = ([document.preamble, *(section.text for _, section in sections)] for document, sections in sides)
-    return [EXPRESSIONS] if has_new(was, becomes) else []
+    return [EXPRESSIONS] if has_new_expression(was, becomes) else []
 
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
-    """Whether its effects are all that a change does."""
+    """Return whether effects show everything that a change does."""
     return not any(_unshown(editor, before, with_header_and_banner_of(new, before), found))
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
-    """Yields the effects; a rule that replaces another at the same position counts as changed, with the members that differ."""
+    """Yield the effects; a rule that replaces another at the same index counts as changed, in the members that differ."""
     effects_ = list(found)
-    gone = {effect.object: effect for effect in effects_ if effect.new is None and isinstance(effect.place.key, int)}
-    come = {effect.object: effect for effect in effects_ if effect.old is None and effect.object in gone}
+    removed = {effect.object: effect for effect in effects_ if effect.new is None and isinstance(effect.place.key, int)}
+    added = {effect.object: effect for effect in effects_ if effect.old is None and effect.object in removed}
     for effect in effects_:
-        if effect.object not in come:
+        if effect.object not in added:
             yield effect
-        elif effect is come[effect.object]:
-            old, new = gone[effect.object].old, effect.new
+        elif effect is added[effect.object]:
+            old, new = removed[effect.object].old, effect.new
             for member in dict.fromkeys([*old, *new]):
                 if old.get(member) != new.get(member):
                     yield replace(effect, member=member, old=old.get(member), new=new.get(member))
@@ -115,7 +126,7 @@ def _unshown(editor: Editor, before: Document, new: Document, found: Sequence[Ef
     expected, now = _differing(shown, new)
     if _frame(shown, expected) != _frame(new, now) or _kept(was, becomes) != _kept(becomes, was):
         yield Touch(RAW, CHANGE)
-    # Whose lines are touched as a whole.
+    # Sections with an effect on `lines`, which covers all their lines.
     named = {_section_of(effect) for effect in found if _is_about_lines(effect)}
     theirs, ours = _by_key(expected), _by_key(now)
     for key in dict.fromkeys([*ours, *theirs]):
@@ -134,7 +145,7 @@ def _section_of(effect: Effect) -> Key:
 
 
 def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
-    """Returns the sections that differ, including boundaries between files."""
+    """Return the sections that differ, including boundaries between files."""
     was, now = one.apart_from(other)
     return _named(one, was), _named(other, now)
 
@@ -152,14 +163,14 @@ def _by_key(sections: Sections) -> dict[Key, list[Section]]:
 
 
 def _kept(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
-    """The sections that both have, and others that are not for themselves: the file of each, and how it reaches beyond itself."""
+    """Return the file of each section that both have, and the lines that reach into other sections, of any section."""
     both = {key for key, _ in others}
     rows = ((key, section.file, _reaching(section)) for key, section in sections)
     return [(key, file, reaching) for key, file, reaching in rows if key in both or reaching]
 
 
 def _reaching(section: Section) -> list[str]:
-    """Conditions that end in another section, and lines that may begin one: HAProxy expands variables in keywords, too."""
+    """Return the lines of conditional blocks that end in another section, and lines whose keyword may be anything: a variable."""
     if not _SUSPECT.search(section.text):
         return []
     open_ = [line.text.strip() for line in section.open_conditionals()]
@@ -175,14 +186,14 @@ def _words(section: Section) -> list[str]:
 
 
 def _written(text: str) -> list[str]:
-    """Lines without what is between words and means nothing."""
+    """Return the lines that are not blank, with blanks between words normalized."""
     return [" ".join(line.split()) if _QUOTING.isdisjoint(line) else line.strip() for line in split_lines(text) if line.strip()]
 
 
-def _of(editor: Editor, effect: Effect) -> Iterator[Touch]:
+def _effect_touches(editor: Editor, effect: Effect) -> Iterator[Touch]:
     resource, verb = effect.place.resource, _verb(effect.old, effect.new)
     if effect.member:
-        # A section of which nothing but its text is known comes and goes as its lines do.
+        # A section that the grammar does not know has only `lines`, and is created and deleted with them.
         is_all = effect.place.parent is None and resource.name not in editor.resources.by_name
         yield Touch(effect.object, verb if is_all else CHANGE, frozenset((effect.member,)))
         return
@@ -206,3 +217,81 @@ def _rows(child: Resource, rows: Mapping[str, Any] | Sequence[Any] | None) -> It
         return
     for position, row in enumerate(rows or ()):
         yield (str(row[child.key]) if child.kind == "named" and child.key in row else position), row
+
+
+# Characters of quotes, calls and addresses. Lines without them hold such a value only by their words.
+_SIGNS = r"[\"'\\($/@]"
+_WITHOUT_QUOTING = str.maketrans("", "", "\"'\\")
+# HAProxy expands variables in weak quotes only.
+_EXPANDED = re.compile(r"\$[{A-Za-z_.]")
+Value = tuple[str, ...]
+
+
+def has_new_expression(before: Iterable[str], after: Iterable[str]) -> bool:
+    """Return whether the texts after a change have a value that gives access beyond its object more often than those before it."""
+    was, now = (Counter(value for text in texts for value in _values_of_text(text)) for texts in (before, after))
+    return not now <= was
+
+
+def _values_of_text(text: str) -> Iterator[Value]:
+    suspect = _table().suspect
+    for line in split_lines(text):
+        if suspect.search(line):
+            yield from _values_of_line(words_of(line))
+
+
+def _values_of_line(written: Sequence[str]) -> Iterator[Value]:
+    table, words = _table(), tuple(map(unquoted, written))
+    first = words[0] if words else ""
+    found = {place for place, word in enumerate(words) if table.is_call(word) or _expands(written[place])}
+    found.update(place for place in _places(words, table.addresses.get(first, ())) if not table.is_of_network(words[place]))
+    found.update(_places(words, table.files.get(first, ())))
+    if first in table.of_options:
+        # Values count with their option only: which server or listener has it is another permission.
+        yield from (words[max(0, place - 1) : place + 1] for place in sorted(found))
+    elif found or table.patterns in words or any(f"{' '.join(words)} ".startswith(f"{begin} ") for begin in table.lines):
+        yield words
+
+
+def _places(words: Value, of: Iterable[int | str]) -> Iterator[int]:
+    for each in of:
+        places = [each] if isinstance(each, int) else [place + 1 for place, word in enumerate(words) if word == each]
+        yield from (place for place in places if place < len(words))
+
+
+def _expands(word: str) -> bool:
+    """Return whether HAProxy expands a variable in a word."""
+    quote, at = "", 0
+    while '"' in word and at < len(word):
+        if word[at] == "\\" and quote != "'":
+            at += 1
+        elif word[at] in "\"'" and quote in ("", word[at]):
+            quote = "" if quote else word[at]
+        elif quote == '"' and _EXPANDED.match(word, at):
+            return True
+        at += 1
+    return False
+
+
+class _Table:
+    def __init__(self, declared: dict[str, Any]) -> None:
+        self.lines: list[str] = declared["lines"]
+        self.patterns: str = declared["patterns"]
+        self.of_options = frozenset(declared["of_options"])
+        self.files: dict[str, list[str]] = declared["files"]
+        self.addresses: dict[str, list[int | str]] = declared["addresses"]
+        self._calls, self._network = re.compile(declared["calls"]), re.compile(declared["network"])
+        last = {line.split()[-1] for line in self.lines}.union([self.patterns], *self.files.values())
+        self.suspect = re.compile("|".join([_SIGNS, declared["calls"], *map(re.escape, sorted(last))]))
+
+    def is_call(self, word: str) -> bool:
+        # Arguments may have quotes of their own.
+        return any(self._calls.search(each) for each in {word, word.translate(_WITHOUT_QUOTING)})
+
+    def is_of_network(self, address: str) -> bool:
+        return all(map(self._network.fullmatch, address.split(",")))
+
+
+@cache
+def _table() -> _Table:
+    return _Table(tomllib.loads(Path(__file__).with_name("expressions.toml").read_text()))

@@ -14,9 +14,8 @@ from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.editing.header import without_versions
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import InUse
-from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.outcome import FilePlan, Reason
-from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch
+from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, has_new_expression
 from haproxy_native.spoe.references import References
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import Outline
@@ -102,7 +101,7 @@ class PutSpoe(FileOperation):
         return Drafted({self.path: draft}, {self.path: self.store}, {self.path: before}, touches)
 
     def _touches(self, before: str, after: str) -> list[Touch]:
-        return [self.touch, EXPRESSIONS] if has_new([before], [after]) else [self.touch]
+        return [self.touch, EXPRESSIONS] if has_new_expression([before], [after]) else [self.touch]
 
     def spelled_out(self, document: Document) -> Document:
         return self.store.references.spelled_out(document, self.path)

@@ -19,7 +19,7 @@ from haproxy_native.commit.commit import commit, prepare
 from haproxy_native.commit.events import Event, Validated
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Refused, WriteFailed
-from haproxy_native.planning.fixed import Fixed
+from haproxy_native.planning.servers import Fixed
 from haproxy_native.process_state import Doubted, Drifted
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document

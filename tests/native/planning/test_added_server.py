@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import NotExpressible
+from haproxy_native.planning.server_plan import add_server_commands
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.verification import Shows
 
@@ -35,15 +35,15 @@ PLACE = {"name": "d", "address": "127.0.0.1", "port": 80}
 )
 def test_one_command(values: dict[str, Any], words: str) -> None:
     given = {name: value for name, value in {**PLACE, **values}.items() if value is not None}
-    assert [command.text for command in added("b", given, NEW)] == [f"add server b/d  {words}"]
+    assert [command.text for command in add_server_commands("b", given, NEW)] == [f"add server b/d  {words}"]
 
 
 def test_before_3_0_it_may_be_ready_at_once() -> None:
-    assert added("b", {**PLACE, "maintenance": "disabled"}, OLD)[0].text == "add server b/d  127.0.0.1:80 enabled"
+    assert add_server_commands("b", {**PLACE, "maintenance": "disabled"}, OLD)[0].text == "add server b/d  127.0.0.1:80 enabled"
 
 
 def test_checks_that_were_asked_for_are_enabled() -> None:
-    made = added("b", {**PLACE, "check": "enabled", "agent-check": "enabled", "agent-port": 9}, NEW)
+    made = add_server_commands("b", {**PLACE, "check": "enabled", "agent-check": "enabled", "agent-port": 9}, NEW)
     assert [command.text for command in made][1:] == ["enable health b/d", "enable agent b/d"]
     assert made[0].undo == "del server b/d"
 
@@ -51,7 +51,7 @@ def test_checks_that_were_asked_for_are_enabled() -> None:
 def test_a_re_read_has_to_show_addresses_and_ports() -> None:
     values = {**PLACE, "health_check_address": "127.0.0.2", "health_check_port": 81, "source": "127.0.0.3", "weight": 5}
     shown = {"address": ip_address("127.0.0.1"), "port": 80, "check_addr": ip_address("127.0.0.2"), "check_port": 81, "uweight": 5}
-    (command,) = added("b", values, NEW)
+    (command,) = add_server_commands("b", values, NEW)
     assert isinstance(command.check, Shows) and dict(command.check.members) == shown
 
 
@@ -73,4 +73,4 @@ MISREAD = [
 )
 def test_what_cannot_be_said(values: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        added("b", {**PLACE, **values}, NEW)
+        add_server_commands("b", {**PLACE, **values}, NEW)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.planning.ahead import ahead
+from haproxy_native.planning.plan import with_ready_change
 from haproxy_native.text.document import Document
 
 RUNNING = "backend a\n  server s 127.0.0.1:1 weight 1\n\nbackend b\n  mode tcp\n"
@@ -38,7 +38,7 @@ NEW = "backend c\n  server s 127.0.0.1:1\n"
     ],
 )
 def test_what_can_be_done_now(before: str, new: str, wanted: str | None) -> None:
-    found = ahead(*(Document.parse(text.encode()) for text in (RUNNING, before, new)))
+    found = with_ready_change(*(Document.parse(text.encode()) for text in (RUNNING, before, new)))
     assert (found.text if found else None) == wanted
 
 
@@ -55,5 +55,5 @@ def test_what_can_be_done_now(before: str, new: str, wanted: str | None) -> None
     ],
 )
 def test_a_new_backend_inherits_the_same_in_both(running: str, before: str, new: str, wanted: str | None) -> None:
-    found = ahead(*(Document.parse(text.encode()) for text in (running, before, new)))
+    found = with_ready_change(*(Document.parse(text.encode()) for text in (running, before, new)))
     assert (found.text if found else None) == wanted

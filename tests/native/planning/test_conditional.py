@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.observed import unlike
+from haproxy_native.planning.observed import server_differences
 from haproxy_native.planning.section_order import conditional_sections
 from haproxy_native.planning.servers import Servers
 from haproxy_native.text.document import Document
@@ -28,4 +28,4 @@ def test_sections_inside_a_condition(before: str) -> None:
     document = Document.parse(TEXT.format(before=before).encode())
     guarded = conditional_sections(document)
     assert [section.name for section in document.sections if section.kind == "backend" and id(section) not in guarded] == ["three"]
-    assert [found.backend for found in unlike(document, Servers(grammar()), {}, {})] == ["three"]
+    assert [found.backend for found in server_differences(document, Servers(grammar()), {}, {})] == ["three"]

@@ -6,8 +6,7 @@ import subprocess
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.planning.expressions import has_new
-from haproxy_native.planning.touches import EXPRESSIONS, all_touches
+from haproxy_native.planning.touches import EXPRESSIONS, all_touches, has_new_expression
 from haproxy_native.text.document import Document
 from openapi import bundle
 from tests.haproxy.binaries import EACH, exactly
@@ -121,13 +120,13 @@ PLAIN = (
 
 @pytest.mark.parametrize("line", READING + REACHING)
 def test_what_reads(line: str) -> None:
-    assert has_new([], [f"backend b\n  {line}\n"])
-    assert not has_new([f"backend b\n  {line}\n"], [f"backend c\n  {line}\n"])
+    assert has_new_expression([], [f"backend b\n  {line}\n"])
+    assert not has_new_expression([f"backend b\n  {line}\n"], [f"backend c\n  {line}\n"])
 
 
 @pytest.mark.parametrize("line", PLAIN)
 def test_what_does_not(line: str) -> None:
-    assert not has_new([], [f"backend b\n  {line}\n"])
+    assert not has_new_expression([], [f"backend b\n  {line}\n"])
 
 
 @pytest.mark.parametrize("line", READING + REACHING)
@@ -159,7 +158,7 @@ def test_each_converter_of_haproxy_that_loads_a_map(version: str) -> None:
     words = [exactly(version), "-dKcnv", "-q", "-c", "-f", "/dev/null"]
     listed = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     names = re.findall(r"^\s*(map\w*|jwt_verify\w*)\(", listed, re.MULTILINE)
-    assert len(names) > 20 and all(has_new([], [f"acl a src,{name}(/f) 1"]) for name in names)
+    assert len(names) > 20 and all(has_new_expression([], [f"acl a src,{name}(/f) 1"]) for name in names)
 
 
 @pytest.mark.parametrize("kind", ["http_error_rule", "http_request_rule", "http_response_rule"])
@@ -168,4 +167,4 @@ def test_each_format_of_an_answer_that_is_a_file(kind: str) -> None:
     line = kind.removesuffix("_rule").replace("_", "-")
     files = {each for each in formats if each.endswith("file")}
     assert {"errorfile", "file", "lf-file"} <= files
-    assert all(has_new([], [f"{line} {each} /etc/passwd"]) == (each in files) for each in formats)
+    assert all(has_new_expression([], [f"{line} {each} /etc/passwd"]) == (each in files) for each in formats)

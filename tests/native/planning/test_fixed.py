@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.fixed import fixed
-from haproxy_native.planning.servers import ancestors
+from haproxy_native.planning.servers import ancestors, fixed
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.planning.fullconn import limited_by
+from haproxy_native.planning.backend_plan import backend_limited_by
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -41,9 +41,9 @@ def test_backends_behind_a_frontend(old: str, new: str, backend: str) -> None:
     document = Document.parse(TEXT.replace(old, new, 1))
     frontend = document.find("frontend", "f")
     assert frontend
-    assert limited_by(document, frontend) == backend
+    assert backend_limited_by(document, frontend) == backend
 
 
 def test_a_listen_section_is_behind_itself() -> None:
     document = Document.parse("listen l\n  maxconn 10\n  server s 192.0.2.1:80 minconn 1 maxconn 3\n")
-    assert limited_by(document, document.sections[0]) == "l"
+    assert backend_limited_by(document, document.sections[0]) == "l"

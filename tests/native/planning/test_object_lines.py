@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.planning.object_lines import file_of_object, line_of_member
+from haproxy_native.planning.effects import file_of_object, line_of_member
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 

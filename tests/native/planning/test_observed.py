@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.observed import Claim, Claimed, Observed, Unlike, by_backend, unlike
+from haproxy_native.planning.observed import Claim, Claimed, Observed, ServerDifference, by_backend, server_differences
 from haproxy_native.planning.servers import Servers
 from haproxy_native.runtime.server_state import server_states
 from haproxy_native.runtime.verification import limits_of
@@ -128,9 +128,9 @@ def text() -> str:
     return HEAD + "backend app\n" + "".join(f"    {server}\n" for server in servers) + MORE
 
 
-def found(haproxy: HAProxy, document: Document, only: Claimed | None = None) -> list[Unlike]:
+def found(haproxy: HAProxy, document: Document, only: Claimed | None = None) -> list[ServerDifference]:
     rows, limits = by_backend(server_states(haproxy.ask("show servers state"))), dict(limits_of(haproxy.ask("show stat -1 4 -1")))
-    return list(unlike(document, Servers(grammar()), rows, limits, only))
+    return list(server_differences(document, Servers(grammar()), rows, limits, only))
 
 
 @pytest.mark.parametrize("version", [*binaries.EACH, "3.4"])
@@ -172,6 +172,6 @@ def test_servers_that_are_claimed_are_compared_like_all(tmp_path: Path) -> None:
             assert len(every) > len(named) / 2
             for only in [frozenset({claim}) for claim in claims] + [frozenset(claims)]:
                 alone, observed = found(haproxy, each, only), Observed({}, claimed=only)
-                expected = list(filter(observed.corrects, every))
-                assert sorted(map(repr, filter(observed.corrects, alone))) == sorted(map(repr, expected))
+                expected = list(filter(observed.is_corrected, every))
+                assert sorted(map(repr, filter(observed.is_corrected, alone))) == sorted(map(repr, expected))
                 assert len(alone) == len(expected) or any(claim.is_template for claim in only), "no other server is compared"

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.grammar.load import grammar
+from haproxy_native.planning.backend_plan import deletion_obstacle
 from haproxy_native.planning.plan import plan
-from haproxy_native.planning.removal import removal_of
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
@@ -64,6 +63,6 @@ def test_what_it_keeps(tmp_path: Path, section: str, keyword: str, why: str) -> 
 def test_what_it_deletes(tmp_path: Path, section: str, others: str) -> None:
     found = Document.parse(HEAD + section + others).find("backend", "b")
     assert found
-    assert removal_of(grammar()).obstacle(found, {"s", "track"}) is None
+    assert deletion_obstacle(found, {"s", "track"}) is None
     with HAProxy(tmp_path, HEAD + section + others, binary=binaries.exactly("3.4")) as haproxy:
         assert refusals(haproxy, section) == []

@@ -2,10 +2,7 @@
 
 import pytest
 
-from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.resources import resources
-from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.repetition import repeats
+from haproxy_native.planning.backend_plan import repeats_inherited
 from haproxy_native.planning.servers import ancestors
 from haproxy_native.text.document import Document
 
@@ -44,5 +41,4 @@ def test_repetition(lines: str, is_repeated: bool) -> None:
     document = Document.parse(f"{DEFAULTS}  {lines}\n")
     section = document.find("backend", "b")
     assert section
-    shape = Editor(grammar()).shape(resources()["backends"])
-    assert repeats(section.lines[1], section, ancestors(document, section), shape) is is_repeated
+    assert repeats_inherited(section.lines[1], section, ancestors(document, section)) is is_repeated

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadValue, RuntimeConflict, RuntimeMissing, RuntimeRefused, RuntimeUnseen
-from haproxy_native.planning.added_server import added
+from haproxy_native.planning.server_plan import add_server_commands
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -69,7 +69,7 @@ def test_no_server_is_added_to_a_disabled_backend(tmp_path: Path, version: str) 
             for backend in ("own", "inherits", "both"):
                 for made in (
                     commands.add_server(backend, "s2", ["127.0.0.1:1"]),
-                    added(backend, {"name": "s2", "address": "127.0.0.1", "port": 1}, runtime.capabilities),
+                    add_server_commands(backend, {"name": "s2", "address": "127.0.0.1", "port": 1}, runtime.capabilities),
                 ):
                     with pytest.raises(RuntimeConflict, match=f"Backend {backend} is disabled"):
                         await commands.apply(runtime, made)
@@ -171,9 +171,9 @@ def test_an_address_that_python_writes_otherwise(haproxy: HAProxy, text: str) ->
 
 def test_a_server_that_is_added_without_its_address_is_taken_back(haproxy: HAProxy) -> None:
     """HAProxy accepts a name here and does not resolve it."""
-    added = commands.add_server("app", "new", ["localhost:90"], shown={"address": ip_address("127.0.0.1"), "port": 90})
+    made = commands.add_server("app", "new", ["localhost:90"], shown={"address": ip_address("127.0.0.1"), "port": 90})
     with pytest.raises(RuntimeUnseen, match=r"address of app/new is -, not 127\.0\.0\.1"):
-        applied(haproxy, *added)
+        applied(haproxy, *made)
     assert " new " not in haproxy.ask("show servers state app")
 
 

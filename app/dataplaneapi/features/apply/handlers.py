@@ -23,8 +23,7 @@ from haproxy_native.features.apply.files import COLLECTIONS, FileEffect, file_ob
 from haproxy_native.features.apply.owners import ITSELF
 from haproxy_native.features.apply.planner import Planned
 from haproxy_native.features.apply.rules import Conflict, Declaration
-from haproxy_native.planning.effects import Effect
-from haproxy_native.planning.object_lines import file_of_object, line_of_member
+from haproxy_native.planning.effects import Effect, file_of_object, line_of_member
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.storage.key_material import is_secret
 

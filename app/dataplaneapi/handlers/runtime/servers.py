@@ -14,10 +14,9 @@ from haproxy_native.commit.change import Member
 from haproxy_native.commit.servers_in_process import HEALTH, MEMBERS, held
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing
-from haproxy_native.planning.added_server import added, as_line
-from haproxy_native.planning.expressions import has_new
 from haproxy_native.planning.live import NotExpressible
-from haproxy_native.planning.touches import EXPRESSIONS
+from haproxy_native.planning.server_plan import add_server_commands, server_line
+from haproxy_native.planning.touches import EXPRESSIONS, has_new_expression
 from haproxy_native.process_state import Drifted
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
@@ -47,7 +46,7 @@ async def create(call: JsonCall) -> Response:
 
     async def work(runtime: Runtime) -> None:
         try:
-            made = added(backend, call.body, runtime.capabilities)
+            made = add_server_commands(backend, call.body, runtime.capabilities)
         except NotExpressible as word:
             raise BadRequest(f"only HAProxy can resolve {word}") from None
         await commands.apply(runtime, made)
@@ -113,7 +112,7 @@ def _new_name(call: Call) -> str:
 
 def _permit_values(call: Call) -> None:
     with suppress(BadValue, NotExpressible):
-        if has_new([""], [as_line(call.body)]):
+        if has_new_expression([""], [server_line(call.body)]):
             call.author.permit(EXPRESSIONS)
 
 

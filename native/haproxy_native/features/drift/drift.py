@@ -15,7 +15,7 @@ from haproxy_native.errors import NativeError, RuntimeDenied, RuntimeFailure
 from haproxy_native.features.overrides.ledger import Override
 from haproxy_native.features.overrides.overrides import Overrides, as_override, object_of_server
 from haproxy_native.planning.effects import Effect, effects
-from haproxy_native.planning.observed import Unlike
+from haproxy_native.planning.observed import ServerDifference
 
 # The member of a stored file; its values are digests, or fingerprints of certificates.
 CONTENT = "content"
@@ -103,7 +103,7 @@ def _of_file(effect: Effect, cause: str) -> Difference:
     return Difference(effect.object, effect.member, ("file", "running"), (effect.new, effect.old), cause)
 
 
-def _of_server(found: Unlike, cause: str) -> Iterator[Difference]:
+def _of_server(found: ServerDifference, cause: str) -> Iterator[Difference]:
     if found.member:
         return _of_worker([as_override(found)], cause)
     return iter([Difference(object_of_server(found), "", ("running", "worker"), (found.declared, found.value), cause)])

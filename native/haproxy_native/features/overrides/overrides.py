@@ -44,7 +44,7 @@ from haproxy_native.features.overrides.ledger import (
 from haproxy_native.features.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
-from haproxy_native.planning.observed import Claim, Claimed, Limits, Unlike, by_backend, unlike
+from haproxy_native.planning.observed import Claim, Claimed, Limits, ServerDifference, by_backend, server_differences
 from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import commands
@@ -114,14 +114,14 @@ class Overrides(Observer):
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
         return [each for each in map(as_override, await self.unexplained()) if each.member in MEMBERS]
 
-    async def unexplained(self) -> list[Unlike]:
+    async def unexplained(self) -> list[ServerDifference]:
         """Return what servers do otherwise than the configuration that the worker has loaded, and no override explains.
 
         Raises RuntimeFailure.
         """
         return (await self.compared())[1]
 
-    async def compared(self) -> tuple[list[Override], list[Unlike]]:
+    async def compared(self) -> tuple[list[Override], list[ServerDifference]]:
         """Return the overrides that the worker has, and what servers do otherwise that none of these explains. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         states = await runtime.servers()
@@ -130,9 +130,9 @@ class Overrides(Observer):
         made = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
         return made, found
 
-    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[Unlike]:
+    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[ServerDifference]:
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
-        found = await beside(lambda: list(unlike(document, servers, by_backend(states), limits, only)))
+        found = await beside(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
         return [each for each in found if not each.member or not self._explains(as_override(each))]
 
     def _explains(self, found: Override) -> bool:
@@ -146,13 +146,13 @@ class Overrides(Observer):
         found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
-    async def from_state_files(self) -> list[Unlike]:
+    async def from_state_files(self) -> list[ServerDifference]:
         """Return what the worker in service has from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
         if not await beside(reads_states, self._engine.document):
             return []
         return await self.loaded_from_files(await self.unexplained())
 
-    async def loaded_from_files(self, differing: Sequence[Unlike]) -> list[Unlike]:
+    async def loaded_from_files(self, differing: Sequence[ServerDifference]) -> list[ServerDifference]:
         """Return those of these differences that are in the server-state files that HAProxy reads."""
         document = self._engine.running or self._engine.document
         if not differing or not await beside(reads_states, document):
@@ -363,16 +363,16 @@ class Overrides(Observer):
 _STATES = {"enabled": MAINTENANCE, "disabled": READY}
 
 
-def object_of_server(server: Unlike) -> str:
+def object_of_server(server: ServerDifference) -> str:
     return object_names.spelled("backend", server.backend, "server", server.server)
 
 
-def _member(of: Unlike) -> str:
+def _member(of: ServerDifference) -> str:
     """The member as overrides call it."""
     return next((name for name, configured_ in CONFIGURED.items() if configured_ == of.member), of.member)
 
 
-def as_override(of: Unlike) -> Override:
+def as_override(of: ServerDifference) -> Override:
     member, values = _member(of), (of.value, of.declared)
     value, former = (_STATES.get(each, each) for each in values) if member == STATE else values
     return Override(object_of_server(of), member, value, former, 0.0)

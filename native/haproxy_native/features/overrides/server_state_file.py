@@ -19,7 +19,7 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.overrides.ledger import Override
-from haproxy_native.planning.observed import ADDRESS, Claim, Unlike, by_backend, unlike
+from haproxy_native.planning.observed import ADDRESS, Claim, ServerDifference, by_backend, server_differences
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import (
     CONFIGURED,
@@ -82,10 +82,10 @@ def reads_states(document: Document) -> bool:
     return any(keyword in section.text for section in document.sections)
 
 
-def loaded_values(editor: Editor, document: Document, differing: Iterable[Unlike]) -> list[Unlike]:
+def loaded_values(editor: Editor, document: Document, differing: Iterable[ServerDifference]) -> list[ServerDifference]:
     """Return those of these differences that the worker may have from its server-state files. Blocks."""
-    found: list[Unlike] = []
-    grouped: dict[str, list[Unlike]] = defaultdict(list)
+    found: list[ServerDifference] = []
+    grouped: dict[str, list[ServerDifference]] = defaultdict(list)
     for each in differing:
         grouped[each.backend].append(each)
     for backend, rows in grouped.items():
@@ -95,7 +95,9 @@ def loaded_values(editor: Editor, document: Document, differing: Iterable[Unlike
             continue
         # HAProxy takes the first line of a server.
         states = by_backend(reversed([state for state in _states(path) if state.backend_name == backend]))
-        told = list(unlike(document, Servers(editor.grammar), states, {}, frozenset(Claim(backend, each.server) for each in rows)))
+        told = list(
+            server_differences(document, Servers(editor.grammar), states, {}, frozenset(Claim(backend, each.server) for each in rows))
+        )
         # Of an address in digits it takes only the port.
         found += [each for each in rows if each.member not in ("", ADDRESS) and each in told]
     return found
