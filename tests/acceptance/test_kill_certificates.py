@@ -85,7 +85,7 @@ def check(changes: Changes, whole: set[str]) -> None:
 
 def shown(site: TlsSite) -> list[str]:
     """The certificates of the list in memory."""
-    return [entry.file for entry in ssl_files.entries(site.haproxy.ask(f"show ssl crt-list -n {site.path('list.txt')}"))]
+    return [entry.file for entry in ssl_files.parse_crt_list(site.haproxy.ask(f"show ssl crt-list -n {site.path('list.txt')}"))]
 
 
 @pytest.mark.parametrize(("count", "kills", "seed"), [(16, 2, 2026), pytest.param(2000, 200, 1, marks=pytest.mark.soak)])

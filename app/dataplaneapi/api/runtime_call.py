@@ -1,7 +1,7 @@
 """Runtime calls of handlers: reads in bounded time, and HAProxy's refusals as errors of the protocol.
 
     async with asking(call) as runtime:
-        await runtime.ask("...")
+        await runtime.execute("...")
 
 A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; its class is that of `haproxy_native.runtime.responses`, and `errors`
 in this package has its status. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
@@ -40,7 +40,7 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
 async def read_long(runtime: Runtime, command: str, head: str, sink: Sink) -> None:
     """A dump of any length, piece by piece: only its beginning has to come in time. Within `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
-        await runtime.read(command, head, _Begun(sink, lambda: limit.reschedule(None)))
+        await runtime.read_dump(command, head, _Begun(sink, lambda: limit.reschedule(None)))
 
 
 class _Begun:

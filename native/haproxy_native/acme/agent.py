@@ -52,7 +52,7 @@ class Acme:
     async def _solve(self, asked: Challenge) -> None:
         """The ring tells old challenges, too: only those of certificates that are being renewed now are of use."""
         try:
-            rows = list(certificates(await self.runtime.read("acme status", HEAD)))
+            rows = list(certificates(await self.runtime.read_dump("acme status", HEAD)))
         except RuntimeFailure as error:
             log.error("challenge for %s: %s", asked.domain, error)
             return

@@ -97,7 +97,7 @@ class Keeper:
         facts = dict(_FACT.findall(await ssl_files.show(runtime, CERTIFICATES, name)))
         own = facts.get("Crt filename") or facts["Filename"]
         key = facts.get("Key filename") or own
-        pem = (await runtime.read(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
+        pem = (await runtime.read_dump(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
         certificate.accepted(pem)
         base = self._base(name) or self.context.current.path.parent
         return Held(pem, base / own, None if key == own else base / key)

@@ -36,7 +36,7 @@ from haproxy_native.process_state import (
     TargetChanged,
     Text,
 )
-from haproxy_native.runtime import actions, commands
+from haproxy_native.runtime import commands
 from haproxy_native.runtime.verification import prove, server_limits, server_rows
 from haproxy_native.text.document import Document
 
@@ -108,7 +108,7 @@ async def _asked(context: CommitContext, plan: Plan, new: Document) -> Plan:
     for command in plan.commands if not plan.reasons else ():
         if command.asks:
             try:
-                await replace(command, patience=0.0).carry_out(context.runtime)
+                await replace(command, patience=0.0).execute(context.runtime)
             except RuntimeRefused as error:
                 place = plan.places.get(command.text)
                 why = f"HAProxy would refuse a command: {error}"
@@ -270,7 +270,7 @@ async def _take_back(context: CommitContext, plan: Plan, before: Document, new: 
     try:
         for command in reversed(back.commands):
             with suppress(RuntimeRefused):
-                await context.runtime.ask(command.text)
+                await context.runtime.execute(command.text)
         if await _is_done(context, back):
             return running.step(CommandsReverted())
     except RuntimeFailure as failure:
@@ -354,7 +354,7 @@ async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: D
     if change.text and change.text.actions:
         plan = await planned(context, known, stamped.document) if known else None
         running.step(Doubted("runtime actions were sent along with a text that HAProxy has not loaded"))
-        await actions.run(context.runtime, change.text.actions)
+        await commands.run_actions(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):
             running.step(CommandsProved(text_of(stamped), is_file=True))
     elif known and header.same_text(known, new):

@@ -85,7 +85,7 @@ class Publication:
                 if self.reasons:
                     return
                 try:
-                    await step.carry_out(self.context.runtime)
+                    await step.apply(self.context.runtime)
                     self._applied.append(path)
                 except RuntimeRefused as error:
                     # The process is as it was before this step.

@@ -38,8 +38,8 @@ class StickTable:
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
         """All entries, or that of a key (BadValue if it is none). `exp` is in milliseconds; rates are per the table's period."""
         wanted = f" key {argument(await self._held(key))}" if key is not None else ""
-        shown = await self._runtime.read(f"show table {argument(self.name)}{wanted}", HEAD)
-        return [model(ENTRY).model_construct(**entry) for entry in stick_tables.entries(shown, _data())]  # type: ignore[misc]
+        shown = await self._runtime.read_dump(f"show table {argument(self.name)}{wanted}", HEAD)
+        return [model(ENTRY).model_construct(**entry) for entry in stick_tables.parse_entries(shown, _data())]  # type: ignore[misc]
 
     async def set(self, key: str, **data: int) -> None:
         """Sets data of a key, such as `gpc0=1`; the entry is made where it is not there. Raises BadValue and NotFound."""
@@ -49,16 +49,16 @@ class StickTable:
                 raise BadValue(f"an entry has no {name}; it may have {', '.join(sorted(_data()))}")
             stick_tables.check_datum(name, value)
         words = [f"data.{name} {value}" for name, value in data.items()]
-        await self._runtime.ask(" ".join([f"set table {argument(self.name)} key {argument(key)}", *words]))
+        await self._runtime.execute(" ".join([f"set table {argument(self.name)} key {argument(key)}", *words]))
 
     async def clear(self, key: str) -> None:
         """Deletes the entry of a key; there need not be one."""
         key = await self._held(key)
-        await self._runtime.ask(f"clear table {argument(self.name)} key {argument(key)}")
+        await self._runtime.execute(f"clear table {argument(self.name)} key {argument(key)}")
 
     async def _held(self, key: str) -> str:
         """Raises BadValue and NotFound."""
-        return stick_tables.held_key((await self.about()).type, key)
+        return stick_tables.stored_key((await self.about()).type, key)
 
 
 class StickTables:
@@ -87,7 +87,7 @@ class Running:
 
 
 async def _tables(runtime: Runtime) -> Sequence[Table]:
-    return list(stick_tables.tables(await runtime.read("show table", HEAD)))
+    return list(stick_tables.parse_tables(await runtime.read_dump("show table", HEAD)))
 
 
 @cache

@@ -31,7 +31,7 @@ from haproxy_native.planning.outcome import line_of
 from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, fixed, mode_of
-from haproxy_native.runtime import backends
+from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import Document
@@ -132,7 +132,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
         is_inheritable = all(_is_inheritable(section.lines[place]) for place, _ in left)
         return result.because(left[0][0], why, remedy * is_inheritable)
     try:
-        add = backends.add(plain(section.name), plain(source), list(_options(above, sent)))
+        add = commands.add_backend(plain(section.name), plain(source), list(_options(above, sent)))
     except (BadValue, NotExpressible) as word:
         return result.because(0, f"the section is new, and no runtime command can say {word}")
     except _OtherMode as mode:
@@ -146,7 +146,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
     result.reasons += planner.reasons
     result.commands += [add, *planner.commands]
-    result.published.append(backends.publish(planner.backend))
+    result.published.append(commands.publish_backend(planner.backend))
     result.places = {command.text: 0 for command in (add, *result.published)} | planner.places
     return result
 
@@ -242,7 +242,7 @@ def deleted(
             return result.because(obstacle[0], f"the section is gone, and {obstacle[1]}")
         if why := named(name):
             return result.because(0, f"the section is gone, and {why}", UNNAMED)
-        result.commands = backends.delete(name, states)
+        result.commands = commands.delete_backend(name, states)
         result.places = {command.text: 0 for command in result.commands}
     except (BadValue, NotExpressible, ValueError) as word:
         return result.because(0, f"the section is gone, and no runtime command can say {word}")

@@ -1,4 +1,4 @@
-"""Words of a runtime command, as HAProxy reads them, and only where it reads them as it reads a file."""
+"""Words of a runtime command: quoting, and checks of the values that HAProxy would misread on the socket."""
 
 import re
 from contextlib import suppress
@@ -6,15 +6,15 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from haproxy_native.errors import BadValue
 
-# Quotes group nothing here. `<` would begin a payload, `#` a comment, `;` another command.
+# Quotes have no meaning on the socket. `<` would begin a payload, `#` a comment, `;` another command.
 _SPECIAL = re.compile(r"[\\ \t;<#]")
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 
 
 def argument(text: str | int) -> str:
-    """Return a word as HAProxy reads it as exactly one (HAProxy Management Guide, section 9.3).
+    """Escape a text so that HAProxy reads it as one word (HAProxy Management Guide, section 9.3).
 
-    Raises BadValue for what no escape can carry: a line break, NUL, nothing at all.
+    Raises BadValue for a text that cannot be escaped: an empty one, or one with a line break or NUL.
     """
     word = str(text)
     if not word or _FORBIDDEN.search(word):
@@ -22,14 +22,14 @@ def argument(text: str | int) -> str:
     return _SPECIAL.sub(r"\\\g<0>", word)
 
 
-# The socket is no referee of values: there HAProxy takes the port 65536 for 0 and `80x` for 80, lets -1 wrap, and halves a weight on `50%`,
-# while a file means 50 by that. So a value goes to the socket only in a form that both read alike.
+# The socket does not validate values: HAProxy reads the port 65536 as 0 there and `80x` as 80, lets -1 wrap, and halves a weight on `50%`,
+# which means 50 in a file. So a value goes to the socket only in a form that both read alike.
 MOST = 2**31 - 1
 _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
 def number(value: int | str, least: int, most: int) -> int:
-    """Digits only, within the bounds; raises BadValue."""
+    """Return a number that is written in digits. Raises BadValue for anything else, and outside the bounds."""
     text = str(value)
     if isinstance(value, bool) or not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
         raise BadValue(f"{value} is outside {least}..{most}")

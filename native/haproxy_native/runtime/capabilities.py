@@ -1,7 +1,7 @@
-"""What the worker in service can change live, from `show info`, `help`, `show cli level`, and the help of `add server` and `add
-backend`.
+"""What the worker in service can change at runtime.
 
-`help` lists every command whatever the socket's level; a socket that may only look can change nothing all the same.
+It is derived from the answers to `show info`, `help`, `show cli level`, and from the help of `add server` and `add backend`. `help` lists
+every command whatever the socket's level, so the level decides as well.
 """
 
 import re
@@ -15,18 +15,16 @@ UNKNOWN = (0, 0)
 
 @dataclass(frozen=True)
 class Capabilities:
-    """`server_keywords`: what `add server` takes; None where HAProxy cannot say and has to be tried (it creates nothing it refuses).
-    `backend_keywords`: what `add backend` takes behind the defaults section.
-    """
-
     version: quirks.Version = UNKNOWN
     commands: frozenset[str] = frozenset()
     level: str = ""
+    # What `add server` accepts; None before 3.2, which does not say. An attempt is harmless: HAProxy creates nothing that it refuses.
     server_keywords: frozenset[str] | None = None
+    # What `add backend` accepts behind the defaults section.
     backend_keywords: frozenset[str] = frozenset()
 
     def can(self, command: str) -> bool:
-        """`can("set server")`: whether there is such a command, and the socket may change anything."""
+        """Return whether HAProxy has a command, such as "set server", and the socket's level permits changes."""
         return self.level == ADMIN and command in self.commands
 
     @property
@@ -47,12 +45,12 @@ class Capabilities:
 
     @property
     def deletes_backends(self) -> bool:
-        """HAProxy also has to say beforehand whether it would."""
+        # `wait` tells beforehand whether HAProxy would.
         return self.can("del backend") and self.can("unpublish backend") and self.can("wait") and self.deletes_servers
 
     @property
     def sets_array_elements(self) -> bool:
-        """Whether `set table` takes any element of an array, as `data.gpc[1]`."""
+        """Whether `set table` accepts any element of an array, such as `data.gpc[1]`."""
         return quirks.TABLE_ARRAYS.holds(self.version)
 
     @property
@@ -62,7 +60,7 @@ class Capabilities:
 
     @property
     def may_report_events(self) -> bool:
-        """False where the worker is known to have no ring of events."""
+        """False if the worker is known to have no ring of events."""
         return self.version == UNKNOWN or quirks.WORKER_EVENTS.holds(self.version)
 
     @property
@@ -78,16 +76,16 @@ class Capabilities:
         return not quirks.ADDED_SERVERS_REFUSE_ENABLED.holds(self.version)
 
     def takes_server_keyword(self, keyword: str) -> bool:
-        """False only where HAProxy would certainly refuse it on an added server."""
+        """Return False only if HAProxy would certainly refuse the keyword on an added server."""
         return self.server_keywords is None or keyword in self.server_keywords
 
 
 def server_keywords(answer: str) -> frozenset[str] | None:
-    """The keywords of an answer to `add server help`; None before 3.2, which takes `help` for a server's name."""
+    """Parse an answer to `add server help`; None before 3.2, which takes `help` for a server's name."""
     head, _, rest = answer.partition("\n")
     return frozenset(rest.split()) if head.startswith("List of keywords") else None
 
 
 def backend_keywords(answer: str) -> frozenset[str]:
-    """The optional keywords of the usage of `add backend`."""
+    """Parse the optional keywords of the usage of `add backend`."""
     return frozenset(re.findall(r"\[(\w+) ", answer)) if answer.startswith("Usage: add backend") else frozenset()

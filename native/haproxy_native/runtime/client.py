@@ -1,6 +1,10 @@
-"""The Runtime API of one HAProxy: chooses a socket, and reconnects when it is gone.
+"""The Runtime API of one HAProxy: chooses a socket, reconnects when it is gone, and turns refusals into errors.
 
-The master's socket first, since it survives reloads and failed ones; then the stats sockets in the order of the file, those of TCP last.
+Sockets are tried in this order: the master's, since it survives reloads and failed ones; the stats sockets in the order of the file; those
+of TCP last. The socket in use stays so until it no longer answers, or until `refresh` after a reload.
+
+A command that changes something is sent again through another socket only if the first one certainly did not deliver it. What HAProxy
+cannot be asked through the socket in use, such as a request too long for a master, goes through a stats socket of the same worker.
 """
 
 import asyncio
@@ -27,12 +31,12 @@ from haproxy_native.runtime.socket import READING, Gate, RequestTooLong, Sink, S
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
 NEVER_FOUND = "retry - unable to configure runtime client"
-# Commands at once that are worth looking for another socket.
+# From so many commands on another socket is worth looking for, or one dump instead of many.
 MANY = 50
 _WHO = "show info float"
-# Seconds within which a socket that is tried says whose it is.
+# Seconds that a socket has to say whose it is when it is tried.
 PATIENCE = 5.0
-# Seconds within which another worker takes the place of one that is stopping, and between two looks for it.
+# Seconds that another worker has to replace one that is stopping, and between two polls for it.
 SUCCESSION = 1.0
 POLL = 0.02
 # CLOCK_REALTIME_COARSE, the kernel's clock for files, which Python does not name; it lags behind by up to a tick.
@@ -42,29 +46,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Worker:
-    """Who answers. A pid alone does not tell generations apart: in a container every start may give the same one.
-
-    `started` is when it began, before it read its configuration; HAProxy tells parts of a second to who asks for them.
-    """
+    """One generation of the worker process. Its pid alone does not identify it: in a container every start may give the same one."""
 
     pid: int
+    # Unix time when it began, before it read its configuration; whole seconds up to HAProxy 2.6.
     started: float
 
     def may_have_started_after(self, moment: float) -> bool:
-        """False only where it certainly started before; up to 2.6 HAProxy tells whole seconds."""
+        """Return False only if it certainly started before."""
         return self.started >= (int(moment) if self.started.is_integer() else moment)
 
     def started_after(self, moment: float) -> bool:
-        """True only where it certainly read its configuration after that moment, at which a file was written."""
+        """Return True only if it certainly read its configuration after that moment, at which a file was written."""
         return self.started > moment + _TICK
 
 
 class Runtime:
-    """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again.
+    """A client of the worker in service. Call `connect` first.
 
-    `versions` is held while a second version of a list is prepared: HAProxy forgets it when another one is committed.
-    `failures` counts how often none answered (absent), and how often HAProxy said no (refused). Asking again who answers, as a watcher
-    does, counts once until one answers again.
+    Without a socket every call tries once to find one, and then raises RuntimeAbsent.
     """
 
     def __init__(self, *, timeout: float = 30.0) -> None:
@@ -73,44 +73,53 @@ class Runtime:
         self._was_found = False
         self._is_known_absent = False
         self._gate = Gate()
+        # Locked while a second version of a list is prepared: HAProxy forgets it when another one is committed.
         self.versions = asyncio.Lock()
-        # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
+        # Locked during a change of TLS files: HAProxy has one transaction for all its clients, so two changes would mix.
         self.transaction = asyncio.Lock()
         self.capabilities = Capabilities()
+        # How often no socket answered ("absent") and how often HAProxy refused ("refused"). A watcher that polls for the worker counts
+        # an absence once.
         self.failures: Counter[str] = Counter()
         self.use(None, ())
 
     def use(self, master: str | None, stats: Sequence[str]) -> None:
-        """The addresses to choose from, from now on; a socket in use stays so while it is among them."""
+        """Set the addresses to choose from. The socket in use stays so if it is among them."""
         self._master = master if master and _is_unix(master) else None
         self._stats = tuple(sorted(stats, key=lambda place: not _is_unix(place)))
         if self._socket and self._socket.address not in (self._master, *self._stats):
             self._socket = None
 
     async def connect(self, master: str | None, stats: Sequence[str], max_wait: float = 30.0, tick: float = 0.5) -> bool:
-        """Waits up to `max_wait` seconds for each address in turn; whether one answers."""
+        """Wait up to `max_wait` seconds for each address in turn, and return whether one answers."""
         self.use(master, stats)
         self._socket = None
         for socket in self.sockets():
-            if await self._wait_for(socket, max_wait, tick):
-                await self._keep(socket)
+            deadline = asyncio.get_running_loop().time() + max_wait
+            while reason := await _silence(socket):
+                if asyncio.get_running_loop().time() + tick > deadline:
+                    log.warning("Runtime API: %s", reason)
+                    break
+                await asyncio.sleep(tick)
+            else:
+                await self._select(socket)
                 return True
         return False
 
     @property
     def address(self) -> str:
-        """The socket in use, or where one is expected."""
+        """The address of the socket in use; without one, all addresses that are tried."""
         places = [place for place in (self._master, *self._stats) if place]
         return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
 
     @property
     def place(self) -> str:
-        """One socket: that in use, or the first to be tried."""
+        """The address of the socket in use; without one, the first that is tried."""
         return self._socket.address if self._socket else self._master or next(iter(self._stats), "")
 
     @property
     def worker_place(self) -> str:
-        """Returns the worker's name in the protocol: behind a master's socket the worker's sign."""
+        """The worker's address as the API shows it, with `@1` behind a master's socket."""
         return f"{self.place}@1" if self.place == self._master else self.place
 
     @property
@@ -118,7 +127,7 @@ class Runtime:
         return bool(self._master or self._stats)
 
     def last_opened(self) -> float:
-        """Unix time when HAProxy last opened one of its sockets, whether it runs still or not; 0 where none is there."""
+        """Return the Unix time when HAProxy last opened one of its sockets, whether or not it still runs; 0 without a socket."""
         opened = [0.0]
         for place in map(parse_address, filter(None, (self._master, *self._stats))):
             with suppress(OSError, ValueError):
@@ -132,53 +141,56 @@ class Runtime:
 
     @property
     def configured_master(self) -> Master | None:
-        """The master, whichever socket is in use."""
+        """The master that the configuration names, whichever socket is in use."""
         return Master(self._master, timeout=self._timeout) if self._master else None
 
     @property
     def master(self) -> Master | None:
-        """The master, where its socket is the one in use."""
+        """The master, if its socket is the one in use."""
         in_use = self._socket and self._socket.address == self._master
         return Master(self._master, timeout=self._timeout) if self._master and in_use else None
 
     async def send(self, command: str, payload: str | None = None) -> str:
-        """The worker's answer, which may be a refusal. What a master's socket cannot carry goes through a stats socket of the same worker.
+        """Return the worker's answer, which may be a refusal.
 
-        Raises RuntimeDenied, and RuntimeRefused for an unknown command, as all that send commands.
+        Raises RuntimeDenied if the socket's level is too low, and RuntimeRefused for a command that this HAProxy does not have, as all
+        methods that send commands do.
         """
-        answer = await self._carried(lambda socket: socket.send(command, payload), [command])
-        self._check_carried_out(answer, command)
+        answer = await self._send_somewhere(lambda socket: socket.send(command, payload), [command])
+        self._check_known(answer, command)
         return answer
 
-    async def each(self, commands: Sequence[str]) -> list[str]:
-        """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`).
+    async def send_each(self, commands: Sequence[str]) -> list[str]:
+        """Send many commands over few connections, and return their answers; each may be a refusal (`answers.refusal`).
 
-        Before 3.2 a master opens a connection to its worker for every single command, so that a socket of the worker's own is ten times
-        as fast.
+        Before 3.2 a master opens a connection to its worker for every single command, so a socket of the worker's own is ten times as fast.
         """
         if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
             return await socket.send_each(commands)
-        replies = await self._carried(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
+        replies = await self._send_somewhere(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
         for command, reply in zip(commands, replies, strict=True):
-            self._check_carried_out(reply, command)
+            self._check_known(reply, command)
         return replies
 
-    async def ask(self, command: str, payload: str | None = None) -> str:
-        """Carries out a change. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where no worker serves."""
+    async def execute(self, command: str, payload: str | None = None) -> str:
+        """Make a change, and return HAProxy's answer. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent if no worker serves.
+
+        A worker that is stopping refuses every change, so the command is sent again to its successor.
+        """
         answer = await self.send(command, payload)
         if answers.refusal(answer) == answers.PROXY_STOPPED:
-            answer = await self._of_the_serving(command, payload)
+            answer = await self._send_to_successor(command, payload)
         if (refusal := answers.refusal(answer)) is not None:
             raise self._refused(refusal, command)
         return answer
 
-    async def read(self, command: str, head: str, sink: Sink | None = None) -> str:
-        """A dump: nothing, or a text that begins with the expression `head`; its beginning only, where a `sink` takes it as it comes.
+    async def read_dump(self, command: str, head: str, sink: Sink | None = None) -> str:
+        """Return a dump; one that is not empty begins with the regular expression `head`. Raises RuntimeRefused with any other answer.
 
-        Raises RuntimeRefused with what HAProxy says instead.
+        With a `sink`, which receives the dump as it arrives, only its beginning is returned.
         """
-        answer = await self._through(lambda socket: socket.send(command, None, sink), [command])
-        self._check_carried_out(answer, command)
+        answer = await self._send_once_more(lambda socket: socket.send(command, None, sink), [command])
+        self._check_known(answer, command)
         if answer and not re.match(head, answer):
             raise self._refused(answers.first_words(answer), command)
         return answer
@@ -190,26 +202,26 @@ class Runtime:
         return (await self.worker()).pid
 
     async def servers(self, backend: str = "") -> list[ServerState]:
-        """Returns the servers of a backend, or all. Raises RuntimeRefused if the worker does not have the backend."""
-        text = await self.read(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n")
+        """Return the servers of a backend, or all. Raises RuntimeRefused if the worker does not have the backend."""
+        text = await self.read_dump(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n")
         return await beside_if(len(text) > LARGE, server_states, text)
 
     async def refresh(self) -> Capabilities:
-        """Chooses the socket again after a reload, the master's first, and asks anew what the worker in service can do."""
+        """Choose the socket again after a reload, and return what the worker in service can do."""
         await self._reconnect()
         return self.capabilities
 
-    async def _carried(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Through a larger socket where the one in use is too small."""
+    async def _send_somewhere(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
+        """Send as `_send_once_more`, or through a socket that takes longer requests than the one in use."""
         try:
-            return await self._through(work, commands)
+            return await self._send_once_more(work, commands)
         except RequestTooLong:
             if (socket := await self._larger()) is None:
                 raise
             return await work(socket)
 
-    async def _through(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Sends through the socket in use; through another, or the same again, if it does not answer and nothing can be done twice."""
+    async def _send_once_more(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
+        """Send through the socket in use. If it does not answer, send once more through another, unless that may repeat a change."""
         asks_who = list(commands) == [_WHO]
         if self._socket is None:
             await self._reconnect(expected=asks_who)
@@ -222,20 +234,23 @@ class Runtime:
             await self._reconnect(expected=asks_who)
             return await work(self._socket)
 
-    async def _of_the_serving(self, command: str, payload: str | None) -> str:
-        """The answer of a worker that is not stopping; one that may be has refused the command. Raises RuntimeAbsent after `SUCCESSION`."""
+    async def _send_to_successor(self, command: str, payload: str | None) -> str:
+        """Send a command that a worker has refused because it is stopping, or because the proxy is disabled, to one that is not stopping.
+
+        Raises RuntimeAbsent after `SUCCESSION` seconds.
+        """
         deadline = asyncio.get_running_loop().time() + SUCCESSION
         while asyncio.get_running_loop().time() < deadline:
-            serving = await self._serving()
+            serving = await self._serving_worker()
             if serving:
                 answer = await self.send(command, payload)
-                if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving() == serving:
+                if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving_worker() == serving:
                     return answer
             await asyncio.sleep(POLL)
         raise RuntimeAbsent(f"{self.address}: the worker that answers is stopping, and no other serves")
 
-    async def _serving(self) -> Worker | None:
-        """The worker that answers; None while it is stopping."""
+    async def _serving_worker(self) -> Worker | None:
+        """Return the worker that answers; None while it is stopping."""
         facts = answers.info(await self.send(_WHO))
         return None if facts.get("Stopping") == "1" else _worker(facts)
 
@@ -243,8 +258,8 @@ class Runtime:
         self.failures["refused"] += 1
         return refused(answer, command)
 
-    def _check_carried_out(self, answer: str, command: str) -> None:
-        """Raises RuntimeDenied, and RuntimeRefused for a command that this HAProxy does not have: neither answer is data."""
+    def _check_known(self, answer: str, command: str) -> None:
+        """Raise RuntimeDenied if the level is too low, RuntimeRefused for a command that this HAProxy does not have."""
         if answer == DENIED or (answer == DENIED_TO_USERS and self.capabilities.level == "user"):
             self.failures["refused"] += 1
             raise denied(self.place, self.capabilities.level, command, of_master=self.place == self._master)
@@ -252,7 +267,7 @@ class Runtime:
             raise self._refused(answers.first_words(answer), command)
 
     async def _larger(self) -> Socket | None:
-        """A socket of the worker's own, which takes longer requests than the master's."""
+        """Return a socket of the worker's own with the same level, which takes longer requests than the master's."""
         pid = await self.worker_pid()
         for place in self._stats:
             socket = Socket(place, timeout=self._timeout, gate=self._gate)
@@ -263,30 +278,19 @@ class Runtime:
         return None
 
     def sockets(self) -> Iterator[Socket]:
-        """New connections to the worker, by each address."""
+        """Yield a socket of the worker for each address, in the order in which they are tried."""
         if self._master:
             yield Socket(self._master, timeout=self._timeout, worker=True, gate=self._gate)
         for place in self._stats:
             yield Socket(place, timeout=self._timeout, gate=self._gate)
 
-    async def _wait_for(self, socket: Socket, max_wait: float, tick: float) -> bool:
-        deadline = asyncio.get_running_loop().time() + max_wait
-        while True:
-            reason = await _silence(socket)
-            if reason is None:
-                return True
-            if asyncio.get_running_loop().time() + tick > deadline:
-                log.warning("Runtime API: %s", reason)
-                return False
-            await asyncio.sleep(tick)
-
     async def _reconnect(self, *, expected: bool = False) -> None:
-        """Once through all addresses, without waiting. `expected`: that none answers is counted only where it is news."""
+        """Select the first address that answers, without waiting. With `expected` an absence that is known is not counted again."""
         self._socket, reasons = None, []
         for socket in self.sockets():
             reason = await _silence(socket)
             if reason is None:
-                return await self._keep(socket)
+                return await self._select(socket)
             reasons.append(reason)
         if not (expected and self._is_known_absent):
             self.failures["absent"] += 1
@@ -294,7 +298,8 @@ class Runtime:
         why = "; ".join(reasons) or NOT_CONFIGURED
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
-    async def _keep(self, socket: Socket) -> None:
+    async def _select(self, socket: Socket) -> None:
+        """Use a socket from now on, and query what its worker can do."""
         version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
@@ -306,7 +311,7 @@ class Runtime:
 
 
 async def _silence(socket: Socket) -> str | None:
-    """Why a socket gives no answer of a worker; None when it does."""
+    """Return why no worker answers at a socket; None if one does."""
     try:
         async with asyncio.timeout(PATIENCE):
             answer = await socket.send("show info")

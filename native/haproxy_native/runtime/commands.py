@@ -1,84 +1,145 @@
-"""Runtime commands as data, with their verification: by their answer and by a re-read.
+"""Runtime commands as data: changes of servers, frontends and backends, sent in order and proved.
 
-A builder gives the command, or the commands in their order, of one change; `apply` carries out any number of them.
+A builder such as `weight` or `delete_server` returns the command, or the commands in their order, of one change. `apply` sends any number
+of them. HAProxy accepts a command without a word and may still do nothing, so each command says what a re-read has to show afterwards
+(`check`), and what takes it back when a later one is refused (`undo`). If neither is possible, the caller reloads HAProxy.
+
+Backends can be added and deleted from HAProxy 3.4 on (HAProxy Management Guide 3.4, section 9.3). To delete one, HAProxy is first asked
+whether it would: the questions among the commands change nothing, and everything up to the first deletion can be undone.
 """
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
-from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeBusy, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.responses import refused
-from haproxy_native.runtime.verification import BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
+from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
 
 STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.
-STILL_IN_USE = "still has connections"
-POLL = 0.02
+_STILL_IN_USE = "still has connections"
+_POLL = 0.02
 ADD_SERVER = "add server"
 # How many seconds HAProxy has to show a change: 3.2 to 3.4 accept a new address before they set it.
 PROOF_PATIENCE = 0.5
+# How many seconds the sessions of a backend that is to be deleted have to end.
+_SESSIONS_PATIENCE = 2.0
+# HAProxy names an obstacle of a backend in service before these two, and one of a server before the last.
+_IN_SERVICE = re.compile(
+    r"Failed\. (?:Backend must be unpublished|Only a backend without server|Only servers in maintenance)|Wait delay expired\."
+)
 
 
 @dataclass(frozen=True)
 class Command:
-    """`check` is what a re-read has to show, None where HAProxy shows nothing of it.
-
-    `patience`: how many seconds to wait for a server's last connections. `undo` takes the command back when a later one of
-    the same change is refused.
-    """
+    """One runtime command."""
 
     text: str
+    # What a re-read has to show; None if HAProxy shows nothing of it.
     check: Check | None = None
+    # How many seconds to wait for a server's last connections.
     patience: float = 0.0
+    # The command that takes it back when a later one of the same change is refused.
     undo: str | None = None
-    # A question whose answer may be a refusal, and that changes nothing.
+    # Whether it is a question: its answer may be a refusal, and it changes nothing.
     asks: ClassVar[bool] = False
 
-    async def carry_out(self, runtime: Runtime) -> None:
-        """Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where no worker answers."""
+    async def execute(self, runtime: Runtime) -> None:
+        """Send it. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent if no worker answers."""
         deadline = asyncio.get_running_loop().time() + self.patience
         while True:
             try:
-                await runtime.ask(self.text)
+                await runtime.execute(self.text)
                 return
             except RuntimeRefused as error:
-                if STILL_IN_USE not in error.answer or asyncio.get_running_loop().time() >= deadline:
+                if _STILL_IN_USE not in error.answer or asyncio.get_running_loop().time() >= deadline:
                     raise
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(_POLL)
+
+
+@dataclass(frozen=True)
+class Removable(Command):
+    """Asks whether a backend, or a server of it, can be deleted once it is out of service."""
+
+    asks = True
+
+    async def execute(self, runtime: Runtime) -> None:
+        answer = await runtime.send(self.text)
+        if (refusal := answers.refusal(answer)) is not None and not _IN_SERVICE.match(refusal):
+            raise refused(refusal, self.text)
+
+
+@dataclass(frozen=True)
+class OnlyServers(Command):
+    """Asks whether the backend has other servers than these, which the configuration does not name."""
+
+    asks = True
+    backend: str = ""
+    servers: tuple[str, ...] = ()
+
+    async def execute(self, runtime: Runtime) -> None:
+        others = sorted({row.name for row in await runtime.servers(self.backend)} - set(self.servers))
+        if others:
+            raise RuntimeConflict(f"the running process alone has server {', '.join(others)} in backend {self.backend}", self.text)
+
+
+@dataclass(frozen=True)
+class Idle(Command):
+    """Waits for the last session of a backend, at most `patience` seconds. Raises RuntimeBusy."""
+
+    backend: str = ""
+
+    async def execute(self, runtime: Runtime) -> None:
+        deadline = asyncio.get_running_loop().time() + self.patience
+        while sessions := self._sessions(await runtime.send(self.text)):
+            if asyncio.get_running_loop().time() >= deadline:
+                of_backend = sessions.pop("BACKEND", 0)
+                counts = [f"{count} on server {server}" for server, count in sessions.items()]
+                if (others := of_backend - sum(sessions.values())) > 0:
+                    counts.append(f"{others} without a server")
+                raise RuntimeBusy(f"backend {self.backend} still has sessions: {', '.join(counts)}", self.text)
+            await asyncio.sleep(_POLL)
+
+    def _sessions(self, answer: str) -> dict[str, int]:
+        """The sessions of each server, and of the backend under `BACKEND`, where there are any."""
+        rows = (row for row in answers.table(answer) if row.get("pxname") == self.backend)
+        return {row["svname"]: int(row["scur"]) for row in rows if row["scur"] not in ("", "0")}
 
 
 class Step(Protocol):
-    """A change of the process that belongs to a stored file: a map's entries, a certificate. Many commands, made whole or not at all."""
+    """A change of the process that belongs to a stored file, such as the entries of a map: many commands, applied all or none."""
 
     @property
     def texts(self) -> Sequence[str]:
-        """Its commands, without what a file would add, for people to read."""
+        """Its commands for people to read, without the contents of files."""
 
-    async def carry_out(self, runtime: Runtime) -> None:
-        """Raises RuntimeRefused with the process as it was before, RuntimeAbsent if its outcome is unknown."""
+    async def apply(self, runtime: Runtime) -> None:
+        """Send the commands. Raises RuntimeRefused with the process as it was before, RuntimeAbsent if the outcome is unknown."""
 
-    async def take_back(self, runtime: Runtime) -> None:
-        """The process is as it was before the step was carried out. Raises RuntimeFailure."""
+    async def undo(self, runtime: Runtime) -> None:
+        """Restore the process to what it was before the step. Raises RuntimeFailure."""
 
 
-async def carry_out(runtime: Runtime, steps: Sequence[Step]) -> None:
-    """All of them or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent if its state is unknown."""
+async def apply_steps(runtime: Runtime, steps: Sequence[Step]) -> None:
+    """Apply all steps or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent if its state is unknown."""
     done: list[Step] = []
     try:
         for step in steps:
-            await step.carry_out(runtime)
+            await step.apply(runtime)
             done.append(step)
     except RuntimeRefused as refused:
         try:
             for step in reversed(done):
-                await step.take_back(runtime)
+                await step.undo(runtime)
         except RuntimeFailure as error:
             raise RuntimeAbsent(f"{refused}; and what was done before could not be taken back: {error}") from error
         raise
@@ -89,7 +150,7 @@ def weight(backend: str, server: str, value: int) -> Command:
 
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
-    """IPv4 or IPv6 only; without a port the server keeps its own."""
+    """Set the IPv4 or IPv6 address of a server; without a port the server keeps its own."""
     literal = ip_literal(ip)
     if port is None:
         return _set("set server {} addr {}", backend, server, str(literal), address=literal)
@@ -103,7 +164,7 @@ def state(backend: str, server: str, value: str) -> Command:
 
 
 def health(backend: str, server: str, value: str) -> Command:
-    """up, stopping or down: until the next check says otherwise, so a re-read proves nothing."""
+    """Set up, stopping or down. The next check may decide otherwise, so a re-read proves nothing."""
     return _set("set server {} health {}", backend, server, value)
 
 
@@ -120,7 +181,7 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
 
 
 def agent_address(backend: str, server: str, ip: str) -> Command:
-    """Build the command for an agent's address, which HAProxy accepts while the agent is enabled.
+    """Set an agent's address, which HAProxy accepts while the agent is enabled.
 
     HAProxy would resolve a name while all traffic waits, so only IP addresses are sent.
     """
@@ -129,12 +190,12 @@ def agent_address(backend: str, server: str, ip: str) -> Command:
 
 
 def agent_send(backend: str, server: str, text: str) -> Command:
-    """HAProxy shows the string nowhere."""
+    """Set the string that is sent to an agent; HAProxy never shows it."""
     return _set("set server {} agent-send {}", backend, server, text)
 
 
 def frontend_maxconn(frontend: str, value: int) -> Command:
-    """HAProxy takes any word for a number."""
+    # HAProxy accepts any word for a number.
     return Command(f"set maxconn frontend {argument(frontend)} {number(value, 1, MOST)}", Limit(frontend, "", value))
 
 
@@ -148,11 +209,12 @@ def add_server(
     ready: bool = True,
     shown: Mapping[str, object] = MappingProxyType({}),
 ) -> list[Command]:
-    """A server that serves: registered in maintenance, its checks started, then ready.
+    """Add a server: register it in maintenance, start its checks, then set it ready.
 
-    One that is not to be ready has its checks paused, as those of a server that the file disables: HAProxy pauses them when a server enters
-    maintenance, so it leaves it first. `words` are those of its line behind the name, as HAProxy understands them (quotes and variables
-    resolved). `shown` is what a re-read has to show of it.
+    `words` are those of its line behind the name, with quotes and variables resolved. `shown` is what a re-read has to show.
+
+    Without `ready` it stays in maintenance with its checks paused, like a server that the file disables: HAProxy pauses them when a server
+    enters maintenance, so the server leaves it first.
     """
     path = _path(backend, server)
     line = " ".join(argument(word) for word in words)
@@ -166,85 +228,159 @@ def add_server(
 
 
 def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
-    """Out of service at once, deleted when its last connection has ended; back to the state it `was` in when HAProxy refuses."""
+    """Take a server out of service, and delete it when its last connection has ended, within `patience` seconds.
+
+    If HAProxy refuses, it returns to the state that it `was` in.
+    """
     path = _path(backend, server)
     out = replace(state(backend, server, "maint"), undo=f"set server {path} state {was}")
     return [out, Command(f"del server {path}", Gone(backend, server), patience=patience)]
 
 
+def add_backend(name: str, defaults: str, words: Sequence[str] = ()) -> Command:
+    """Add an empty backend from a named defaults section, unpublished."""
+    line = " ".join(map(argument, (name, "from", defaults, *words)))
+    return Command(f"add backend {line}", BackendIs(name, False), undo=f"del backend {argument(name)}")
+
+
+def publish_backend(name: str) -> Command:
+    return Command(f"publish backend {argument(name)}", BackendIs(name, True), undo=f"unpublish backend {argument(name)}")
+
+
+def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Command]:
+    """Delete a backend and its servers, each given with the state that it returns to if HAProxy refuses.
+
+    Asks HAProxy first, takes the backend and its servers out of service, waits for its sessions, and deletes.
+    """
+    backend = argument(name)
+    paths = [f"{backend}/{argument(server)}" for server, _ in servers]
+    out = [delete_server(name, server, was=was) for server, was in servers]
+    return [
+        OnlyServers(f"show servers state {backend}", backend=name, servers=tuple(server for server, _ in servers)),
+        Removable(f"wait 1 be-removable {backend}"),
+        *(Removable(f"wait 1 srv-removable {path}") for path in paths),
+        Command(f"unpublish backend {backend}", undo=f"publish backend {backend}"),
+        Idle(f"show stat {backend} {BACKENDS + SERVERS} -1", patience=_SESSIONS_PATIENCE, backend=name),
+        # The re-read of the backend proves that its servers are gone, too.
+        *(replace(maintenance, check=None) for maintenance, _ in out),
+        *(replace(deletion, check=None) for _, deletion in out),
+        Command(f"del backend {backend}", BackendIs(name, None)),
+    ]
+
+
 async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Carries the commands out and proves them. Raises RuntimeRefused at the first that is refused or not to be seen afterwards,
-    when those before it that can be taken back have been; RuntimeAbsent when no socket answers."""
+    """Send the commands and prove them by a re-read.
+
+    Raises RuntimeRefused if one is refused, or has no visible effect, after undoing the earlier ones that can be undone. Raises
+    RuntimeAbsent if no socket answers.
+    """
     done: list[Command] = []
     try:
         await _refuse_disabled(runtime, commands)
-        for some in _batches(runtime, commands):
-            await _carry_out(runtime, some, done)
+        for batch in _batches(runtime, commands):
+            await _send_batch(runtime, batch, done)
         await prove(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
     except RuntimeRefused:
-        await _undo(runtime, done)
+        # Without a complete undo the caller reloads.
+        with suppress(RuntimeFailure):
+            for command in reversed(done):
+                if command.undo:
+                    await runtime.execute(command.undo)
         raise
 
 
 async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> None:
     """Raise RuntimeConflict for a server that is to be added to a disabled backend: HAProxy 3.4 ends on that command."""
     made = {command.check.name for command in commands if isinstance(command.check, BackendIs)}
-    first = {command.check.backend: command for command in commands if _adds_server(command) and isinstance(command.check, Shows)}
+    adding = (command for command in commands if command.text.startswith(f"{ADD_SERVER} "))
+    first = {command.check.backend: command for command in adding if isinstance(command.check, Shows)}
     for backend, command in first.items():
         if backend not in made and await is_disabled(runtime, backend):
             raise RuntimeConflict(f"Backend {backend} is disabled, and HAProxy adds no server to it.", command.text)
 
 
-def _adds_server(command: Command) -> bool:
-    return command.text.startswith(f"{ADD_SERVER} ")
-
-
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
-    """Many plain commands are sent together where a master relays them over one connection, publications when all else is done."""
+    """Group commands that can be sent together: many plain ones, if the master relays them over one connection; publications last."""
     together = len(commands) > MANY and runtime.capabilities.relays
-    for key, some in itertools.groupby(commands, lambda command: together and _kind(command)):
-        commanded = list(some)
-        yield from [commanded] if key else ([command] for command in commanded)
+    for key, some in itertools.groupby(commands, lambda command: together and _batch_key(command)):
+        group = list(some)
+        yield from [group] if key else ([command] for command in group)
 
 
-def _kind(command: Command) -> str:
-    """Commands of one kind that stand together may be sent together; none for those that wait or delete."""
+def _batch_key(command: Command) -> str:
+    """Return the key of adjacent commands that may be sent together; empty for one that waits or deletes."""
     if type(command) is not Command or command.patience or command.text.startswith("del "):
         return ""
     return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
 
 
-async def _carry_out(runtime: Runtime, some: Sequence[Command], done: list[Command]) -> None:
-    """Adds to `done` what was carried out, of several sent together also what stands behind a refusal. Raises as `Command.carry_out`."""
-    if len(some) == 1:
-        await some[0].carry_out(runtime)
-        done.append(some[0])
+async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Command]) -> None:
+    """Send commands together, and add to `done` those that HAProxy executed, also behind a refusal. Raises as `Command.execute`."""
+    if len(batch) == 1:
+        await batch[0].execute(runtime)
+        done.append(batch[0])
         return
-    refusals = [answers.refusal(answer) for answer in await runtime.each([command.text for command in some])]
-    done += [command for command, refusal in zip(some, refusals, strict=True) if refusal is None]
-    for command, refusal in zip(some, refusals, strict=True):
+    refusals = [answers.refusal(answer) for answer in await runtime.send_each([command.text for command in batch])]
+    done += [command for command, refusal in zip(batch, refusals, strict=True) if refusal is None]
+    for command, refusal in zip(batch, refusals, strict=True):
         if refusal == answers.PROXY_STOPPED:
-            await command.carry_out(runtime)
+            await command.execute(runtime)
             done.append(command)
         elif refusal is not None:
             raise refused(refusal, command.text)
 
 
-async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:
-    for command in reversed(list(done)):
-        if command.undo:
-            try:
-                await runtime.ask(command.undo)
-            except RuntimeFailure:
-                # Nothing more can be done here; the caller reloads.
-                return
-
-
 def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:
-    """A change of one server; without anything shown its answer alone has to do."""
+    """Build a change of one server. Without `shown` only the answer proves it."""
     text = template.format(_path(backend, server), *map(argument, words))
     return Command(text, Shows(backend, server, tuple(shown.items())) if shown else None)
 
 
 def _path(backend: str, server: str) -> str:
     return f"{argument(backend)}/{argument(server)}"
+
+
+def _integer(word: str) -> int:
+    try:
+        return int(word)
+    except ValueError as error:
+        raise BadValue(f"not a number: {word!r}") from error
+
+
+# The actions of a raw push (`X-Runtime-Actions`): how many words each needs, and its command.
+ACTIONS: dict[str, tuple[int, Callable[..., Command]]] = {
+    "SetFrontendMaxConn": (2, lambda frontend, value: frontend_maxconn(frontend, _integer(value))),
+    "SetServerWeight": (3, lambda backend, server, value: weight(backend, server, _integer(value))),
+    "SetServerCheckPort": (3, lambda backend, server, port: check_port(backend, server, _integer(port))),
+    "SetServerAddr": (4, lambda backend, server, ip, port: address(backend, server, ip, _integer(port))),
+    "SetServerState": (3, state),
+    "EnableAgentCheck": (2, lambda backend, server: agent(backend, server, True)),
+    "DisableAgentCheck": (2, lambda backend, server: agent(backend, server, False)),
+    "SetServerAgentAddr": (3, agent_address),
+    "SetServerAgentSend": (3, agent_send),
+}
+
+
+async def run_actions(runtime: Runtime, header: str) -> None:
+    """Run the actions of a raw push: separated by `;`, their words by blanks. Unknown and empty actions are skipped.
+
+    Raises RuntimeRefused `cannot execute <action>: <detail>` at the first that fails, and RuntimeFailure; earlier ones stay applied.
+    """
+    for item in header.split(";"):
+        name, *words = item.split() or [""]
+        if name not in ACTIONS:
+            continue
+        count, build = ACTIONS[name]
+        if len(words) < count:
+            raise _action_failed(name, "not enough parameters")
+        try:
+            await apply(runtime, [build(*words[:count])])
+        except BadValue as error:
+            raise _action_failed(name, f"{runtime.address} bad request: {error.detail}") from error
+        except RuntimeRefused as error:
+            raise _action_failed(name, f"{runtime.address} {error.detail}") from error
+
+
+def _action_failed(name: str, why: str) -> RuntimeRefused:
+    # Always this class, whatever HAProxy says: the header is wrong, while the text that came with it is committed.
+    return RuntimeRefused(why, name, f"cannot execute {name}: {why}")

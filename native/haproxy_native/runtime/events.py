@@ -1,7 +1,7 @@
-"""Events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
+"""Listen to events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
 
-A worker that ends closes the connection. The next connection reads the ring from its beginning, so earlier events are passed over. Only
-`stop` ends a listener.
+A worker that exits closes the connection. The listener connects again, to the worker's successor, until it is stopped. Each connection
+reads the ring from its beginning, so events that are not later than the last one are skipped.
 """
 
 import asyncio
@@ -16,30 +16,29 @@ from haproxy_native.background import Background
 from haproxy_native.runtime.client import Runtime
 
 log = logging.getLogger(__name__)
-# `@@1`: the connection stays one with the worker; through `@1` a command that goes on for ever is not let through.
+# `@@1` relays the whole connection to the worker; `@1` does not permit a command that never ends.
 REQUEST = b"@@1 set severity-output number;show events dpapi -w -0\n"
 CONNECTING = 3.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
-# A connection that silent is made anew: it may be one with a worker that is on its way out, and would never tell anything.
+# Seconds without an event after which the listener connects again: a worker that is stopping would never send one.
 SILENCE = 10.0
 LONGEST_EVENT = 1 << 20
 _REFUSED = re.compile(r"\[[0-3]\]:")
 
 
 class HAProxyEvent(NamedTuple):
-    """`category` is its first word."""
-
     at: datetime
+    # The first word of the text.
     category: str
     text: str
 
 
 class NoEvents(Exception):
-    """The stream cannot be had, or has ended; says why."""
+    """HAProxy refuses the stream, or has ended it with a message."""
 
 
 class EventListener:
-    """`hear` gets each event once, in order; it returns at once and raises nothing."""
+    """Calls `hear` with each event once, in order. `hear` must neither block nor raise."""
 
     def __init__(
         self, runtime: Runtime, hear: Callable[[HAProxyEvent], None], *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
@@ -62,20 +61,21 @@ class EventListener:
             try:
                 async for event in self._events():
                     pause, is_reported = 0.0, False
-                    self._once(event)
+                    if self._last is None or event.at > self._last:
+                        self._last = event.at
+                        self._hear(event)
                 pause = FIRST_PAUSE if self._was_there else self._longest
             except (NoEvents, OSError, ValueError) as error:
                 pause = min(max(pause * 2, FIRST_PAUSE), self._longest)
-                log.log(logging.DEBUG if is_reported else logging.WARNING, "no events from HAProxy: %s; tried again", error)
+                log.log(
+                    logging.DEBUG if is_reported else logging.WARNING,
+                    "reading HAProxy's events failed: %s",
+                    error,
+                )
                 is_reported = True
 
-    def _once(self, event: HAProxyEvent) -> None:
-        if self._last is None or event.at > self._last:
-            self._last = event.at
-            self._hear(event)
-
     async def _events(self) -> AsyncIterator[HAProxyEvent]:
-        """Yields events until the worker closes; none if HAProxy has no such command, or there is no master."""
+        """Yield events until the worker closes the connection; none if HAProxy has no such command, or there is no master."""
         master, self._was_there = self.runtime.configured_master, False
         if master is None or not self.runtime.capabilities.may_report_events:
             return
@@ -103,7 +103,7 @@ class EventListener:
 
 
 def event(message: bytes) -> HAProxyEvent:
-    """Parses one message with its NUL. Raises NoEvents for a refusal, ValueError for anything else that is no event."""
+    """Parse one message with its NUL. Raises NoEvents for a refusal, ValueError for any other text that is no event."""
     text = message.decode(errors="replace").rstrip("\0").lstrip("\n").removeprefix("<0>").rstrip("\n")
     if _REFUSED.match(text):
         raise NoEvents(text)

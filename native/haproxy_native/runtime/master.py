@@ -1,6 +1,7 @@
 """The master process: reloads, and the list of workers (HAProxy Management Guide, section 9.4)."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeAbsent
@@ -9,26 +10,24 @@ from haproxy_native.runtime.responses import DENIED, Processes, denied
 from haproxy_native.runtime.socket import Socket
 
 POLL = 0.02
-# A master that answers again so long after a request to reload, and has not begun, has not heard it.
-UNHEARD_SECONDS = 1.0
-# Since 3.1, while another client's reload is at work.
+# A master that answers so long after a request to reload, and has not begun to reload, has missed it.
+MISSED_SECONDS = 1.0
+# The answer since 3.1 during another client's reload.
 _BUSY = "Another reload is still in progress"
-# For an answer of a worker that may be ending, or of a master that may be executing itself: either may give none.
+# For an answer of a worker that may be exiting, or of a master that may be re-executing itself: neither may come.
 FORMER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class ReloadAnswer:
-    """`success` is None where the master did not say and did not show it; `log` is the start-up log, where it gives one.
-
-    `is_busy`: it reloads for another client, and has not read the file for this one.
-    """
-
+    # None if the master neither said nor showed it.
     success: bool | None
+    # The start-up log, if the master returned one.
     log: str
 
     @property
     def is_busy(self) -> bool:
+        """Whether the master reloads for another client, and has not read the file for this one."""
         return self.success is False and self.log.startswith(_BUSY)
 
 
@@ -39,7 +38,7 @@ class Master:
         self._socket = Socket(path, timeout=timeout, master=True)
 
     async def reload(self) -> ReloadAnswer:
-        """Returns when the master reports the outcome. Raises RuntimeAbsent when there is none to ask, RuntimeDenied."""
+        """Reload HAProxy, and wait for the outcome. Raises RuntimeAbsent without a master, and RuntimeDenied."""
         before = await self.processes()
         answer = await self._socket.send("reload")
         if answer == DENIED:
@@ -47,51 +46,49 @@ class Master:
         verdict, _, log = f"{answer}\n".partition("\n--\n")
         if verdict.startswith("Success="):
             return ReloadAnswer(verdict.strip() == "Success=1", log)
-        # Up to 2.6 the master executes itself at once and answers nothing.
+        # Up to 2.6 the master re-executes itself at once and answers nothing.
         return ReloadAnswer(await self.outcome(before, self._timeout), answer)
 
     async def processes(self) -> Processes:
         return await self._processes(self._socket)
 
     async def _processes(self, socket: Socket) -> Processes:
-        """Raises RuntimeAbsent for a master that closes the connection because it executes itself."""
+        # A master that re-executes itself closes the connection.
         if not (answer := await socket.send("show proc")):
             raise RuntimeAbsent(f"{self.path}: closed without an answer")
         return answers.processes(answer)
 
     def process(self, pid: int) -> Socket:
-        """The socket of one worker, also of one that has been replaced."""
+        """Return a socket of one worker, also of one that has been replaced."""
         return Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), pid=pid)
 
     async def startup_log(self) -> str:
-        """What HAProxy printed when a worker was last started; empty up to 2.6, which does not keep it."""
+        """Return what HAProxy printed when it last started a worker; empty up to 2.6, which does not store it."""
         answer = await self._socket.send("show startup-logs")
         return "" if answer.startswith((answers.UNKNOWN, DENIED)) else answer
 
     async def outcome(self, before: Processes, patience: float) -> bool | None:
-        """Waits for the reload that began after `before`; None when it cannot be seen in time, or has not begun after a second."""
+        """Wait up to `patience` seconds for the end of a reload, and return whether it succeeded.
+
+        `before` is the state before it. Returns None if the outcome is unknown by then, or a reload has not begun after a second.
+        """
         clock = asyncio.get_running_loop().time
         began = clock()
         while clock() < began + patience:
-            seen = await self._seen()
-            verdict = judge(before, seen) if seen else None
-            # Old workers that end meanwhile tell nothing of a reload.
-            if verdict is not None or (seen and seen.master == before.master and clock() >= began + UNHEARD_SECONDS):
+            now = None
+            # While the master re-executes itself, it does not answer, and it may forget what it has just been asked.
+            with suppress(RuntimeAbsent):
+                now = await self._processes(Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True))
+            verdict = judge(before, now) if now else None
+            # Old workers that exit meanwhile say nothing about a reload.
+            if verdict is not None or (now and now.master == before.master and clock() >= began + MISSED_SECONDS):
                 return verdict
             await asyncio.sleep(POLL)
         return None
 
-    async def _seen(self) -> Processes | None:
-        """A master that is executing itself again is away for a moment; what it was asked just before may get no answer."""
-        socket = Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True)
-        try:
-            return await self._processes(socket)
-        except RuntimeAbsent:
-            return None
-
 
 def judge(before: Processes, now: Processes) -> bool | None:
-    """Whether a reload between the two has succeeded; None while there is nothing to be seen of one."""
+    """Return whether a reload between the two states has succeeded; None if there is no sign of one."""
     if not now.master or not before.master:
         return None
     if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:

@@ -1,7 +1,8 @@
-"""What HAProxy answers: parsed to typed values, and a refusal classified by its own words.
+"""Parse HAProxy's answers, and tell refusals from successes.
 
-HAProxy words refusals and successes alike, so a change's answer is judged against the few texts that mean success
-(HAProxy Management Guide, section 9.3; measured on 2.6, 2.8, 3.0 and 3.2).
+The protocol has no status: an answer to a change is a text, and most changes answer nothing. So an answer is a refusal unless it is one of
+the few texts that mean success (`refusal`; measured on 2.6, 2.8, 3.0 and 3.2). A refusal is then classified by its words as missing,
+taken, a conflict, or denied (`refused`), since the HTTP status depends on that.
 """
 
 import csv
@@ -14,7 +15,7 @@ from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeMissing
 
 # What a worker that is stopping answers to any change of a server (2.6 to 3.4), and every worker where the text says `disabled`.
 PROXY_STOPPED = "Proxy is disabled."
-# How an answer to a command begins that this HAProxy does not have; the list of all commands follows.
+# The start of the answer to a command that this HAProxy does not have; the list of all commands follows.
 UNKNOWN = "Unknown command"
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _DONE = re.compile(
@@ -26,12 +27,12 @@ _LAST_DONE = re.compile(r"Server deleted\.|New backend registered\b|Backend (?:u
 # HAProxy 2.8 warns of words that it ignores, and adds the server.
 _ADDED = re.compile(r"^New server registered\.$", re.MULTILINE)
 _MOVED = re.compile(r"IP changed from |port changed from |no need to change the (?:addr|port)")
-# What `set server ... addr` puts beside a change it only half did.
+# What `set server ... addr` adds to a change that it made only in part.
 _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supported|only supported")
 
 
 def refusal(answer: str) -> str | None:
-    """HAProxy's own words where a change was refused; None where it was carried out."""
+    """Return HAProxy's own words if it refused a change; None if it made it."""
     text = answer.strip()
     if not text or _DONE.match(text) or _LAST_DONE.match(text.splitlines()[-1]) or _ADDED.search(text):
         return None
@@ -41,34 +42,35 @@ def refusal(answer: str) -> str | None:
 
 
 def first_words(text: str) -> str:
-    """A refusal without the list of all commands that an unknown one is answered with."""
+    """Return a refusal without the list of all commands that follows an unknown one."""
     return text.splitlines()[0] if text.startswith(UNKNOWN) else text.strip()
 
 
 def version(text: str) -> tuple[int, int]:
-    """(major, minor) of `2.6.12-1+deb12u4`, `3.4-dev6-1a2b3c`; (0, 0) where there is none."""
+    """Return (major, minor) of `2.6.12-1+deb12u4` or `3.4-dev6-1a2b3c`; (0, 0) without a version."""
     match = _VERSION.search(text)
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def info(text: str) -> dict[str, str]:
-    """`show info`, by the names HAProxy prints."""
+    """Parse `show info` to values by HAProxy's names."""
     pairs = (line.partition(": ") for line in text.splitlines())
     return {name: value.strip() for name, sign, value in pairs if sign}
 
 
 def command_words(text: str) -> frozenset[str]:
-    """The commands `help` lists, without their arguments: `add server`, `wait`."""
+    """Return the commands that `help` lists, without their arguments: `add server`, `wait`."""
     heads = (re.split(r"\s+[<\[{(:@#]|\s{2,}", line.strip(), maxsplit=1)[0] for line in text.splitlines() if line.startswith("  "))
     return frozenset(head for head in heads if head)
 
 
 @dataclass(frozen=True)
 class Process:
-    """A row of `show proc`; `reloads` is the master's count, or how many a worker has outlived."""
+    """A row of `show proc`."""
 
     pid: int
     kind: str
+    # How many reloads the master has done, or a worker has outlived.
     reloads: int
     failed: int
     version: str
@@ -76,9 +78,8 @@ class Process:
 
 @dataclass(frozen=True)
 class Processes:
-    """`workers` is empty after a failed reload since 3.1: the one that still serves is the youngest of `old_workers`."""
-
     master: Process | None
+    # Empty after a failed reload since 3.1: the youngest of `old_workers` still serves.
     workers: tuple[Process, ...]
     old_workers: tuple[Process, ...]
 
@@ -92,47 +93,40 @@ _RELOADS = re.compile(r"(\d+)(?:\s+\[failed: (\d+)\])?")
 
 
 def processes(text: str) -> Processes:
-    """`show proc`; programs are left out."""
+    """Parse `show proc`, without programs."""
     groups: dict[str, list[Process]] = {}
     group = ""
     for line in text.splitlines():
         if line.startswith("# "):
             group = line[2:].strip()
-        elif process := _process(line):
+        elif (match := _PROCESS.match(line)) and (count := _RELOADS.match(match["rest"])):
+            process = Process(int(match["pid"]), match["kind"], int(count[1]), int(count[2] or 0), match["rest"].split()[-1])
             groups.setdefault("master" if process.kind == "master" else group, []).append(process)
     master = groups.get("master", [])
     return Processes(master[0] if master else None, tuple(groups.get("workers", ())), tuple(groups.get("old workers", ())))
 
 
-def _process(line: str) -> Process | None:
-    match = _PROCESS.match(line)
-    count = _RELOADS.match(match["rest"]) if match else None
-    if not match or not count:
-        return None
-    return Process(int(match["pid"]), match["kind"], int(count[1]), int(count[2] or 0), match["rest"].split()[-1])
-
-
 def table(text: str) -> Iterator[dict[str, str]]:
-    """Rows of an answer whose first line names the columns behind `# `, comma-separated (`show stat`)."""
+    """Yield the rows of a CSV answer whose first line names the columns behind `# ` (`show stat`)."""
     places, rows = cells(text)
     return (dict(zip(places, row, strict=False)) for row in rows)
 
 
 def row_cells(line: str) -> list[str]:
-    """HAProxy quotes a cell that holds a comma or a quote."""
+    # HAProxy quotes a cell that contains a comma or a quote.
     return next(csv.reader([line])) if '"' in line else line.split(",")
 
 
 def cells(text: str) -> tuple[Mapping[str, int], Iterator[list[str]]]:
-    """Returns each column's index, and the cells of each row; an incomplete row is left out."""
+    """Return each column's index, and the cells of each complete row."""
     rows = (row_cells(line) for line in text.splitlines() if line)
     names = [name.removeprefix("# ") for name in next(rows, [])]
     places = {name: place for place, name in enumerate(names) if name}
     return places, (row for row in rows if len(row) >= len(places))
 
 
-# HAProxy's names where the API's do not follow from them.
-NAMES = {
+# The API's names that do not follow from HAProxy's.
+_INFO_NAMES = {
     "Nbproc": "processes",
     "Uptime_sec": "uptime",
     "Memmax_MB": "mem_max_mb",
@@ -143,39 +137,35 @@ NAMES = {
     "SslFrontendSessionReuse_pct": "ssl_frontend_session_reuse",
     "Unstoppable Jobs": "unstoppable",
 }
-TEXTS = {"version", "node"}
+_INFO_TEXTS = {"version", "node"}
 NO_DATE = "0001-01-01"
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
+_WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
 
 
 def process_info(facts: Mapping[str, str], known: frozenset[str]) -> dict[str, Any]:
-    """Return the answer to `show info` with the API's names and types: the members in `known` that this version tells.
+    """Return the values of `show info` with the API's names and types: those members in `known` that this version prints.
 
-    `release_date` is always among them (HAProxy Management Guide, section 9.3).
+    `release_date` is always one of them.
     """
     info: dict[str, Any] = {"release_date": facts.get("Release_date", "").replace("/", "-") or NO_DATE}
     for name, value in facts.items():
-        member = NAMES.get(name) or _WORDS.sub("_", name).lower()
+        member = _INFO_NAMES.get(name) or _WORD_START.sub("_", name).lower()
         if member not in known or member == "release_date":
             continue
-        if member in TEXTS:
+        if member in _INFO_TEXTS:
             info |= {member: value} if value else {}
-        elif (number := _number(value)) is not None:
-            info[member] = number
+        elif value.removeprefix("-").isdecimal():
+            info[member] = int(value)
     return dict(sorted(info.items()))
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.removeprefix("-").isdecimal() else None
-
-
-# The whole answer, whatever the command, if the socket's level is too low (cli_permission_denied_msg).
+# The whole answer to any command for which the socket's level is too low (cli_permission_denied_msg).
 DENIED = "Permission denied"
-# What `show ssl cert`, `ca-file` and `crl-file` say instead of it to level user (ssl_ckch.c).
+# The same for `show ssl cert`, `ca-file` and `crl-file` at level user (ssl_ckch.c).
 DENIED_TO_USERS = "Can't allocate memory!"
-# A class of refusals, and the words by which it is known, from the source of HAProxy 2.6 to 3.4 (cli_err, cli_dynerr and ha_alert in
-# server.c, proxy.c, map.c, pattern.c, stick_table.c, stream.c, ssl_ckch.c, ssl_crtlist.c and cli.c). The first row that fits decides. What
-# no row knows is a plain RuntimeRefused: a value or a command that HAProxy does not accept.
+# Classes of refusals, and the words that identify them, from the source of HAProxy 2.6 to 3.4 (cli_err, cli_dynerr and ha_alert in
+# server.c, proxy.c, map.c, pattern.c, stick_table.c, stream.c, ssl_ckch.c, ssl_crtlist.c and cli.c). The first row that matches decides.
+# Without one it is a plain RuntimeRefused: a value or a command that HAProxy does not accept.
 KINDS: Sequence[tuple[type[RuntimeRefused], re.Pattern[str]]] = tuple(
     (kind, re.compile("|".join(words), re.IGNORECASE))
     for kind, words in (
@@ -188,7 +178,7 @@ KINDS: Sequence[tuple[type[RuntimeRefused], re.Pattern[str]]] = tuple(
                 "ongoing transaction",
                 "Version number",
                 "Task already exists",
-                # What refers to the object, or is in it.
+                # Something refers to the object, or is in it.
                 "still has (?:connections|attached streams)|currently in use|Wait delay expired",
                 "in use, can't be",
                 "cannot be (?:removed|deleted)",
@@ -198,7 +188,7 @@ KINDS: Sequence[tuple[type[RuntimeRefused], re.Pattern[str]]] = tuple(
                 "Only (?:servers in maintenance|a backend without|TCP or HTTP proxies)",
                 "Deletion of backend with",
                 "shared with a map",
-                # What its kind or its configuration rules out.
+                # Its kind or its configuration rules it out.
                 "cannot change health on a tracking server",
                 "checks are not enabled",
                 "was not configured on this server",
@@ -231,9 +221,9 @@ KINDS: Sequence[tuple[type[RuntimeRefused], re.Pattern[str]]] = tuple(
         ),
     )
 )
-# A value of the caller's, which HAProxy quotes, says nothing about the class.
+# HAProxy quotes the caller's values, which say nothing about the class.
 _QUOTED = re.compile(r"(?<!\w)'.*?'(?!\w)")
-# What level operator permits, in all versions; every other command that is denied needs level admin.
+# What level operator permits in all versions; every other command that may be denied needs level admin.
 _FOR_OPERATORS = re.compile(
     r"(?:set|clear) table\b|show (?:events|sess|env|errors|startup-logs|activity|fd|ssl (?:cert|ca-file|crl-file))\b|get var\b|reload\b"
 )
@@ -241,7 +231,7 @@ _LONGEST = 80
 
 
 def refused(answer: str, command: str) -> RuntimeRefused:
-    """Return a refusal as its class: HAProxy's words, and the command."""
+    """Return the error of a refusal, in the class that its words identify."""
     words = _QUOTED.sub("''", answer)
     return next((kind for kind, known in KINDS if known.search(words)), RuntimeRefused)(answer, command)
 

@@ -1,23 +1,23 @@
-"""A server in the running worker: one row of `show servers state` (HAProxy Management Guide, section 9.3).
+"""The state of a server in the running worker: one row of `show servers state` (HAProxy Management Guide, section 9.3).
 
-Bit fields keep their number and have properties that name their bits.
+The row's bit fields stay numbers; properties say what their bits mean.
 """
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 FORMAT = "1"
 COLUMNS = 25
 OPERATIONAL = {0: "down", 1: "up", 2: "up", 3: "stopping"}
-# Of srv_admin_state: set by command, by the tracked server, by the configuration, by an address that does not resolve.
+# Bits of srv_admin_state: set by command, by the tracked server, by the configuration, by an address that does not resolve.
 FORCED_MAINT, INHERITED_MAINT, CONFIGURED_MAINT, FORCED_DRAIN, INHERITED_DRAIN, UNRESOLVED = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
-# Of srv_check_state and srv_agent_state.
+# Bits of srv_check_state and srv_agent_state.
 IN_PROGRESS, CONFIGURED, ENABLED = 0x01, 0x02, 0x04
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`address`, `fqdn`, `srvrecord`, `check_addr` and `agent_addr` are `-` where there is none, as HAProxy prints them."""
+    """The columns in HAProxy's order. `address`, `fqdn`, `srvrecord`, `check_addr` and `agent_addr` are `-` without a value."""
 
     backend_id: int
     backend_name: str
@@ -55,37 +55,37 @@ class ServerState:
 
     @property
     def admin_state(self) -> str:
-        """`maint`, `drain` or `ready`, whatever brought it there."""
+        """`maint`, `drain` or `ready`, whatever the cause."""
         return admin_state(self.admin)
 
     @property
     def forced_state(self) -> str:
-        """What a command or the configuration asked for, tracked servers and name resolution aside."""
+        """The state that a command or the configuration set, without the effects of tracked servers and name resolution."""
         if self.admin & FORCED_MAINT:
             return "maint"
         return "drain" if self.admin & FORCED_DRAIN else "ready"
 
     @property
     def settings(self) -> str:
-        """What can be changed in the process alone, as one text to compare."""
+        """What can be changed in the process alone, as one text for comparisons."""
         return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
 
     @property
     def compared(self) -> tuple[object, ...]:
-        """What a configuration or a command decides of it, whatever checks find."""
+        """What a configuration or a command decides, whatever the results of checks, for comparisons."""
         decided = self.admin, self.uweight, self.address, self.port, self.fqdn, self.use_ssl
         checks = self.check_state & (CONFIGURED | ENABLED), self.agent_state & (CONFIGURED | ENABLED)
         return (*decided, self.set_health, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)
 
     @property
     def set_health(self) -> str | None:
-        """The health that a command has set, `up` without one; None where checks, an agent or maintenance decide it."""
+        """The health that a command has set, `up` without one; None if checks, an agent or maintenance decide it."""
         is_decided = self.check_enabled or self.agent_enabled or self.admin_state == "maint"
         return None if is_decided else self.operational_state
 
     @property
     def check_configured(self) -> bool:
-        """Whether it had checks when it came to be, so that they can be switched on again."""
+        """Whether it was created with checks, so that they can be enabled again."""
         return bool(self.check_state & CONFIGURED)
 
     @property
@@ -98,7 +98,7 @@ class ServerState:
 
     @property
     def check_settled(self) -> bool:
-        """Up, unless it is in maintenance, and no check is under way whose result could still change that."""
+        """Whether it is up or in maintenance, and no check is in progress that could still change that."""
         return not self.check_state & IN_PROGRESS and (self.operational_state == "up" or self.admin_state == "maint")
 
     @property
@@ -107,29 +107,23 @@ class ServerState:
 
 
 def admin_state(bits: int) -> str:
-    """What the bits of srv_admin_state come to: `maint`, `drain` or `ready`."""
+    """Return what the bits of srv_admin_state mean: `maint`, `drain` or `ready`."""
     if bits & (FORCED_MAINT | INHERITED_MAINT | UNRESOLVED):
         return "maint"
     return "drain" if bits & (FORCED_DRAIN | INHERITED_DRAIN) else "ready"
 
 
 def server_states(text: str) -> list[ServerState]:
-    """Every server of the answer; rows of a format we do not know are left out."""
-    lines = text.splitlines()
-    if not lines or lines[0].strip() != FORMAT:
-        return []
-    return list(_rows(lines[1:]))
-
-
-def _rows(lines: list[str]) -> Iterator[ServerState]:
-    for line in lines:
-        columns = line.split(" ")
-        if line.startswith("#") or len(columns) < COLUMNS:
-            continue
-        try:
-            yield _row(columns)
-        except ValueError:
-            continue
+    """Parse an answer to `show servers state`, without malformed rows. Another format than the known one has no servers."""
+    format_, *lines = text.splitlines() or [""]
+    states = []
+    if format_.strip() == FORMAT:
+        for line in lines:
+            columns = line.split(" ")
+            if not line.startswith("#") and len(columns) >= COLUMNS:
+                with suppress(ValueError):
+                    states.append(_row(columns))
+    return states
 
 
 def _row(c: list[str]) -> ServerState:

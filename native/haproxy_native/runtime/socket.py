@@ -1,8 +1,13 @@
-"""Sends commands to a stats or master socket: one connection for each request, read to its end.
+"""Send commands to a stats or master socket, and read the answers (HAProxy Management Guide, section 9.3).
 
-Requests of one socket run one after another: the master takes few connections, and certificate transactions are global.
-A worker is reached through its master's socket as `@1`. An answer of a worker ends in an empty line, else it was cut short;
-only 2.6 forgets it behind some refusals of a change, which are one line.
+Each request has a connection of its own, which is read until HAProxy closes it. Requests of one `Socket` run one after another: a master
+accepts few connections, and transactions of certificates are global.
+
+A master's socket reaches the worker with the prefix `@1`, and any process with `@!<pid>`. The master takes what follows a request for
+the next command, and closes the connection only on `quit`.
+
+An answer of a worker ends in an empty line; without one it was cut short, and the outcome of a change is unknown. Only 2.6 omits it
+behind some refusals of a change, which are one line.
 """
 
 import asyncio
@@ -11,8 +16,7 @@ import os
 import pwd
 import re
 import stat
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar, cast
@@ -21,7 +25,7 @@ from haproxy_native.beside import beside_if
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 
 _TCP = re.compile(r"(?:ipv4@|ipv6@|tcp@|tcp4@|tcp6@)?(?:\[(?P<bracketed>[^\]]*)\]|(?P<host>.*)):(?P<port>\d+)")
-# `stats socket` takes an address to listen on; this is where to connect to then.
+# `stats socket` names an address to listen on; this is where to connect to.
 _ANY = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -29,33 +33,28 @@ _ANY = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 class Address:
     """Where a Runtime API socket listens: either `path` (an abstract name begins with NUL) or `host` and `port`."""
 
-    text: str
     path: str | None = None
     host: str = ""
     port: int = 0
 
-    def __str__(self) -> str:
-        return self.text
-
 
 def parse_address(text: str) -> Address | None:
-    """Return an address as the configuration and the settings write it (HAProxy Management Guide, section 9.3).
+    """Parse an address of the configuration or the settings: a Unix path, `unix@` path, `abns@` name, or a TCP address.
 
-    A Unix path (bare or behind `unix@`), an abstract name behind `abns@`, or a TCP address. None if it cannot be connected to: an inherited
-    descriptor, a variable that only HAProxy resolves.
+    Returns None for what cannot be connected to: an inherited descriptor, or a variable that only HAProxy resolves.
     """
     kind, sign, rest = text.partition("@")
     if sign and kind == "abns":
-        return Address(text, "\0" + rest)
+        return Address("\0" + rest)
     if sign and kind == "unix":
-        return Address(text, rest)
+        return Address(rest)
     if "$" in text or (sign and kind in ("fd", "sockpair")):
         return None
     match = _TCP.fullmatch(text)
     if match and "/" not in text:
         host = match["bracketed"] if match["bracketed"] is not None else match["host"]
-        return Address(text, host=_ANY.get(host, host), port=int(match["port"]))
-    return None if sign else Address(text, text)
+        return Address(host=_ANY.get(host, host), port=int(match["port"]))
+    return None if sign else Address(text)
 
 
 _DUMP = re.compile(r"show (?:servers|backend|errors)\b")
@@ -64,61 +63,59 @@ Result = TypeVar("Result")
 
 
 class Gate:
-    """A gate for all connections to one worker. Dumps pass together, a deletion alone; a waiting deletion is next.
+    """A readers-writer lock for all connections to one worker: dumps run together, a deletion alone; a waiting deletion is next.
 
     HAProxy up to 3.4 may crash when a server or a backend is deleted while a dump walks over them, and when a dump is cut short. Both are
-    fixed in 3.5; whether an older patch release has the fixes cannot be asked.
+    fixed in 3.5; HAProxy does not say whether an older patch release has the fixes.
     """
 
     def __init__(self) -> None:
-        self._deletes = False
+        self._is_deleting = False
         self._dumps: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Event()
 
-    async def passed(self, commands: Sequence[str], work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """The result of a request of these commands. A dump goes on to its end when the caller is cancelled or out of time."""
+    async def run(self, commands: Sequence[str], work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Run a request of these commands when it may, and return its result. A dump runs to its end even if the caller is cancelled."""
         if any(map(_DELETION.match, commands)):
-            async with self._alone():
-                return await work()
+            return await self._run_deletion(work)
         if not any(map(_DUMP.match, commands)):
             return await work()
-        await self._until(lambda: not self._deletes)
+        await self._wait_until(lambda: not self._is_deleting)
         task = asyncio.create_task(work())
         self._dumps.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._end_dump)
         return await asyncio.shield(task)
 
-    @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
-        await self._until(lambda: not self._deletes)
-        self._deletes = True
+    async def _run_deletion(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        await self._wait_until(lambda: not self._is_deleting)
+        self._is_deleting = True
         try:
-            await self._until(lambda: not self._dumps)
-            yield
+            await self._wait_until(lambda: not self._dumps)
+            return await work()
         finally:
-            self._deletes = False
+            self._is_deleting = False
             self._changed.set()
 
-    async def _until(self, is_free: Callable[[], bool]) -> None:
+    async def _wait_until(self, is_free: Callable[[], bool]) -> None:
         while not is_free():
             self._changed.clear()
             await self._changed.wait()
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _end_dump(self, task: asyncio.Task[Any]) -> None:
         self._dumps.discard(task)
         self._changed.set()
-        # Looked at, whether or not the caller still waits.
+        # The caller may have gone; asyncio warns of an exception that nobody retrieves.
         task.cancelled() or task.exception()
 
 
-# What is kept of an answer that a sink takes in pieces: enough to recognise a refusal.
+# Bytes that are stored of an answer that goes to a sink: enough to recognize a refusal.
 BEGINNING = 2000
-# The whole answer of a master without such a process; it waits for the client to close the connection.
+# The whole answer of a master without such a process, which then waits for the client to close the connection.
 NO_PROCESS = re.compile(rb"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 
 
 class Sink(Protocol):
-    """Takes an answer piece by piece while it comes; `start` for every attempt."""
+    """Receives an answer piece by piece while it arrives. `start` is called before every attempt."""
 
     def start(self) -> None: ...
 
@@ -126,15 +123,15 @@ class Sink(Protocol):
 
 
 class RuntimeExchange(asyncio.Protocol):
-    """Sends one request and collects what comes back; `closed` is done when nothing more can come.
+    """One request and its answer; `closed` is done when nothing more can arrive.
 
-    Half-closed when the answer begins, since some masters (2.6, 3.0) else forget now and then to close after a long one. Not before: of
-    a connection that is half-closed when it refuses a process, a master (2.8 to 3.4) forgets about every twentieth for good, and it takes
-    only ten. With a sink only the beginning and the last two bytes of the answer are kept.
+    The connection is half-closed when the answer begins: otherwise some masters (2.6, 3.0) now and then do not close it after a long one.
+    Never earlier: of the connections that are half-closed when a master (2.8 to 3.4) refuses a process, it leaks one in twenty, and it
+    accepts only ten. With a sink only the beginning and the last two bytes of the answer are stored.
     """
 
     def __init__(self, request: bytes, *, half_close: bool, sink: Sink | None = None) -> None:
-        self._request, self._half_close, self._taker = request, half_close, sink
+        self._request, self._half_close, self._sink = request, half_close, sink
         self.parts: list[bytes] = []
         self.error: Exception | None = None
         self.closed = asyncio.get_running_loop().create_future()
@@ -142,7 +139,7 @@ class RuntimeExchange(asyncio.Protocol):
             sink.start()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are none of asyncio's.
+        # uvloop's transports do not derive from asyncio's.
         self._transport = cast(asyncio.WriteTransport, transport)
         self._transport.write(self._request)
 
@@ -153,13 +150,13 @@ class RuntimeExchange(asyncio.Protocol):
                 self.parts.append(data)
                 return self._end(None)
             self._transport.write_eof()
-        if self._taker is None:
+        if self._sink is None:
             self.parts.append(data)
             return
         self.parts = [self.parts[0] if self.parts else data[:BEGINNING], (b"".join(self.parts[1:]) + data)[-2:]]
         try:
-            self._taker.take(data)
-        except Exception as error:  # noqa: BLE001 - raised to those who wait
+            self._sink.take(data)
+        except Exception as error:  # noqa: BLE001 - raised by `closed`
             self._end(error)
             self._transport.abort()
 
@@ -181,28 +178,30 @@ _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
 _WORD = re.compile(r"(?:[^ \t\\]|\\.)+")
 # One more ends the process in 2.6 and 2.8 (measured); later versions refuse it in these words.
 MOST_WORDS = 64
-# Commands that take a millisecond or more to be made.
+# So many commands take a millisecond or more to encode.
 MANY = 100
 TOO_MANY_WORDS = f"Too many arguments. Commands must have at most {MOST_WORDS} arguments."
-# What a request to a master may hold, in bytes; it takes what follows for the next request and carries it out (measured, 2.6 to 3.2).
+# The longest request to a master, in bytes; it executes what follows as the next request (measured, 2.6 to 3.2).
 MASTER_BYTES = 15_360
-# What a worker takes at once where tune.bufsize has its default, about; beyond, 2.6 just closes.
+# About the longest request that a worker accepts with the default of tune.bufsize, in bytes; on a longer one 2.6 just closes.
 WORKER_BYTES = 16_000
 BATCH_BYTES = 8_000
-# Before a message of a socket with `severity-output`, which dumps do not have.
+# The prefix of a message, not of a dump, on a socket with `severity-output`.
 _SEVERITY = re.compile(r"\[(?:[0-7]|emerg|alert|crit|err|warning|notice|info|debug)\]: ")
 READING = re.compile(r"show |get |help\b")
-# What no version, or 2.6 alone, ends with an empty line although it was asked to show something.
-_WHOLE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong CA index after colons in .*!\n")
+# Complete answers to `show` without an empty line at their end, in all versions or in 2.6 alone.
+_COMPLETE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong CA index after colons in .*!\n")
 
 
 class RequestTooLong(RuntimeRefused):
-    """Nothing was sent; a socket of the worker's own may take it."""
+    """The request is too long for a master's socket, and was not sent; a socket of the worker's own may accept it."""
 
 
 class Socket:
-    """`worker`: a master's socket, through which the worker in service is spoken to, or with `pid` any of its processes, also one that
-    has been replaced; `master`: the same, for the master itself. `gate` is that of the worker, which all sockets to it share.
+    """An address that commands are sent to.
+
+    A master's socket reaches the master itself (`master`), the worker in service (`worker`), or a process by its `pid`, which may be a
+    worker that has been replaced. All sockets of one worker share its `gate`.
     """
 
     def __init__(
@@ -218,36 +217,36 @@ class Socket:
         self.address = address
         self.timeout = timeout
         self._prefix = f"@!{pid} " if pid else "@1 " if worker else ""
-        self._is_masters, self._is_master = bool(self._prefix) or master, master
+        self._is_at_master, self._is_master = bool(self._prefix) or master, master
         self._gate = gate or Gate()
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: Sink | None = None) -> str:
-        """The answer without its last line ends, or its beginning where a `sink` took it.
+        """Send one command, and return its answer without line feeds at the end; with a `sink` only the beginning of it.
 
         A payload loses its empty lines, which would end it.
 
-        Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
-        RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
+        Raises BadRequest for more than one command, RuntimeRefused for too many words, and RequestTooLong, all of them before anything is
+        sent. Raises RuntimeAbsent if there is no answer; its cause is a TimeoutError if there was none in time.
         """
-        return _plain((await self._answer(self._request([command], payload), [command], sink)).strip("\n"))
+        return _without_severity((await self._answer(self._request([command], payload), [command], sink)).strip("\n"))
 
     async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
-        """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above.
+        """Send many commands over few connections, and return one answer for each. No answer may contain an empty line.
 
-        `relayed`: a master connects to its worker once for all of a request (`@@1`, HAProxy 3.2), not for each command.
+        With `relayed` a master connects to its worker once for all commands of a request (`@@1`, HAProxy 3.2), not for each of them.
         """
         result: list[str] = []
-        # All are made before the first is sent: nothing is sent when one of them cannot be.
-        for some, request in await beside_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
-            answers = list(map(_plain, _divided(await self._answer(request, some))))
-            if len(answers) != len(some):
-                raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
+        # All are encoded before the first is sent: if one of them cannot be, nothing is sent.
+        for batch, request in await beside_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
+            answers = [_without_severity(answer) for answer in _split(await self._answer(request, batch))]
+            if len(answers) != len(batch):
+                raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(batch)} commands", sent=True)
             result += answers
         return result
 
     def _requests(self, commands: Sequence[str], *, relayed: bool) -> list[tuple[list[str], bytes]]:
-        return [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]
+        return [(batch, self._request(batch, None, relayed=relayed)) for batch in self._batches(commands)]
 
     def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []
@@ -268,26 +267,24 @@ class Socket:
                 raise BadRequest(f"a runtime command is one line, without a line break or a bare semicolon: {command!r}")
             if len(_WORD.findall(command)) > MOST_WORDS:
                 raise RuntimeRefused(TOO_MANY_WORDS, command)
-        once, text_line = (f"@{self._prefix}", "") if relayed and self._prefix else ("", self._prefix)
-        line = once + ";".join(text_line + command for command in commands)
-        # A master waits for the next command; only `quit` makes it close.
-        end = "quit" if self._is_masters else ""
+        first, each = (f"@{self._prefix}", "") if relayed and self._prefix else ("", self._prefix)
+        line = first + ";".join(each + command for command in commands)
+        end = "quit" if self._is_at_master else ""
         if payload is None:
             request = _encoded(f"{line};{end}\n" if end else f"{line}\n")
         else:
             lines = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
             request = _encoded(f"{line} <<\n{lines}\n\n{end}\n" if end else f"{line} <<\n{lines}\n\n")
-        if self._is_masters and len(request) > MASTER_BYTES:
+        if self._is_at_master and len(request) > MASTER_BYTES:
             text = f"The command is too big: {len(request)} bytes, and a master socket takes {MASTER_BYTES} at once"
             raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
         return request
 
     async def _answer(self, request: bytes, commands: Sequence[str], sink: Sink | None = None) -> str:
-        command = commands[0]
         async with self._one_at_a_time:
             try:
                 async with asyncio.timeout(self.timeout):
-                    answer, error = await self._gate.passed(commands, partial(self._exchange, request, sink))
+                    answer, error = await self._gate.run(commands, partial(self._exchange, request, sink))
             except TimeoutError as late:
                 raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
             except OSError as failed:
@@ -295,30 +292,30 @@ class Socket:
         text = answer.decode("utf-8", "surrogateescape")
         if error and not text and len(request) > WORKER_BYTES:
             raise RuntimeRefused(
-                f"HAProxy closed the connection on a command of {len(request)} bytes; see tune.bufsize", _shortened(command)
+                f"HAProxy closed the connection on a command of {len(request)} bytes; see tune.bufsize", _shortened(commands[0])
             )
-        self._check_whole(text, command)
+        self._check_complete(text, commands[0])
         return text
 
     async def _exchange(self, request: bytes, sink: Sink | None) -> tuple[bytes, Exception | None]:
-        """Everything until the other side closes, and the error it closed with, if any."""
-        transport, exchange = await self._connect(lambda: RuntimeExchange(request, half_close=not self._is_master, sink=sink))
+        """Return everything until the other side closes, and the error that it closed with, if any."""
+        place = parse_address(self.address)
+        if place is None:
+            raise RuntimeAbsent(f"{self.address}: no address to connect to")
+        protocol = partial(RuntimeExchange, request, half_close=not self._is_master, sink=sink)
+        loop = asyncio.get_running_loop()
+        transport: asyncio.Transport
+        if place.path is None:
+            transport, exchange = await loop.create_connection(protocol, place.host, place.port)
+        else:
+            transport, exchange = await loop.create_unix_connection(protocol, place.path)
         try:
             await exchange.closed
         finally:
             transport.abort()
         return b"".join(exchange.parts), exchange.error
 
-    async def _connect(self, protocol: Callable[[], RuntimeExchange]) -> tuple[asyncio.Transport, RuntimeExchange]:
-        place = parse_address(self.address)
-        if place is None:
-            raise RuntimeAbsent(f"{self.address}: no address to connect to")
-        loop = asyncio.get_running_loop()
-        if place.path is None:
-            return await loop.create_connection(protocol, place.host, place.port)
-        return await loop.create_unix_connection(protocol, place.path)
-
-    def _check_whole(self, text: str, command: str) -> None:
+    def _check_complete(self, text: str, command: str) -> None:
         if self._is_master:
             return
         if not text:
@@ -326,13 +323,13 @@ class Socket:
         if self._prefix and NO_PROCESS.match(text.encode("utf-8", "surrogateescape")):
             raise RuntimeAbsent(f"{self.address}: {text.strip()}")
         one_line = text.endswith("\n") and text.count("\n") == 1
-        whole = text == "\n" or text.endswith("\n\n") or (one_line and not READING.match(command)) or _WHOLE_ANYWAY.match(text)
-        if not whole:
+        is_refusal = one_line and not READING.match(command)
+        if not (text == "\n" or text.endswith("\n\n") or is_refusal or _COMPLETE_ANYWAY.match(text)):
             raise RuntimeAbsent(f"{self.address}: the answer was cut short after {len(text)} characters", sent=True)
 
 
-def _divided(text: str) -> Iterator[str]:
-    """The answers to several commands, each of which ends in an empty line."""
+def _split(text: str) -> Iterator[str]:
+    """Yield the answers to several commands, each of which ends in an empty line."""
     lines: list[str] = []
     for line in text.split("\n")[:-1]:
         if line:
@@ -342,9 +339,9 @@ def _divided(text: str) -> Iterator[str]:
             lines = []
 
 
-def _plain(answer: str) -> str:
-    begin = _SEVERITY.match(answer)
-    return answer[begin.end() :] if begin else answer
+def _without_severity(answer: str) -> str:
+    prefix = _SEVERITY.match(answer)
+    return answer[prefix.end() :] if prefix else answer
 
 
 def _shortened(command: str) -> str:
@@ -362,21 +359,16 @@ def _reason(error: OSError, address: str) -> str:
     if isinstance(error, ConnectionRefusedError):
         return "nothing listens there"
     if isinstance(error, PermissionError) and place and place.path:
-        return _denied(place)
+        try:
+            status = os.stat(place.path)
+            owner = f"it belongs to {_user_and_group(status.st_uid, status.st_gid)}, mode {stat.S_IMODE(status.st_mode):04o}"
+        except OSError:
+            owner = "a directory above it is closed"
+        return f"permission denied: {owner}; this process runs as {_user_and_group(os.geteuid(), os.getegid())}"
     return error.strerror or str(error)
 
 
-def _denied(place: Address) -> str:
-    """Who may connect, and who tried."""
-    try:
-        status = os.stat(place.path or "")
-        owner = f"it belongs to {_name(status.st_uid, status.st_gid)}, mode {stat.S_IMODE(status.st_mode):04o}"
-    except OSError:
-        owner = "a directory above it is closed"
-    return f"permission denied: {owner}; this process runs as {_name(os.geteuid(), os.getegid())}"
-
-
-def _name(uid: int, gid: int) -> str:
+def _user_and_group(uid: int, gid: int) -> str:
     try:
         return f"{pwd.getpwuid(uid).pw_name}:{grp.getgrgid(gid).gr_name}"
     except KeyError:

@@ -1,26 +1,29 @@
-"""Certificates, CA files and CRL files in HAProxy's memory: read, created, replaced and deleted; each change is atomic.
+"""TLS files in HAProxy's memory: certificates, CA files, CRL files and crt-lists (HAProxy Management Guide, section 9.3).
 
-HAProxy holds one open transaction of each kind for all its clients; a change that fails aborts its own, so that no other client is
-blocked.
-(HAProxy Management Guide, section 9.3: `new|set|add|commit|abort|del ssl cert|ca-file|crl-file`.)
+A certificate, CA file or CRL file is replaced in a transaction: `set` (or `add`) opens it, `commit` makes the new content visible at once.
+HAProxy has one open transaction of each kind for all its clients. A change that fails therefore aborts its own, and only its own, so that
+it blocks no other client; and a change runs to its end even if the request is cancelled.
+
+A crt-list has no transactions. HAProxy appends the entries that are added, and deletes an entry by its certificate and, if that has several
+entries, by the number that `show ssl crt-list -n` prints.
 """
 
 import asyncio
 import re
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from haproxy_native.errors import RuntimeFailure
+from haproxy_native.errors import BadValue, RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import refused
 
 _DATE = "%b %d %H:%M:%S %Y %Z"
-# The label of a line, and the member of the API's ssl_certificate that it is.
+# The label of a line, and the member of the API's ssl_certificate with its value.
 _MEMBERS = {
     "Filename": "storage_name",
     "Crt filename": "file",
@@ -36,49 +39,47 @@ _MEMBERS = {
     "Chain Subject": "chain_subject",
     "Chain Issuer": "chain_issuer",
 }
-# HAProxy tells them of each certificate of a chain; the reference answers with those of the last.
+# HAProxy prints them for each certificate of a chain; the reference answers with those of the last.
 _OF_THE_LAST = ("chain_subject", "chain_issuer")
+_REVOKED = re.compile(r"^\s*Serial Number: (\S+)\s+Revocation Date: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"(?P<file>\S+?):(?P<line>\d+)(?: \[(?P<options>[^\]]*)\])?(?P<filters>.*)")
 
 
 @dataclass(frozen=True)
 class CrtListRow:
-    """A row of `show ssl crt-list -n`; `line` is the number by which HAProxy deletes it, 0 in a directory."""
+    """A row of `show ssl crt-list -n`."""
 
     file: str
+    # The number by which HAProxy deletes it; 0 in a directory.
     line: int
     options: str = ""
     filters: tuple[str, ...] = ()
 
     def as_object(self) -> dict[str, Any]:
-        """The API's ssl_crt_list_entry."""
+        """Return it as the API's ssl_crt_list_entry."""
         members = {"file": self.file, "line_number": self.line, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
         return {name: value for name, value in members.items() if value}
 
 
-def names(text: str) -> list[str]:
-    """Parses `show ssl cert` and `show ssl crl-file`: what is loaded, without what a transaction holds."""
+def parse_names(text: str) -> list[str]:
+    """Parse `show ssl cert` and `show ssl crl-file` to the loaded files, without those of a transaction."""
     return [row.removeprefix("\\") for row in _committed(text)]
 
 
-def open_transaction(text: str) -> str:
-    """The file of the open transaction, which another client may have left; empty without one."""
+def parse_open_transaction(text: str) -> str:
+    """Parse `show ssl ...` to the file of the open transaction, which may be another client's; empty without one."""
     rows = text.splitlines()
     return rows[rows.index("# transaction") + 1].removeprefix("*").partition(" - ")[0] if "# transaction" in rows[:-1] else ""
 
 
-def ca_files(text: str) -> list[dict[str, Any]]:
-    """The API's ssl_ca_file for each row of `show ssl ca-file`."""
+def parse_ca_files(text: str) -> list[dict[str, Any]]:
+    """Parse `show ssl ca-file` to the API's ssl_ca_file objects."""
     return [{"storage_name": name, "count": count} for name, _, count in (row.rpartition(" - ") for row in _committed(text)) if name]
 
 
-def lists(text: str) -> list[str]:
-    """The names of `show ssl crt-list`: files, directories, and `@frontend` for the ssl-f-use lines of one."""
-    return _rows(text)
-
-
-def entries(text: str) -> list[CrtListRow]:
-    """`show ssl crt-list -n LIST`; HAProxy leaves a NUL behind the value of alpn."""
+def parse_crt_list(text: str) -> list[CrtListRow]:
+    """Parse `show ssl crt-list -n LIST`."""
+    # HAProxy prints a NUL behind the value of alpn.
     matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
     return [
         CrtListRow(match["file"], int(match["line"]), " ".join((match["options"] or "").split()), tuple(match["filters"].split()))
@@ -87,13 +88,13 @@ def entries(text: str) -> list[CrtListRow]:
     ]
 
 
-def certificate(text: str) -> dict[str, Any]:
-    """The API's ssl_certificate of `show ssl cert NAME`, and of the first of `show ssl ca-file NAME:INDEX`; empty where there is none.
+def parse_certificate(text: str) -> dict[str, Any]:
+    """Parse `show ssl cert NAME`, or the first certificate of `show ssl ca-file NAME:INDEX`, to the API's ssl_certificate.
 
-    `file` only where HAProxy has another name for it, as in a crt-store.
+    Returns nothing without a certificate. `file` is present if HAProxy knows it by another name, as in a crt-store.
     """
     members: dict[str, Any] = {}
-    # It stops at the kind of an Ed25519 key, without an end of the line.
+    # HAProxy stops at the algorithm of an Ed25519 key, without the end of the line.
     for row in text.replace("Algorithm: OCSP", "OCSP").splitlines():
         label, sign, value = row.partition(": ")
         member = _MEMBERS.get(label) if sign else None
@@ -104,21 +105,21 @@ def certificate(text: str) -> dict[str, Any]:
     return members if "serial" in members or members.get("status") == "Empty" else {}
 
 
-def revocation_lists(text: str) -> list[dict[str, Any]]:
-    """The API's ssl_crl_entry for each list of `show ssl crl-file NAME`."""
+def parse_crl_entries(text: str) -> list[dict[str, Any]]:
+    """Parse `show ssl crl-file NAME` to the API's ssl_crl_entry objects, one for each list."""
     head, *parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)
     about = {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")}
     return [_revocation_list(part) | about for part in parts]
 
 
-def authorities(text: str) -> list[tuple[str, str, str]]:
-    """Serial number and dates of each certificate of `show ssl ca-file NAME`."""
+def parse_authorities(text: str) -> list[tuple[str, str, str]]:
+    """Parse `show ssl ca-file NAME` to the serial number and both dates of each certificate."""
     parts = re.split(r"^Certificate #\d+:$", text, flags=re.MULTILINE)[1:]
     return [(_value(part, "Serial"), _date_time(_value(part, "notBefore")), _date_time(_value(part, "notAfter"))) for part in parts]
 
 
-def revocations(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Dates and serial numbers of each list of `show ssl crl-file NAME`."""
+def parse_revocations(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Parse `show ssl crl-file NAME` to both dates and the sorted serial numbers of each list."""
     parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)[1:]
     serials = [tuple(sorted(re.findall(r"^\s*Serial Number: (\S+)", part, re.MULTILINE))) for part in parts]
     dates = [[_value(part, "Last Update") or _value(part, "This Update"), _value(part, "Next Update")] for part in parts]
@@ -133,14 +134,9 @@ def _revocation_list(text: str) -> dict[str, Any]:
         "issuer": _value(text, "Issuer"),
         "last_update": _date(_value(text, "Last Update") or _value(text, "This Update")),
         "next_update": _date(_value(text, "Next Update")),
-        "revoked_certificates": list(_revoked(text)),
+        "revoked_certificates": [{"serial_number": serial, "revocation_date": _date(date)} for serial, date in _REVOKED.findall(text)],
     }
     return {name: value for name, value in members.items() if value}
-
-
-def _revoked(text: str) -> Iterator[dict[str, str]]:
-    for serial, date in re.findall(r"^\s*Serial Number: (\S+)\s+Revocation Date: (.*)$", text, re.MULTILINE):
-        yield {"serial_number": serial, "revocation_date": _date(date)}
 
 
 def _value(text: str, label: str) -> str:
@@ -153,12 +149,12 @@ def _rows(text: str) -> list[str]:
 
 
 def _committed(text: str) -> list[str]:
-    """Rows of a transaction begin with a star; a name that does itself has a backslash before it."""
+    # Rows of a transaction begin with a star; HAProxy puts a backslash before a name that begins with one itself.
     return [row for row in _rows(text) if not row.startswith("*")]
 
 
 def _date_time(text: str) -> str:
-    """RFC 3339 with milliseconds; HAProxy's own words where they are no date."""
+    """Convert a date of OpenSSL to RFC 3339 with milliseconds; any other text stays as it is."""
     try:
         return datetime.strptime(text, _DATE).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except ValueError:
@@ -169,7 +165,7 @@ def _date(text: str) -> str:
     return _date_time(text).partition("T")[0] if text else ""
 
 
-# What is in the answer of each command when it was carried out, and never else.
+# What the answer to a command contains if it succeeded, and never otherwise.
 _DONE: Mapping[str, re.Pattern[str]] = {
     "new": re.compile(r"^New (?:empty certificate store|CA file created|CRL file created) ", re.MULTILINE),
     "set": re.compile(r"^transaction (?:created|updated) for ", re.MULTILINE | re.IGNORECASE),
@@ -183,8 +179,9 @@ _CONTINUED = re.compile(r"^transaction updated for ", re.MULTILINE | re.IGNORECA
 
 @dataclass(frozen=True)
 class Kind:
-    """`form` is that of a command: a verb, HAProxy's words for this kind of file, a name."""
+    """A kind of TLS files."""
 
+    # Of its commands: a verb, HAProxy's words for the kind, and a name.
     form: str
 
     def command(self, verb: str, name: str = "") -> str:
@@ -195,49 +192,49 @@ CERTIFICATES, CA_FILES, CRL_FILES = Kind("{} ssl cert {}"), Kind("{} ssl ca-file
 
 
 async def show(runtime: Runtime, kind: Kind, name: str = "", index: int | None = None) -> str:
-    """A dump: of all, of one, or of the certificate with an index in that one, empty where there is none. Raises RuntimeRefused."""
+    """Return the dump of all files, of one file, or of the certificate with an index in it. Raises RuntimeRefused."""
     command = kind.command("show", name) + ("" if index is None else f":{index}")
-    return await runtime.read(command, r"Filename: " if name else r"# ")
+    return await runtime.read_dump(command, r"Filename: " if name else r"# ")
 
 
 async def create(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
-    """Raises RuntimeRefused, after which there is nothing new of that name."""
-    await _to_its_end(_created(runtime, kind, name, pem))
+    """Create a file. Raises RuntimeRefused, after which the name is still unused."""
+    await _run_to_its_end(_create(runtime, kind, name, pem))
 
 
 async def replace(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
-    """What is served from the next handshake on. Raises RuntimeRefused, after which the former content is still in use."""
-    await _to_its_end(_filled(runtime, kind, "set", name, pem))
+    """Replace what is used from the next handshake on. Raises RuntimeRefused, after which the former content is still in use."""
+    await _run_to_its_end(_fill(runtime, kind, "set", name, pem))
 
 
 async def extend(runtime: Runtime, name: str, pem: str) -> None:
-    """Adds certificates to a CA file, from HAProxy 2.7 on. Raises RuntimeRefused."""
-    await _to_its_end(_filled(runtime, CA_FILES, "add", name, pem))
+    """Add certificates to a CA file, from HAProxy 2.7 on. Raises RuntimeRefused."""
+    await _run_to_its_end(_fill(runtime, CA_FILES, "add", name, pem))
 
 
 async def delete(runtime: Runtime, kind: Kind, name: str) -> None:
-    """Raises RuntimeRefused, also for what is in use."""
+    """Delete a file. Raises RuntimeRefused, also for a file that is in use."""
     await _do(runtime, kind, "del", name)
 
 
-async def _to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Runs to completion even if the request is cancelled: a transaction left open would block every other one."""
+async def _run_to_its_end(work: Coroutine[None, None, None]) -> None:
+    """Run even if the request is cancelled: a transaction that stays open would block every other one."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(task)
 
 
-async def _created(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
+async def _create(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
     await _do(runtime, kind, "new", name)
     try:
-        await _filled(runtime, kind, "set", name, pem)
+        await _fill(runtime, kind, "set", name, pem)
     except RuntimeFailure:
         with suppress(RuntimeFailure):
             await _do(runtime, kind, "del", name)
         raise
 
 
-async def _filled(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) -> None:
+async def _fill(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) -> None:
     async with runtime.transaction:
         try:
             if _CONTINUED.search(await _do(runtime, kind, verb, name, pem)):
@@ -246,15 +243,11 @@ async def _filled(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) 
                 await _do(runtime, kind, verb, name, pem)
             await _do(runtime, kind, "commit", name)
         except RuntimeFailure:
-            await _aborted(runtime, kind, name)
+            # A transaction of another name belongs to another client.
+            with suppress(RuntimeFailure):
+                if parse_open_transaction(await show(runtime, kind)) == name:
+                    await _do(runtime, kind, "abort", name)
             raise
-
-
-async def _aborted(runtime: Runtime, kind: Kind, name: str) -> None:
-    """Aborts the transaction of this name only: others belong to other clients."""
-    with suppress(RuntimeFailure):
-        if open_transaction(await show(runtime, kind)) == name:
-            await _do(runtime, kind, "abort", name)
 
 
 async def _do(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str | None = None) -> str:
@@ -263,3 +256,41 @@ async def _do(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str | Non
     if not _DONE[verb].search(answer):
         raise refused(answers.first_words(answer), command)
     return answer
+
+
+_CRT_LIST_ADDED = re.compile(r"^Success!\s*\Z", re.MULTILINE)
+_CRT_LIST_DELETED = re.compile(r"^Entry .* deleted in crtlist ", re.MULTILINE)
+_LINE_BREAK = re.compile(r"[\r\n\0]")
+
+
+async def list_crt_lists(runtime: Runtime) -> list[str]:
+    """Return the names of crt-lists: files, directories, and `@frontend` for the ssl-f-use lines of a frontend."""
+    return _rows(await runtime.send("show ssl crt-list"))
+
+
+async def read_crt_list(runtime: Runtime, name: str) -> list[CrtListRow]:
+    """Return the entries in their order. Raises RuntimeRefused."""
+    return parse_crt_list(await runtime.read_dump(f"show ssl crt-list -n {argument(name)}", "# "))
+
+
+async def add_crt_list_entry(runtime: Runtime, name: str, file: str, options: str = "", filters: Sequence[str] = ()) -> None:
+    """Append an entry whose certificate is in memory. Raises RuntimeRefused, and BadValue for an entry that does not fit in one line."""
+    command = f"add ssl crt-list {argument(name)}"
+    if not options and not filters:
+        command, payload = f"{command} {argument(file)}", None
+    else:
+        payload = " ".join([file, *([f"[{options}]"] if options else []), *filters])
+        if _LINE_BREAK.search(payload):
+            raise BadValue("an entry of a crt-list is one line")
+    answer = await runtime.send(command, payload)
+    if not _CRT_LIST_ADDED.search(answer):
+        raise refused(answers.first_words(answer), command)
+
+
+async def delete_crt_list_entry(runtime: Runtime, name: str, file: str, line: int | None = None) -> None:
+    """Delete an entry. Raises RuntimeRefused, also if the certificate has several entries and no line says which."""
+    which = argument(file) + (f":{line}" if line else "")
+    command = f"del ssl crt-list {argument(name)} {which}"
+    answer = await runtime.send(command)
+    if not _CRT_LIST_DELETED.search(answer):
+        raise refused(answers.first_words(answer), command)

@@ -3,6 +3,7 @@
 import re
 import socket
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
@@ -19,30 +20,32 @@ _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"e": b"\x1b"}
 _UNSENDABLE = re.compile(r"[\n\r\0]")
 MOST = 2**32 - 1
-# The types of tables to which HAProxy's commands can name a key.
+# The types of tables whose keys HAProxy's commands can name.
 KEYED = ("ip", "ipv6", "integer", "string")
 _MAPPED = bytes(10) + b"\xff\xff"
 
 
 @dataclass(frozen=True)
 class Table:
-    """`type` in HAProxy's words; `size` and `used` count entries."""
+    """A row of `show table`."""
 
     name: str
+    # In HAProxy's words.
     type: str
+    # Numbers of entries.
     size: int
     used: int
 
 
-def tables(text: str) -> Iterator[Table]:
-    """Parses an answer to `show table`."""
+def parse_tables(text: str) -> Iterator[Table]:
+    """Parse an answer to `show table`."""
     for line in text.splitlines():
         if match := _TABLE.fullmatch(line):
             yield Table(match["name"], match["type"], int(match["size"]), int(match["used"]))
 
 
-def entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Parses `show table <name>`: `id`, `key`, `use` if it is in use, `exp` in milliseconds, and those of its data that are `known`."""
+def parse_entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Parse `show table <name>` to entries: `id`, `key`, `use` if it is in use, `exp` in milliseconds, and the data that are `known`."""
     for line in text.split("\n"):
         if match := _ENTRY.fullmatch(line):
             entry: dict[str, Any] = {"id": match["id"], "key": unescaped(match["key"]), "exp": int(match["exp"])}
@@ -52,7 +55,7 @@ def entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
 
 
 def unescaped(text: str) -> str:
-    """A key as it was before HAProxy made it printable."""
+    """Return a key as it was before HAProxy made it printable."""
     if "\\" not in text:
         return text
     raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]) if match[1] else _LETTERS.get(match[2], match[2]), text.encode())
@@ -60,27 +63,31 @@ def unescaped(text: str) -> str:
 
 
 def can_be_sent(kind: str, key: str) -> bool:
-    """Return whether a command can name this key; any other one is found among all entries of the table."""
+    """Return whether a command can name this key. For any other key all entries of the table have to be read."""
     return kind in KEYED and not _UNSENDABLE.search(key)
 
 
-def held_key(kind: str, key: str) -> str:
-    """The key as that type of table holds it: IPv4 clients are IPv4-mapped addresses in one of IPv6, as HAProxy makes of them.
+def stored_key(kind: str, key: str) -> str:
+    """Return a key as a table of that type stores it; IPv6 tables store IPv4 clients as IPv4-mapped addresses.
 
-    Raises BadValue for what is no key: some versions take any word for 0.0.0.0, or 0. Also raises it for a type whose keys no command
-    can name: HAProxy refuses such a command and makes the entry all the same.
+    Raises BadValue for a malformed key, which some versions read as 0.0.0.0 or 0. Also raises it for a type whose keys no command can name:
+    HAProxy refuses such a command, and creates the entry nevertheless.
     """
     if kind not in KEYED:
         raise BadValue(f"the key of an entry can be sent to tables of type {', '.join(KEYED)} only, and this one is of type {kind}")
     if kind in ("ip", "ipv6"):
-        return _held_address(kind, key)
+        return _stored_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
         raise BadValue(f"the keys of this table are integers from 0 to {MOST}, and {key!r} is none")
     return key
 
 
-def _held_address(kind: str, key: str) -> str:
-    address = _ip(key)
+def _stored_address(kind: str, key: str) -> str:
+    address: IPv4Address | IPv6Address | None = None
+    # Python would accept a scope.
+    if "%" not in key:
+        with suppress(ValueError):
+            address = ip_address(key)
     if kind == "ip" and isinstance(address, IPv6Address):
         address = address.ipv4_mapped
     if address is None:
@@ -91,8 +98,8 @@ def _held_address(kind: str, key: str) -> str:
     return str(address)
 
 
-def explained(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities) -> RuntimeRefused:
-    """Return the refusal of some data; for the element of an array, with the first version that sets it."""
+def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities) -> RuntimeRefused:
+    """Return the refusal of some data. For an element of an array it names the first version that sets elements."""
     if capabilities.sets_array_elements or not any("[" in member for member in members):
         return error
     since = ".".join(map(str, TABLE_ARRAYS.since))
@@ -101,14 +108,7 @@ def explained(error: RuntimeRefused, members: Iterable[str], capabilities: Capab
 
 
 def check_datum(name: str, value: Any) -> None:
-    """Raises BadValue for a number that HAProxy would keep as another one."""
+    """Raise BadValue for a number that HAProxy would truncate."""
     most = 2**64 - 1 if re.fullmatch(r"bytes_\w+_cnt", name) else MOST
     if isinstance(value, int) and not 0 <= value <= most:
         raise BadValue(f"{name} is from 0 to {most}, not {value}")
-
-
-def _ip(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        return None if "%" in text else ip_address(text)
-    except ValueError:
-        return None

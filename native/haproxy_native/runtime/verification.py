@@ -1,4 +1,7 @@
-"""Verifies changes by a re-read, one for each backend and proxy."""
+"""Prove that commands had their effect, by reading back what HAProxy shows of servers, backends and limits.
+
+A command says what has to be visible afterwards, as a `Check`. `prove` takes the checks of a whole change and reads each backend once.
+"""
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,14 +18,14 @@ from haproxy_native.runtime.server_state import ServerState
 
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
 POLL = 0.02
-# Behind the state of a backend that no rule sends to.
-UNPUBLISHED = "(UNPUB)"
-STANDS = {True: "published", False: "unpublished", None: "gone"}
+# Follows the status of an unpublished backend.
+_UNPUBLISHED = "(UNPUB)"
+_BACKEND_STATES = {True: "published", False: "unpublished", None: "gone"}
 
 
 @dataclass(frozen=True)
 class Shows:
-    """The server is there, and these members of its ServerState have these values."""
+    """The server exists, and these members of its ServerState have these values."""
 
     backend: str
     server: str
@@ -31,13 +34,15 @@ class Shows:
 
 @dataclass(frozen=True)
 class Gone:
+    """The server does not exist."""
+
     backend: str
     server: str
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The `slim` column of `show stat`: of a frontend where `server` is empty."""
+    """The limit of connections of a server, or of a frontend if `server` is empty (`slim` of `show stat`)."""
 
     proxy: str
     server: str
@@ -46,9 +51,8 @@ class Limit:
 
 @dataclass(frozen=True)
 class BackendIs:
-    """`published` None: there is no such backend."""
-
     name: str
+    # None if the backend does not exist.
     published: bool | None
 
 
@@ -56,10 +60,10 @@ Check = Shows | Gone | Limit | BackendIs
 
 
 async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
-    """Raise RuntimeUnseen with the command whose effect HAProxy does not show.
+    """Raise RuntimeUnseen with the first command whose effect HAProxy does not show.
 
-    The last check on each member counts: within one change a server may be taken out and put back. Servers are read again for up to
-    `patience` seconds until they show the change.
+    The last check of each member counts: one change may take a server out of service and put it back. Servers are read again for up to
+    `patience` seconds.
     """
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
     limits: dict[tuple[str, str], tuple[str, Limit]] = {}
@@ -78,7 +82,7 @@ async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patie
 
 
 def _expect(servers: dict[tuple[str, str], dict[str, tuple[str, object]]], command: str, check: Shows | Gone) -> None:
-    """An empty member name stands for whether the server is there."""
+    """Record a check of a server. The empty member name stands for its existence."""
     key = (check.backend, check.server)
     if isinstance(check, Gone):
         servers[key] = {"": (command, False)}
@@ -94,11 +98,10 @@ async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, Ba
     only = argument(next(iter(backends))) if len(backends) == 1 else "-1"
     shown = {row["pxname"]: row["status"] for row in answers.table(await runtime.send(f"show stat {only} {BACKENDS} -1"))}
     for name, (command, check) in backends.items():
-        is_published = not shown[name].endswith(UNPUBLISHED) if name in shown else None
+        is_published = not shown[name].endswith(_UNPUBLISHED) if name in shown else None
         if is_published is not check.published:
-            raise RuntimeUnseen(
-                f"HAProxy accepted it, but backend {name} is {STANDS[is_published]}, not {STANDS[check.published]}", command
-            )
+            now, wanted = _BACKEND_STATES[is_published], _BACKEND_STATES[check.published]
+            raise RuntimeUnseen(f"HAProxy accepted it, but backend {name} is {now}, not {wanted}", command)
 
 
 async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]], patience: float) -> None:
@@ -119,8 +122,8 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
 
 
 async def is_disabled(runtime: Runtime, backend: str) -> bool:
-    """Whether the worker has a backend that its configuration disables: of such it shows no statistics. False without that backend."""
-    # A frontend may have its name, and HAProxy finds but one of them by it.
+    """Return whether the configuration disables a backend: it is in the worker, but not in the statistics. False without that backend."""
+    # A frontend may have its name, and HAProxy finds only one of them by it.
     for proxies in (argument(backend), "-1"):
         if any(row["pxname"] == backend for row in answers.table(await runtime.send(f"show stat {proxies} {BACKENDS} -1"))):
             return False
@@ -132,7 +135,7 @@ async def is_disabled(runtime: Runtime, backend: str) -> bool:
 
 
 async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, dict[str, ServerState]]:
-    """The servers of each backend; of many by one read of all. A backend that the worker does not have has none."""
+    """Return the servers of each backend by name. A backend that the worker does not have has none."""
     states: dict[str, dict[str, ServerState]] = {backend: {} for backend in backends}
     if len(backends) <= MANY:
         for backend in backends:
@@ -146,13 +149,14 @@ async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, 
 
 
 async def server_limits(runtime: Runtime, backends: Collection[str] | None = None) -> dict[tuple[str, str], int]:
-    """The limits of connections of the servers of each backend, of all without any, by backend and server; 0 for none."""
+    """Return the servers' limits of connections, by backend and server; 0 means no limit. Without `backends`: those of all servers."""
     only = ["-1"] if backends is None or len(backends) > MANY else [argument(backend) for backend in backends]
     texts = [await runtime.send(f"show stat {proxies} {SERVERS} -1") for proxies in only]
-    return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in limits_of(text)})
+    return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in parse_limits(text)})
 
 
-def limits_of(text: str) -> Iterator[tuple[tuple[str, str], int]]:
+def parse_limits(text: str) -> Iterator[tuple[tuple[str, str], int]]:
+    """Parse an answer to `show stat` to ((backend, server), limit)."""
     head, _, rest = text.partition("\n")
     place = head.split(",").index("slim") if "slim" in head else 0
     for line in rest.splitlines():
@@ -161,10 +165,10 @@ def limits_of(text: str) -> Iterator[tuple[tuple[str, str], int]]:
 
 
 def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
-    command, there = expected[""]
-    if row is None or not there:
-        if there or row:
-            yield command, f"there is no {name}" if there else f"{name} is still there"
+    command, exists = expected[""]
+    if row is None or not exists:
+        if exists or row:
+            yield command, f"there is no {name}" if exists else f"{name} is still there"
         return
     for member, (command, value) in expected.items():
         now = getattr(row, member) if member else True
@@ -173,12 +177,12 @@ def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str,
 
 
 def holds(row: ServerState, check: Shows) -> bool:
-    """Whether a server that was read shows it."""
+    """Return whether the row of a server satisfies a check."""
     return all(is_same(value, getattr(row, member)) for member, value in check.members)
 
 
 def is_same(expected: object, shown: object) -> bool:
-    """HAProxy and Python may write one address differently, such as `::ffff:192.0.2.1`."""
+    """Compare values. HAProxy and Python may write one address differently, such as `::ffff:192.0.2.1`."""
     if isinstance(expected, IPv4Address | IPv6Address):
         with suppress(ValueError):
             return ip_address(str(shown)) == expected
@@ -189,7 +193,7 @@ async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
     row, kind = (limit.server, SERVERS) if limit.server else ("FRONTEND", FRONTENDS)
     shown = await _limit(runtime, argument(limit.proxy), limit.proxy, row, kind)
     if shown is None:
-        # A frontend and a backend may have one name, and HAProxy finds but one of them by it.
+        # A frontend and a backend may have the same name, and HAProxy finds only one of them by it.
         shown = await _limit(runtime, "-1", limit.proxy, row, kind)
     if shown is None or int(shown or 0) != limit.value:
         raise RuntimeUnseen(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.runtime import acls
-from haproxy_native.runtime.acls import Acl, Replace
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.lists import Acl, ReplacePatterns
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.list_store import ListStore
 
@@ -23,7 +23,7 @@ class AclStore(ListStore[Acl]):
     largest = 16 << 20
 
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, Acl]:
-        loaded = reversed(await acls.loaded(context.runtime))
+        loaded = reversed(await lists.list_acls(context.runtime))
         return {own: acl for acl in loaded if acl.file and (own := self.own(context, acl.file))}
 
     def showing(self, loaded: Acl) -> str:
@@ -33,4 +33,4 @@ class AclStore(ListStore[Acl]):
         return iter(pattern_file.read(self.content(path).decode("utf-8", "surrogateescape")))
 
     def filling(self, loaded: Acl, path: Path, content: Path) -> tuple[Step, str]:
-        return Replace(loaded.file, pattern_file.read(content.read_bytes().decode("utf-8", "surrogateescape"))), ""
+        return ReplacePatterns(loaded.file, pattern_file.read(content.read_bytes().decode("utf-8", "surrogateescape"))), ""

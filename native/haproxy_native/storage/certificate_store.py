@@ -13,7 +13,7 @@ from haproxy_native.editing.file_references import Reference
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.runtime import crt_lists, ssl_files
+from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from haproxy_native.storage import certificate, ssl_shown
 from haproxy_native.storage.certificate import CertificateFile
@@ -53,10 +53,10 @@ class CertificateStore(Store):
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found, runtime, base = list[tuple[str, str, str]](), context.runtime, str(context.current.path.parent)
         files = await asyncio.to_thread(self.files)
-        known = ssl_files.names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
+        known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
         for path in files:
             for name in [each for each in known if means(each, path, base)]:
-                shown = ssl_files.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+                shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
                 with suppress(BadRequest, OSError):
                     held, _ = await asyncio.to_thread(self.read, path)
                     if not held.is_shown(shown):
@@ -78,7 +78,7 @@ class CertificateStore(Store):
         if loaded is None or loaded.used or loaded.directories:
             return
         with suppress(NativeError):
-            await CertificateStep(path, loaded.names).carry_out(context.runtime)
+            await CertificateStep(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
         """Returns the lines that name the file itself: a directory that is served loses a certificate live."""
@@ -104,19 +104,19 @@ class CertificateStore(Store):
         """What HAProxy has of a file; None where it cannot be asked, or cannot take one live."""
         runtime, base = context.runtime, str(context.current.path.parent)
         try:
-            known = ssl_files.names(await ssl_files.show(runtime, CERTIFICATES))
+            known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES))
             if not runtime.capabilities.can("set ssl cert"):
                 return None
             names, is_used = [], False
             for name in known:
                 if means(name, path, base) or (used and name.startswith("@")):
-                    certificate = ssl_files.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+                    certificate = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
                     if not name.startswith("@") or await asyncio.to_thread(self._is_alias, certificate, path, used):
                         names.append(name)
                         is_used = is_used or certificate.get("status") == "Used"
-            others = [row["storage_name"] for row in ssl_files.ca_files(await ssl_files.show(runtime, CA_FILES))]
-            others += ssl_files.names(await ssl_files.show(runtime, CRL_FILES))
-            lists = await crt_lists.names(runtime)
+            others = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
+            others += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
+            lists = await ssl_files.list_crt_lists(runtime)
         except RuntimeFailure:
             return None
         directories = [name for name in lists if means(name, path.parent, base)]

@@ -11,7 +11,7 @@ from haproxy_native.editing.file_references import Reference
 from haproxy_native.errors import BadRequest, Conflict, Missing, RuntimeFailure, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.request_context import Author
-from haproxy_native.runtime import crt_lists
+from haproxy_native.runtime import ssl_files
 from haproxy_native.storage import crt_list, ssl_shown
 from haproxy_native.storage.certificate_store import means
 from haproxy_native.storage.crt_list import CrtListLine
@@ -84,7 +84,7 @@ class CrtListStore(Store):
             return loaded_anew(used, wanted, f"HAProxy has not read {path.name} since it was changed")
         base = str(context.current.path.parent)
         try:
-            names = [name for name in await crt_lists.names(context.runtime) if means(name, path, base)]
+            names = [name for name in await ssl_files.list_crt_lists(context.runtime) if means(name, path, base)]
             former = self.text(path) if names else ""
             new = self.text(content) if names and content else former
         except (RuntimeFailure, WriteFailed) as error:

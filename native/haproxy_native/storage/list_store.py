@@ -12,7 +12,8 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.commands import Step
-from haproxy_native.runtime.maps import ENTRIES_HEAD, EntriesDigest
+from haproxy_native.runtime.dumps import EntriesDigest
+from haproxy_native.runtime.lists import ENTRIES_HEAD
 from haproxy_native.storage.plans import by_reload, loaded_anew
 from haproxy_native.storage.store import Store
 
@@ -48,7 +49,7 @@ class ListStore(Store, Generic[Loaded]):
         if (loaded := await self.loaded(context, path)) is None:
             return None
         entries = EntriesDigest()
-        await context.runtime.read(self.showing(loaded), ENTRIES_HEAD, entries)
+        await context.runtime.read_dump(self.showing(loaded), ENTRIES_HEAD, entries)
         return entries.value
 
     @abstractmethod

@@ -13,9 +13,9 @@ from haproxy_native.editing.object_names import encoded
 from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
-from haproxy_native.runtime import acls
-from haproxy_native.runtime.acls import Acl, Add, Delete, Replace
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.lists import Acl, AddPattern, DeletePattern, ReplacePatterns
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
@@ -30,7 +30,7 @@ class AclFile(LiveFile[str]):
     acl: str
 
     async def entries(self) -> list[str]:
-        return [pattern for _, pattern in await acls.entries(self.context.runtime, self.acl)]
+        return [pattern for _, pattern in await lists.read_acl(self.context.runtime, self.acl)]
 
     def read(self, text: str) -> list[str]:
         return pattern_file.read(text)
@@ -62,7 +62,7 @@ class LiveAcl:
         touched = self.touch(pattern, CREATE)
         changed = Member(touched.object, PATTERN, None, pattern)
         await self._change(
-            Add(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
+            AddPattern(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
         )
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
@@ -81,15 +81,15 @@ class LiveAcl:
             gone = there.get(reference)
             return [Member(self.touch(gone, DELETE).object, PATTERN, gone, None)] if gone is not None else []
 
-        await self._change(Delete(self.name, reference), edit, sync, self.touch(reference, DELETE), check=look, changes=changes)
+        await self._change(DeletePattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=look, changes=changes)
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
-        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync)
+        await self._change(ReplacePatterns(self.name, patterns), lambda before: list(patterns), sync)
 
     async def _there(self) -> list[tuple[str, str]]:
         """References and patterns; none of a missing ACL, which is reported by the command that would change it."""
         with suppress(RuntimeRefused):
-            return await acls.entries(self.context.runtime, self.name)
+            return await lists.read_acl(self.context.runtime, self.name)
         return []
 
     @property
@@ -118,17 +118,17 @@ class LiveAcl:
 
         async def apply() -> Sequence[Member]:
             await check()
-            await step.carry_out(self.context.runtime)
+            await step.apply(self.context.runtime)
             return changes()
 
         await change_process(self.context, self.object, apply, touches, author=self.author)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""
-        acl = next((acl for acl in await acls.loaded(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
+        acl = next((acl for acl in await lists.list_acls(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
         if acl is None:
             # HAProxy has words of its own for an ACL that is not there.
-            await acls.entries(self.context.runtime, self.name)
+            await lists.read_acl(self.context.runtime, self.name)
         if acl is None or not acl.file:
             raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
         for store in self.stores.values():
@@ -154,7 +154,7 @@ async def found(context: CommitContext, stores: Mapping[str, Store], name: str) 
 
     Raises RuntimeFailure.
     """
-    there = [(acl, place_of(context, stores, acl)) for acl in await acls.loaded(context.runtime)]
+    there = [(acl, place_of(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
     for acl, place in there:
         if name == acl.id or (place and name in (acl.file, place)):
             return acl

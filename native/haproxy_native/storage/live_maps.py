@@ -19,10 +19,10 @@ from haproxy_native.editing.object_names import encoded, parsed, spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, NativeError, NotFound, RuntimeFailure
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
-from haproxy_native.runtime import maps
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
-from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
+from haproxy_native.runtime.lists import AddEntry, ClearMap, DeleteEntries, MapEntry, ReplaceMap, SetEntry
 from haproxy_native.storage import map_file
 from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
 from haproxy_native.storage.map_store import MapStore
@@ -53,7 +53,7 @@ class LiveMap(LiveFile[MapEntry]):
         return spelled("map", self.elsewhere or self.path.name)
 
     async def entries(self) -> list[MapEntry]:
-        return await maps.entries(self.context.runtime, self.name)
+        return await lists.read_map(self.context.runtime, self.name)
 
     def read(self, text: str) -> list[MapEntry]:
         return map_file.read(text)
@@ -62,7 +62,7 @@ class LiveMap(LiveFile[MapEntry]):
         return map_file.with_entries(text, entries)
 
     async def entry(self, key: str) -> MapEntry | None:
-        return await maps.entry(self.context.runtime, self.name, key)
+        return await lists.find_entry(self.context.runtime, self.name, key)
 
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
         """Raises Exists for a key that is there, and BadValue for an empty value: only the file can have a key without one."""
@@ -73,36 +73,36 @@ class LiveMap(LiveFile[MapEntry]):
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [*before, MapEntry(key, value)]
 
-        await self._change(Add(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
+        await self._change(AddEntry(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> None:
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [MapEntry(key, value) if entry.key == key else entry for entry in before]
 
-        await self._change(Set(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
+        await self._change(SetEntry(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
 
     async def delete(self, key: str, *, sync: bool = False) -> None:
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [entry for entry in before if entry.key != key]
 
-        await self._change(Delete(self.name, key), edit, sync, self._touch(key, DELETE))
+        await self._change(DeleteEntries(self.name, key), edit, sync, self._touch(key, DELETE))
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:
         """Exactly these, in this order."""
         for entry in entries:
-            maps.payload_line(entry)
+            lists.payload_line(entry)
             if sync:
                 map_file.check_value(entry.value)
-        await self._change(Fill(self.name, lambda: entries), lambda before: list(entries), sync)
+        await self._change(ReplaceMap(self.name, lambda: entries), lambda before: list(entries), sync)
 
     async def clear(self, *, sync: bool = False) -> None:
-        await self._change(Clear(self.name), lambda before: [], sync)
+        await self._change(ClearMap(self.name), lambda before: [], sync)
 
     async def remove(self) -> None:
         """Empties the map and deletes its file, even if the configuration refers to it. Raises Missing."""
         self._check_ours()
         self.store.check_there(self.path)
-        check, steps = lambda: self.store.check_there(self.path), [Clear(self.name)]
+        check, steps = lambda: self.store.check_there(self.path), [ClearMap(self.name)]
         check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:
@@ -138,10 +138,10 @@ class LiveMap(LiveFile[MapEntry]):
         async def apply() -> Sequence[Member]:
             await check()
             if touched is None:
-                await step.carry_out(self.context.runtime)
+                await step.apply(self.context.runtime)
                 return []
             old = None if touched.verb == CREATE else await self.entry(key)
-            await step.carry_out(self.context.runtime)
+            await step.apply(self.context.runtime)
             return [Member(touched.object, "value", old.value if old else None, value)]
 
         await change_process(self.context, self.object, apply, [touched] if touched else (), author=self.author)
@@ -164,7 +164,7 @@ async def found(context: CommitContext, store: MapStore, name: str, author: Auth
     own: Path | None = None
     with suppress(NotFound):
         own = store.path_of(name)
-    loaded = [(map_, store.own(context, map_.name)) for map_ in await maps.loaded(context.runtime)]
+    loaded = [(map_, store.own(context, map_.name)) for map_ in await lists.list_maps(context.runtime)]
     for map_, path in loaded:
         if path and path in (own, store.at(name)):
             return LiveMap(context, store, path, author, map_.name)

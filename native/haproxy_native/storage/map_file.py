@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
-from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
+from haproxy_native.runtime.lists import LONGEST_ENTRY, MapEntry
 
 _LINE = re.compile(r"([ \t]*)([^ \t\r\0]+)([ \t]*)(.*?)([ \t]*(?:[\r\0].*)?)$", re.DOTALL)
 # HAProxy reads a line up to the first of these.

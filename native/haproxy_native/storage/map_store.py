@@ -11,10 +11,10 @@ from haproxy_native.editing.file_references import references
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.planning.touches import Touch
-from haproxy_native.runtime import maps
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
-from haproxy_native.runtime.maps import Fill, Map, MapEntry
+from haproxy_native.runtime.lists import Map, MapEntry, ReplaceMap
 from haproxy_native.storage import map_file, names
 from haproxy_native.storage.list_store import ListStore
 from haproxy_native.text.document import Document
@@ -32,7 +32,7 @@ class MapStore(ListStore[Map]):
         return name if not name or name.endswith(".map") else f"{name}.map"
 
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, Map]:
-        loaded = reversed(await maps.loaded(context.runtime))
+        loaded = reversed(await lists.list_maps(context.runtime))
         return {own: map_ for map_ in loaded if (own := self.own(context, map_.name))}
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
@@ -44,7 +44,7 @@ class MapStore(ListStore[Map]):
 
     def filling(self, loaded: Map, path: Path, content: Path) -> tuple[Step, str]:
         with content.open("rb") as file:
-            return Fill(loaded.name, lambda: self.entries(path)), map_file.trouble(file)
+            return ReplaceMap(loaded.name, lambda: self.entries(path)), map_file.trouble(file)
 
     def path_of(self, name: str) -> Path:
         """Returns the path of a map that a client names, whether or not it exists. Raises NotFound."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, RuntimeRefused
-from haproxy_native.runtime import crt_lists, ssl_files
+from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CA_FILES, Kind
 from haproxy_native.storage import certificate, crt_list
@@ -38,9 +38,9 @@ async def _names(runtime: Runtime, kind: Kind | str) -> list[str]:
     """Of what is loaded; nothing from a HAProxy without TLS, or without the command."""
     with suppress(RuntimeRefused):
         if isinstance(kind, str):
-            return await crt_lists.names(runtime)
+            return await ssl_files.list_crt_lists(runtime)
         shown = await ssl_files.show(runtime, kind)
-        return [row["storage_name"] for row in ssl_files.ca_files(shown)] if kind is CA_FILES else ssl_files.names(shown)
+        return [row["storage_name"] for row in ssl_files.parse_ca_files(shown)] if kind is CA_FILES else ssl_files.parse_names(shown)
     return []
 
 
@@ -48,7 +48,7 @@ async def of_process(runtime: Runtime, kind: Kind | str, name: str) -> str | Non
     """The mark of what is loaded under a name, None where nothing is. Raises RuntimeFailure."""
     try:
         if isinstance(kind, str):
-            return _mark(_row(row.file, row.filters) for row in await crt_lists.entries(runtime, name))
+            return _mark(_row(row.file, row.filters) for row in await ssl_files.read_crt_list(runtime, name))
         shown = await ssl_files.show(runtime, kind, name)
     except RuntimeRefused:
         return None
@@ -57,8 +57,8 @@ async def of_process(runtime: Runtime, kind: Kind | str, name: str) -> str | Non
 
 def _mark_shown(kind: Kind, shown: str) -> str:
     if kind is CA_FILES:
-        return _mark(sorted({" ".join(each) for each in ssl_files.authorities(shown)}))
-    return _mark(sorted(map(_list, ssl_files.revocations(shown))))
+        return _mark(sorted({" ".join(each) for each in ssl_files.parse_authorities(shown)}))
+    return _mark(sorted(map(_list, ssl_files.parse_revocations(shown))))
 
 
 def of_file(kind: Kind | str, data: bytes) -> str | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import Conflict, Exists, NotFound, WriteFailed
 from haproxy_native.request_context import Author
-from haproxy_native.runtime import maps
-from haproxy_native.runtime.maps import MapEntry
+from haproxy_native.runtime import lists
+from haproxy_native.runtime.lists import MapEntry
 from haproxy_native.storage import map_file
 from haproxy_native.storage.live_file import EntriesEdit
 from haproxy_native.storage.live_maps import check_key
@@ -56,7 +56,7 @@ class StagedMap:
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = True) -> None:
         """Exactly these, in this order."""
         for entry in entries:
-            maps.payload_line(entry)
+            lists.payload_line(entry)
             map_file.check_value(entry.value)
         await self._change(lambda before: list(entries))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haproxy_native.errors import BadRequest, NotLive, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
-from haproxy_native.runtime import crt_lists, ssl_files
+from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import certificate, crt_list
@@ -39,7 +39,7 @@ class CertificateStep:
         changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
-    async def carry_out(self, runtime: Runtime) -> None:
+    async def apply(self, runtime: Runtime) -> None:
         """Raises RuntimeRefused with the process as it was, NotLive where only a reload will do."""
         pem = await asyncio.to_thread(served_text, self.path)
         try:
@@ -54,7 +54,7 @@ class CertificateStep:
                 raise NotLive(error.answer) from error
             raise
 
-    async def take_back(self, runtime: Runtime) -> None:
+    async def undo(self, runtime: Runtime) -> None:
         """Nothing follows a certificate that could be refused."""
         raise NotLive(f"{self.path.name} cannot be taken back")
 
@@ -85,18 +85,18 @@ class CertificateStep:
     async def _join(self, runtime: Runtime, name: str) -> None:
         for directory in self.directories:
             if not await _is_in(runtime, directory, name):
-                await crt_lists.add(runtime, directory, name)
+                await ssl_files.add_crt_list_entry(runtime, directory, name)
 
     async def _delete(self, runtime: Runtime) -> None:
         for name in self.names:
             for directory in self.directories:
                 if await _is_in(runtime, directory, name):
-                    await crt_lists.delete(runtime, directory, name)
+                    await ssl_files.delete_crt_list_entry(runtime, directory, name)
             await ssl_files.delete(runtime, CERTIFICATES, name)
 
 
 async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
-    return any(entry.file == name for entry in await crt_lists.entries(runtime, directory))
+    return any(entry.file == name for entry in await ssl_files.read_crt_list(runtime, directory))
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ class CertificateSeen:
     def texts(self) -> Sequence[str]:
         return [f"show ssl cert {name}" for name in self.names]
 
-    async def carry_out(self, runtime: Runtime) -> None:
+    async def apply(self, runtime: Runtime) -> None:
         """Raises NotLive where it was not."""
         pem = await asyncio.to_thread(served_text, self.path)
         for name in self.names:
             await prove(runtime, name, pem or "")
 
-    async def take_back(self, runtime: Runtime) -> None:
+    async def undo(self, runtime: Runtime) -> None:
         """There is nothing to take back."""
 
 
@@ -146,7 +146,7 @@ async def prove(runtime: Runtime, name: str, pem: str) -> None:
         wanted = certificate.read(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
         raise NotLive(error.detail) from error
-    shown = ssl_files.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+    shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
     if not wanted.is_shown(shown):
         raise NotLive(f"HAProxy still shows another certificate for {name}")
 
@@ -163,11 +163,11 @@ class CrtListStep:
     def texts(self) -> Sequence[str]:
         return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
 
-    async def carry_out(self, runtime: Runtime) -> None:
+    async def apply(self, runtime: Runtime) -> None:
         """Raises RuntimeRefused with the process as it was, NotLive where only a reload will do."""
         text = await asyncio.to_thread(self._now)
         old, new = crt_list.entries(self.former), crt_list.entries(text)
-        shown = await crt_lists.entries(runtime, self.name)
+        shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
             raise NotLive(f"HAProxy has other entries in {self.path.name} than stood there")
         difference = crt_list.difference(old, new)
@@ -178,7 +178,7 @@ class CrtListStep:
         await self._delete(runtime, gone)
         await self._prove(runtime, new)
 
-    async def take_back(self, runtime: Runtime) -> None:
+    async def undo(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the entries of {self.path.name} cannot be put back in their order")
 
     def _now(self) -> str:
@@ -189,21 +189,21 @@ class CrtListStep:
 
     async def _add(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
         """All or none of them."""
-        before = len(await crt_lists.entries(runtime, self.name))
+        before = len(await ssl_files.read_crt_list(runtime, self.name))
         try:
             for entry in entries:
                 await self._load(runtime, entry.file)
-                await crt_lists.add(runtime, self.name, entry.file, entry.options, entry.filters)
+                await ssl_files.add_crt_list_entry(runtime, self.name, entry.file, entry.options, entry.filters)
         except RuntimeRefused as error:
-            for row in reversed((await crt_lists.entries(runtime, self.name))[before:]):
-                await crt_lists.delete(runtime, self.name, row.file, row.line)
+            for row in reversed((await ssl_files.read_crt_list(runtime, self.name))[before:]):
+                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
             if needs_reload(error):
                 raise NotLive(error.answer) from error
             raise
 
     async def _load(self, runtime: Runtime, file: str) -> None:
         """The certificate of an entry has to be in memory first."""
-        if file in ssl_files.names(await ssl_files.show(runtime, CERTIFICATES)):
+        if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
             return
         if not file.startswith("/"):
             raise NotLive(f"where {file} is to be found is known to HAProxy only")
@@ -215,12 +215,12 @@ class CrtListStep:
     async def _delete(self, runtime: Runtime, gone: Sequence[ssl_files.CrtListRow]) -> None:
         try:
             for row in gone:
-                await crt_lists.delete(runtime, self.name, row.file, row.line)
+                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
         except RuntimeFailure as error:
             # The default certificate among others; what was added is there after the reload, too.
             raise NotLive(str(error)) from error
 
     async def _prove(self, runtime: Runtime, wanted: Sequence[CrtListLine]) -> None:
-        shown = await crt_lists.entries(runtime, self.name)
+        shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in wanted]:
             raise NotLive(f"HAProxy shows other entries for {self.path.name} than it was given")

@@ -11,8 +11,8 @@ from dataplaneapi.api.operations import operations, served_document
 from dataplaneapi.api.runtime_call import asking, read_long, worded
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.runtime.dumps import StatisticsDump
 from haproxy_native.runtime.responses import refused
-from haproxy_native.runtime.statistics import Counters
 from tests.app.client import Client, settings
 from tests.haproxy.listening import serving
 
@@ -64,14 +64,14 @@ def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.M
 
     async def talk(client: Client) -> None:
         async with serving(silent, client.settings.master_runtime), asking(made(client, "GET"), seconds=0.1) as runtime:
-            await runtime.read("show info", "Name")
+            await runtime.read_dump("show info", "Name")
 
     async def talk_long(client: Client) -> None:
         async with (
             serving(silent, client.settings.master_runtime),
             asking(made(client, "GET"), seconds=None) as runtime,
         ):
-            await read_long(runtime, "show stat", "", Counters({}, lambda *_: True))
+            await read_long(runtime, "show stat", "", StatisticsDump({}, lambda *_: True))
 
     late = r"m\.sock: no answer within 0\.1 s$"
     with Client(settings(tmp_path, master_runtime=str(tmp_path / "m.sock"))) as client, pytest.raises(RuntimeAbsent, match=late):

@@ -39,7 +39,7 @@ class Process:
     def texts(self) -> Sequence[str]:
         return ["set it"]
 
-    async def carry_out(self, runtime: Runtime) -> None:
+    async def apply(self, runtime: Runtime) -> None:
         content = content_of(self.path)
         self.published.append(content)
         if self.gone:
@@ -48,7 +48,7 @@ class Process:
             raise RuntimeRefused("no such thing", "set it")
         self.has = content
 
-    async def take_back(self, runtime: Runtime) -> None:
+    async def undo(self, runtime: Runtime) -> None:
         raise AssertionError("a single step is never taken back")
 
 

@@ -116,7 +116,7 @@ def test_no_change_is_between_the_commands_of_another(haproxy: HAProxy) -> None:
             seen: list[tuple[int, str]] = []
 
             async def weigh(number: int) -> None:
-                await engine.runtime.ask(f"set server app/s1 weight {number}")
+                await engine.runtime.execute(f"set server app/s1 weight {number}")
                 await asyncio.sleep(0)
                 seen.append((number, (await engine.runtime.send("get weight app/s1")).split()[0]))
 

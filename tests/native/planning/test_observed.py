@@ -8,7 +8,7 @@ from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.observed import Claim, Claimed, Observed, ServerDifference, by_backend, server_differences
 from haproxy_native.planning.servers import Servers
 from haproxy_native.runtime.server_state import server_states
-from haproxy_native.runtime.verification import limits_of
+from haproxy_native.runtime.verification import parse_limits
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
@@ -129,7 +129,7 @@ def text() -> str:
 
 
 def found(haproxy: HAProxy, document: Document, only: Claimed | None = None) -> list[ServerDifference]:
-    rows, limits = by_backend(server_states(haproxy.ask("show servers state"))), dict(limits_of(haproxy.ask("show stat -1 4 -1")))
+    rows, limits = by_backend(server_states(haproxy.ask("show servers state"))), dict(parse_limits(haproxy.ask("show stat -1 4 -1")))
     return list(server_differences(document, Servers(grammar()), rows, limits, only))
 
 

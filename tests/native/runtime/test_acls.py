@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.runtime.acls import Acl, acls, patterns
+from haproxy_native.runtime.lists import Acl, parse_acls, parse_patterns
 
 LISTED = """\
 # id (file) description
@@ -13,7 +13,7 @@ LISTED = """\
 
 
 def test_a_list() -> None:
-    first, second, third = acls(LISTED)
+    first, second, third = parse_acls(LISTED)
     assert (first.id, first.name, first.description[:19]) == ("0", "/etc/a (b).acl", "pattern loaded from")
     assert (second.id, second.name) == ("12", "req.hdr")
     assert third == Acl("13", "", "something new")
@@ -29,4 +29,4 @@ def test_a_list() -> None:
     ],
 )
 def test_patterns(text: str, found: list[tuple[str, str]]) -> None:
-    assert list(patterns(text)) == found
+    assert list(parse_patterns(text)) == found

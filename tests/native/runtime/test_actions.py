@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from haproxy_native.errors import RuntimeFailure
-from haproxy_native.runtime import actions
+from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import HAProxy
 
@@ -14,7 +14,7 @@ def run(haproxy: HAProxy, header: str) -> None:
     async def work() -> None:
         runtime = Runtime(timeout=60)
         assert await runtime.connect(str(haproxy.master), [], 60, 0.02)
-        await actions.run(runtime, header)
+        await commands.run_actions(runtime, header)
 
     asyncio.run(work())
 

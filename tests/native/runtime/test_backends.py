@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import RuntimeRefused, RuntimeUnseen
-from haproxy_native.runtime import backends, commands
+from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import BackendIs
@@ -83,15 +83,19 @@ def test_capabilities(haproxy: HAProxy) -> None:
 
 
 def test_one_comes_and_goes(haproxy: HAProxy) -> None:
-    add = [backends.add("new", "base", ("mode", "http")), *commands.add_server("new", "s", ("127.0.0.1:3",)), backends.publish("new")]
+    add = [
+        commands.add_backend("new", "base", ("mode", "http")),
+        *commands.add_server("new", "s", ("127.0.0.1:3",)),
+        commands.publish_backend("new"),
+    ]
     assert "new" in applied(haproxy, *add)
     assert status(haproxy, "new") == "UP"
-    assert "new" not in applied(haproxy, *backends.delete("new", [("s", "ready")]))
+    assert "new" not in applied(haproxy, *commands.delete_backend("new", [("s", "ready")]))
 
 
 def test_one_of_the_file_goes(haproxy: HAProxy) -> None:
     """HAProxy puts what it said of the servers before its answer."""
-    assert "other" not in applied(haproxy, *backends.delete("other", [("a", "ready"), ("b", "ready")]))
+    assert "other" not in applied(haproxy, *commands.delete_backend("other", [("a", "ready"), ("b", "ready")]))
 
 
 REFUSED = [
@@ -107,7 +111,7 @@ REFUSED = [
 def test_what_is_refused_is_asked_before_anything_is_emptied(haproxy: HAProxy, name: str, servers: list[str], why: str) -> None:
     before = shown(haproxy)
     with pytest.raises(RuntimeRefused, match=why):
-        applied(haproxy, *backends.delete(name, [(server, "ready") for server in servers]))
+        applied(haproxy, *commands.delete_backend(name, [(server, "ready") for server in servers]))
     assert shown(haproxy) == before
 
 
@@ -115,10 +119,21 @@ def test_what_was_done_is_taken_back(haproxy: HAProxy) -> None:
     before = shown(haproxy)
     server = commands.add_server("fixed", "s", ("127.0.0.1:3",))
     with pytest.raises(RuntimeRefused, match="dynamic"):
-        applied(haproxy, backends.add("fine", "base"), backends.add("fixed", "hashed"), *server, backends.publish("fine"))
+        applied(
+            haproxy,
+            commands.add_backend("fine", "base"),
+            commands.add_backend("fixed", "hashed"),
+            *server,
+            commands.publish_backend("fine"),
+        )
     with pytest.raises(RuntimeRefused, match="already used"):
-        applied(haproxy, backends.add("fine", "base"), *commands.add_server("fine", "s", ("127.0.0.1:3",)), backends.add("web", "base"))
-    deleting = backends.delete("other", [("a", "ready"), ("b", "ready")])
+        applied(
+            haproxy,
+            commands.add_backend("fine", "base"),
+            *commands.add_server("fine", "s", ("127.0.0.1:3",)),
+            commands.add_backend("web", "base"),
+        )
+    deleting = commands.delete_backend("other", [("a", "ready"), ("b", "ready")])
     emptied = next(place for place, command in enumerate(deleting) if command.text.startswith("del server"))
     with pytest.raises(RuntimeRefused, match="No such"):
         applied(haproxy, *deleting[:emptied], Command("del server other/none"))
@@ -131,11 +146,14 @@ def test_many_are_sent_together_and_taken_back_together(haproxy: HAProxy) -> Non
     many = [
         command
         for number in range(60)
-        for command in (backends.add(f"n{number}", "base"), *commands.add_server(f"n{number}", "s", ("127.0.0.1:3", "check"), check=True))
+        for command in (
+            commands.add_backend(f"n{number}", "base"),
+            *commands.add_server(f"n{number}", "s", ("127.0.0.1:3", "check"), check=True),
+        )
     ]
-    publish = [backends.publish(f"n{number}") for number in range(60)]
+    publish = [commands.publish_backend(f"n{number}") for number in range(60)]
     with pytest.raises(RuntimeRefused, match="already used"):
-        applied(haproxy, *many[:40], backends.add("web", "base"), *many[40:], *publish)
+        applied(haproxy, *many[:40], commands.add_backend("web", "base"), *many[40:], *publish)
     assert shown(haproxy) == before
     assert "publish" not in haproxy.log.read_text().replace("unpublish", "")
     assert len(applied(haproxy, *many, *publish)) == len({*haproxy.ask("show backend").split()[2:]}) == 65

@@ -146,9 +146,9 @@ def test_other_addresses_from_now_on(haproxy: HAProxy, tmp_path: Path) -> None:
 def test_refusals_carry_haproxys_words_and_the_command(haproxy: HAProxy) -> None:
     async def talk() -> None:
         runtime = await connected(haproxy)
-        assert await runtime.ask("set server app/plain weight 7") == ""
+        assert await runtime.execute("set server app/plain weight 7") == ""
         with pytest.raises(RuntimeRefused) as caught:
-            await runtime.ask("set server app/ghost weight 7")
+            await runtime.execute("set server app/ghost weight 7")
         assert (caught.value.answer, caught.value.command) == ("No such server.", "set server app/ghost weight 7")
         assert {row.name: row.uweight for row in await runtime.servers("app")}["plain"] == 7
         with pytest.raises(RuntimeRefused, match="Can't find backend"):
@@ -186,8 +186,8 @@ class Scripted:
 def test_what_reads_is_asked_again_when_its_answer_was_cut_short(tmp_path: Path) -> None:
     socket = Scripted(tmp_path / "s.sock", b"# id (file) descr", None, b"# id\n1 ()\n\n")
     with pytest.raises(RuntimeAbsent, match="closed without an answer"):
-        socket.talk(lambda runtime: runtime.read("show acl", "# id"))
-    assert socket.talk(lambda runtime: runtime.read("show acl", "# id")) == "# id\n1 ()"
+        socket.talk(lambda runtime: runtime.read_dump("show acl", "# id"))
+    assert socket.talk(lambda runtime: runtime.read_dump("show acl", "# id")) == "# id\n1 ()"
     assert socket.requests == ["show acl"] * 3
 
 
@@ -195,17 +195,17 @@ def test_what_changes_is_never_sent_twice(tmp_path: Path) -> None:
     socket = Scripted(tmp_path / "s.sock", b"New ver", None, b"\n")
     for reason in ("cut short after 7 characters", "closed without an answer"):
         with pytest.raises(RuntimeAbsent, match=reason) as caught:
-            socket.talk(lambda runtime: runtime.ask("prepare acl #1"))
+            socket.talk(lambda runtime: runtime.execute("prepare acl #1"))
         assert caught.value.sent
-    assert socket.talk(lambda runtime: runtime.each(["add acl #1 a"])) == [""]
+    assert socket.talk(lambda runtime: runtime.send_each(["add acl #1 a"])) == [""]
     assert socket.requests == ["prepare acl #1", "prepare acl #1", "add acl #1 a"]
 
 
 def test_a_dump_that_is_none_is_a_refusal(tmp_path: Path) -> None:
     socket = Scripted(tmp_path / "s.sock", b"Unknown command: 'show acl', but\n  help : this\n\n", b"\n")
     with pytest.raises(RuntimeRefused, match=r"^Unknown command: 'show acl', but \[show acl\]$"):
-        socket.talk(lambda runtime: runtime.read("show acl", "# id"))
-    assert socket.talk(lambda runtime: runtime.read("show acl", "# id")) == ""
+        socket.talk(lambda runtime: runtime.read_dump("show acl", "# id"))
+    assert socket.talk(lambda runtime: runtime.read_dump("show acl", "# id")) == ""
 
 
 def test_what_a_master_cannot_carry_goes_to_its_worker(tmp_path: Path, haproxy_binaries: str) -> None:
@@ -216,9 +216,9 @@ def test_what_a_master_cannot_carry_goes_to_its_worker(tmp_path: Path, haproxy_b
     async def run(runtime: Runtime, stats: str) -> str:
         assert await runtime.connect(str(haproxy.master), [str(tmp_path / "nobody.sock"), stats] if stats else [], 10)
         assert runtime.master
-        assert await runtime.ask(f"add map {tmp_path}/a.map", payload=f"key {value}") == ""
-        assert await runtime.each([f"add map {tmp_path}/a.map k v", f"add map {tmp_path}/a.map long {'v' * 60_000}"]) == ["", ""]
-        return (await runtime.read(f"show map {tmp_path}/a.map", "0x")).partition(" key ")[2].partition("\n")[0]
+        assert await runtime.execute(f"add map {tmp_path}/a.map", payload=f"key {value}") == ""
+        assert await runtime.send_each([f"add map {tmp_path}/a.map k v", f"add map {tmp_path}/a.map long {'v' * 60_000}"]) == ["", ""]
+        return (await runtime.read_dump(f"show map {tmp_path}/a.map", "0x")).partition(" key ")[2].partition("\n")[0]
 
     with HAProxy(tmp_path, config.replace("MAP", str(tmp_path / "a.map")), binary=haproxy_binaries) as haproxy:
         assert asyncio.run(run(Runtime(), str(haproxy.stats))) == value
@@ -237,8 +237,8 @@ def test_many_commands_through_the_master_alone(tmp_path: Path, haproxy_binaries
         runtime = Runtime()
         assert await runtime.connect(str(haproxy.master), [], 10)
         assert runtime.capabilities.relays == (runtime.capabilities.version >= (3, 2))
-        found = await runtime.each(commands)
-        assert len((await runtime.read(f"show map {tmp_path}/a.map", "0x")).splitlines()) == len(added)
+        found = await runtime.send_each(commands)
+        assert len((await runtime.read_dump(f"show map {tmp_path}/a.map", "0x")).splitlines()) == len(added)
         return found
 
     with HAProxy(tmp_path, config, binary=haproxy_binaries) as haproxy:
@@ -318,7 +318,7 @@ def test_a_worker_that_is_stopping_without_another_is_absent(tmp_path: Path, hap
             while "Stopping: 1" not in await runtime.send("show info"):
                 await asyncio.sleep(0.01)
             with pytest.raises(RuntimeAbsent, match=r"master\.sock: the worker that answers is stopping, and no other serves"):
-                await runtime.ask("set server app/a weight 7")
+                await runtime.execute("set server app/a weight 7")
 
         asyncio.run(talk())
 
@@ -329,6 +329,6 @@ def test_a_backend_that_the_file_disables_refuses(tmp_path: Path, haproxy_binari
         async def talk() -> None:
             runtime = await connected(haproxy)
             with pytest.raises(RuntimeRefused, match=r"^Proxy is disabled\. \[set server off/a weight 7\]$"):
-                await runtime.ask("set server off/a weight 7")
+                await runtime.execute("set server off/a weight 7")
 
         asyncio.run(talk())

@@ -1,6 +1,6 @@
 """One digest for the same entries, wherever they stand in memory and however the answer comes."""
 
-from haproxy_native.runtime.maps import EntriesDigest
+from haproxy_native.runtime.dumps import EntriesDigest
 
 ANSWER = b"0x55d0a1 a.example one\n0x55d0b2 b.example two words\n\n"
 

@@ -127,18 +127,18 @@ def test_a_dump_without_a_reader_goes_on_to_its_end(haproxy: HAProxy) -> None:
         cancelled.cancel()
         with suppress(asyncio.CancelledError):
             await cancelled
-        await runtime.ask("add server app/new 127.0.0.1:9")
-        await runtime.ask("set server app/new state maint")
+        await runtime.execute("add server app/new 127.0.0.1:9")
+        await runtime.execute("set server app/new state maint")
         with pytest.raises(RuntimeAbsent, match="no answer within"):
             await runtime.servers("app")
         # Waits for the gate until its own time is over.
         with pytest.raises(RuntimeFailure):
-            await runtime.ask("del server app/new")
+            await runtime.execute("del server app/new")
         assert recorder.open["dump"] == 2 and not recorder.seen["deletion"]
         recorder.goes_on.set()
         while recorder.open["dump"] or not recorder.seen["deletion"]:
             with suppress(RuntimeFailure):
-                await runtime.ask("del server app/new")
+                await runtime.execute("del server app/new")
 
     recorder = recorded(haproxy, work, timeout=1.5)
     assert (recorder.seen["overlap"], recorder.seen["dump cut short"]) == (0, 0)
@@ -164,12 +164,12 @@ def test_dumps_pass_together_and_a_deletion_that_waits_is_next() -> None:
 
     async def run() -> None:
         gate, dumped, deleted = Gate(), asyncio.Event(), asyncio.Event()
-        first = [asyncio.create_task(gate.passed(["show servers state"], noted(f"dump {number}", dumped))) for number in (1, 2)]
+        first = [asyncio.create_task(gate.run(["show servers state"], noted(f"dump {number}", dumped))) for number in (1, 2)]
         await turns()
-        deletion = asyncio.create_task(gate.passed(["disable agent a/b", "del backend a"], noted("deletion", deleted)))
+        deletion = asyncio.create_task(gate.run(["disable agent a/b", "del backend a"], noted("deletion", deleted)))
         await turns()
-        late = asyncio.create_task(gate.passed(["show errors"], noted("late")))
-        await gate.passed(["show stat"], noted("other"))
+        late = asyncio.create_task(gate.run(["show errors"], noted("late")))
+        await gate.run(["show stat"], noted("other"))
         dumped.set()
         await turns()
         deleted.set()
@@ -188,6 +188,6 @@ def test_a_failure_passes_too_and_leaves_the_gate_open() -> None:
         gate = Gate()
         for command in ("show backend", "del server a/b", "show backend"):
             with pytest.raises(OSError, match="gone"):
-                await gate.passed([command], failing)
+                await gate.run([command], failing)
 
     asyncio.run(run())

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from haproxy_native.runtime.maps import MapDump
+from haproxy_native.runtime.dumps import MapDump
 
 ENTRIES = [
     ("0x1", "plain", "value"),

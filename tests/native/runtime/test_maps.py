@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
-from haproxy_native.runtime import maps
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.commands import carry_out
-from haproxy_native.runtime.maps import CHUNK, Add, Clear, Delete, Fill, MapEntry, Set, payloads
+from haproxy_native.runtime.commands import apply_steps
+from haproxy_native.runtime.lists import CHUNK, AddEntry, ClearMap, DeleteEntries, MapEntry, ReplaceMap, SetEntry, payloads
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -50,28 +50,28 @@ def doing(haproxy: HAProxy, work) -> None:
 
 def test_every_sign_comes_through(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await Fill(name, lambda: ODD).carry_out(runtime)
-        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in ODD]
+        await ReplaceMap(name, lambda: ODD).apply(runtime)
+        assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [(each.key, each.value) for each in ODD]
         for each in ODD:
-            assert await maps.entry(runtime, name, each.key) == each
-        await Clear(name).carry_out(runtime)
-        assert await maps.entries(runtime, name) == []
+            assert await lists.find_entry(runtime, name, each.key) == each
+        await ClearMap(name).apply(runtime)
+        assert await lists.read_map(runtime, name) == []
         for each in ODD:
-            await Add(name, each.key, each.value[::-1]).carry_out(runtime)
-            await Set(name, each.key, each.value).carry_out(runtime)
-        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in ODD]
+            await AddEntry(name, each.key, each.value[::-1]).apply(runtime)
+            await SetEntry(name, each.key, each.value).apply(runtime)
+        assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [(each.key, each.value) for each in ODD]
         for each in ODD[1:]:
-            await Delete(name, each.key).carry_out(runtime)
-        assert [each.key for each in await maps.entries(runtime, name)] == ["plain"]
+            await DeleteEntries(name, each.key).apply(runtime)
+        assert [each.key for each in await lists.read_map(runtime, name)] == ["plain"]
 
     doing(loaded, work)
 
 
 def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await Fill(name, lambda: [MapEntry("a", "1"), MapEntry("b", "2"), MapEntry("a", "3"), MapEntry("a", "4")]).carry_out(runtime)
-        await Delete(name, "a").carry_out(runtime)
-        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [("b", "2")]
+        await ReplaceMap(name, lambda: [MapEntry("a", "1"), MapEntry("b", "2"), MapEntry("a", "3"), MapEntry("a", "4")]).apply(runtime)
+        await DeleteEntries(name, "a").apply(runtime)
+        assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [("b", "2")]
 
     doing(loaded, work)
 
@@ -79,36 +79,40 @@ def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
 def test_many_entries_arrive_in_their_order(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
         many = [MapEntry(f"key{number:05}", "v" * (number % 40 + 1)) for number in range(3000)]
-        await Fill(name, lambda: many).carry_out(runtime)
-        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in many]
+        await ReplaceMap(name, lambda: many).apply(runtime)
+        assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [(each.key, each.value) for each in many]
 
     doing(loaded, work)
 
 
 def test_what_is_refused_changes_nothing(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, _: str, name: str, regex: str) -> None:
-        before = await maps.entries(runtime, name)
+        before = await lists.read_map(runtime, name)
         many = [MapEntry(f"10.0.{number // 250}.{number % 250}", "x") for number in range(1000)]
-        for step in (Fill(name, lambda: [*many, MapEntry("nonsense", "x")]), Add(name, "nonsense", "x"), Set(name, "9.9.9.9", "x")):
+        for step in (
+            ReplaceMap(name, lambda: [*many, MapEntry("nonsense", "x")]),
+            AddEntry(name, "nonsense", "x"),
+            SetEntry(name, "9.9.9.9", "x"),
+        ):
             with pytest.raises(RuntimeRefused):
-                await step.carry_out(runtime)
-            assert await maps.entries(runtime, name) == before
+                await step.apply(runtime)
+            assert await lists.read_map(runtime, name) == before
         with pytest.raises(RuntimeRefused, match="Key not found"):
-            await Delete(name, "9.9.9.9").carry_out(runtime)
-        for step in (Fill("none.map", lambda: many), Clear("none.map"), Add("none.map", "a", "b")):
+            await DeleteEntries(name, "9.9.9.9").apply(runtime)
+        for step in (ReplaceMap("none.map", lambda: many), ClearMap("none.map"), AddEntry("none.map", "a", "b")):
             with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
-                await step.carry_out(runtime)
+                await step.apply(runtime)
         with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
-            await maps.entries(runtime, "none.map")
-        assert await maps.entry(runtime, regex, "^/x$") == MapEntry("^/x$", "y")
-        assert await maps.entry(runtime, name, "10.1.2.3") is None
+            await lists.read_map(runtime, "none.map")
+        assert await lists.find_entry(runtime, regex, "^/x$") == MapEntry("^/x$", "y")
+        assert await lists.find_entry(runtime, name, "10.1.2.3") is None
 
     doing(loaded, work)
 
 
 def test_which_there_are(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, *names: str) -> None:
-        found = await maps.loaded(runtime)
+        found = await lists.list_maps(runtime)
         assert [each.name for each in found] == list(names)
         assert all(each.id.isdigit() and "pattern loaded from file" in each.description for each in found)
 
@@ -117,13 +121,13 @@ def test_which_there_are(loaded: HAProxy) -> None:
 
 def test_steps_that_were_carried_out_are_taken_back(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await Fill(name, lambda: [MapEntry("a", "x")]).carry_out(runtime)
-        refused = Delete(name, "none")
+        await ReplaceMap(name, lambda: [MapEntry("a", "x")]).apply(runtime)
+        refused = DeleteEntries(name, "none")
         with pytest.raises(RuntimeRefused):
-            await carry_out(runtime, [Add(name, "b", "y"), Set(name, "a", "z", "x"), refused])
-        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [("a", "x")]
+            await apply_steps(runtime, [AddEntry(name, "b", "y"), SetEntry(name, "a", "z", "x"), refused])
+        assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [("a", "x")]
         with pytest.raises(RuntimeAbsent, match="could not be taken back: the former entries"):
-            await carry_out(runtime, [Clear(name), refused])
+            await apply_steps(runtime, [ClearMap(name), refused])
 
     doing(loaded, work)
 
@@ -143,9 +147,9 @@ def test_what_cannot_be_a_line_of_a_payload(key: str, value: str) -> None:
 
 
 def test_what_is_said(tmp_path: Path) -> None:
-    assert Fill("/x y", list).texts == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
-    assert Add("/x", "a", "").texts == ["add map /x a "]
-    assert (Set("/x", "a", "b").texts, Delete("/x", "a").texts, Clear("/x").texts) == (
+    assert ReplaceMap("/x y", list).texts == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
+    assert AddEntry("/x", "a", "").texts == ["add map /x a "]
+    assert (SetEntry("/x", "a", "b").texts, DeleteEntries("/x", "a").texts, ClearMap("/x").texts) == (
         ["set map /x a b"],
         ["del map /x a"],
         ["clear map /x"],

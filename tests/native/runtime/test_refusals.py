@@ -228,9 +228,9 @@ def test_what_the_level_of_the_socket_does_not_permit(haproxy: HAProxy, name: st
         assert await runtime.connect(None, [str(path)], 5, 0.02)
         calls = [
             runtime.send("show ssl crt-list"),
-            runtime.read("show ssl crt-list -n x", "# "),
-            runtime.ask("set server app/plain weight 1"),
-            runtime.each(["set server app/plain weight 1", "set server app/plain weight 2"]),
+            runtime.read_dump("show ssl crt-list -n x", "# "),
+            runtime.execute("set server app/plain weight 1"),
+            runtime.send_each(["set server app/plain weight 1", "set server app/plain weight 2"]),
         ]
         return [str(error) for error in await asyncio.gather(*calls, return_exceptions=True) if isinstance(error, RuntimeDenied)]
 
@@ -246,12 +246,12 @@ def test_the_severity_of_a_message_is_no_part_of_it(haproxy: HAProxy, name: str)
         runtime = Runtime(timeout=60)
         assert await runtime.connect(None, [str(haproxy.directory / name)], 5, 0.02)
         assert runtime.capabilities.level == "admin"
-        assert await runtime.each(["set server app/plain weight 1", "set server app/ghost weight 1"]) == ["", "No such server."]
+        assert await runtime.send_each(["set server app/plain weight 1", "set server app/ghost weight 1"]) == ["", "No such server."]
         with pytest.raises(RuntimeMissing, match="^No such server"):
-            await runtime.ask("set server app/ghost weight 1")
-        await runtime.ask("add server app/added 127.0.0.1:1")
-        await runtime.ask("set server app/added state maint")
-        await runtime.ask("del server app/added")
+            await runtime.execute("set server app/ghost weight 1")
+        await runtime.execute("add server app/added 127.0.0.1:1")
+        await runtime.execute("set server app/added state maint")
+        await runtime.execute("del server app/added")
 
     asyncio.run(work())
 

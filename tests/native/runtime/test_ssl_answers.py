@@ -26,7 +26,7 @@ OCSP Response Key:
 
 
 def test_a_certificate() -> None:
-    assert ssl_files.certificate(CERTIFICATE) == {
+    assert ssl_files.parse_certificate(CERTIFICATE) == {
         "storage_name": "/ssl/a.pem",
         "status": "Used",
         "serial": "1A2B3C4D5E6F",
@@ -44,31 +44,34 @@ def test_a_certificate() -> None:
 
 def test_of_a_longer_chain_the_last_certificate_is_told() -> None:
     last = "Chain Subject: /CN=Older Root\nChain Issuer: /CN=Oldest Root\nOCSP Response Key:"
-    shown = ssl_files.certificate(CERTIFICATE.replace("OCSP Response Key:", last))
+    shown = ssl_files.parse_certificate(CERTIFICATE.replace("OCSP Response Key:", last))
     assert (shown["chain_subject"], shown["chain_issuer"], shown["issuers"]) == ("/CN=Older Root", "/CN=Oldest Root", "/CN=Test Root")
 
 
 def test_the_key_of_a_certificate_may_be_of_a_kind_that_ends_the_answer() -> None:
-    shown = ssl_files.certificate(CERTIFICATE.partition("EC256")[0] + "OCSP Response Key: \n")
+    shown = ssl_files.parse_certificate(CERTIFICATE.partition("EC256")[0] + "OCSP Response Key: \n")
     assert (shown["serial"], "algorithm" in shown, "subject" in shown) == ("1A2B3C4D5E6F", False, False)
 
 
 def test_a_certificate_of_a_crt_store_keeps_its_name() -> None:
-    shown = ssl_files.certificate(CERTIFICATE.replace("Filename: /ssl/a.pem", "Filename: @shop/a", 1))
+    shown = ssl_files.parse_certificate(CERTIFICATE.replace("Filename: /ssl/a.pem", "Filename: @shop/a", 1))
     assert (shown["storage_name"], shown["file"]) == ("@shop/a", "/ssl/a.pem")
 
 
 def test_an_empty_certificate() -> None:
-    assert ssl_files.certificate("Filename: b.pem\nStatus: Empty\nOCSP Response Key: \n") == {"storage_name": "b.pem", "status": "Empty"}
+    assert ssl_files.parse_certificate("Filename: b.pem\nStatus: Empty\nOCSP Response Key: \n") == {
+        "storage_name": "b.pem",
+        "status": "Empty",
+    }
 
 
 @pytest.mark.parametrize("text", ["", "Filename: /ssl/ca.pem\nStatus: Used\n"])
 def test_no_certificate(text: str) -> None:
-    assert ssl_files.certificate(text) == {}
+    assert ssl_files.parse_certificate(text) == {}
 
 
 def test_a_date_that_is_none_is_passed_on() -> None:
-    assert ssl_files.certificate("Serial: 1\nnotAfter: (unknown)\n")["not_after"] == "(unknown)"
+    assert ssl_files.parse_certificate("Serial: 1\nnotAfter: (unknown)\n")["not_after"] == "(unknown)"
 
 
 OPEN = "# transaction\n*/ssl/a.pem\n# filename\n/ssl/a.pem\n\\*.example.com.pem\n"
@@ -83,7 +86,7 @@ OPEN = "# transaction\n*/ssl/a.pem\n# filename\n/ssl/a.pem\n\\*.example.com.pem\
     ],
 )
 def test_names(text: str, names: list[str]) -> None:
-    assert ssl_files.names(text) == names
+    assert ssl_files.parse_names(text) == names
 
 
 @pytest.mark.parametrize(
@@ -96,26 +99,22 @@ def test_names(text: str, names: list[str]) -> None:
     ],
 )
 def test_the_open_transaction(text: str, name: str) -> None:
-    assert ssl_files.open_transaction(text) == name
+    assert ssl_files.parse_open_transaction(text) == name
 
 
 def test_ca_files() -> None:
     text = "# transaction\n*/c a.pem - 1 certificate(s)\n# filename\n/c a.pem - 2 certificate(s)\n@system-ca - 145 certificate(s)\n"
-    assert ssl_files.ca_files(text) == [
+    assert ssl_files.parse_ca_files(text) == [
         {"storage_name": "/c a.pem", "count": "2 certificate(s)"},
         {"storage_name": "@system-ca", "count": "145 certificate(s)"},
     ]
-
-
-def test_lists() -> None:
-    assert ssl_files.lists("/ssl/dir\n/ssl/list.txt\n@web\n") == ["/ssl/dir", "/ssl/list.txt", "@web"]
 
 
 def test_entries() -> None:
     text = (
         "# /l.txt\n/a.pem:1 [alpn h2,http/1.1\0 ssl-min-ver TLSv1.2] a !b\n/a.pem:2 \n/b.pem:0\n/c.pem:7 [] r\n/d.pem:9 [alpn h2\0 ] *.x\n"
     )
-    assert ssl_files.entries(text) == [
+    assert ssl_files.parse_crt_list(text) == [
         CrtListRow("/a.pem", 1, "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a", "!b")),
         CrtListRow("/a.pem", 2),
         CrtListRow("/b.pem", 0),
@@ -156,7 +155,7 @@ No Revoked Certificates.
 
 def test_revocation_lists() -> None:
     about = {"storage_name": "/ssl/crl.pem", "status": "Used"}
-    assert ssl_files.revocation_lists(CRL) == [
+    assert ssl_files.parse_crl_entries(CRL) == [
         about
         | {
             "version": "2",
@@ -181,4 +180,4 @@ def test_revocation_lists() -> None:
 
 
 def test_a_file_without_lists() -> None:
-    assert ssl_files.revocation_lists("Filename: n\nStatus: Unused\n") == []
+    assert ssl_files.parse_crl_entries("Filename: n\nStatus: Unused\n") == []

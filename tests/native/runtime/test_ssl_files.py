@@ -32,7 +32,7 @@ async def runtime_of(site: TlsSite) -> AsyncIterator[Runtime]:
     assert await runtime.connect(None, [str(site.haproxy.stats)], 5)
     yield runtime
     for kind in (CERTIFICATES, CA_FILES, CRL_FILES):
-        assert ssl_files.open_transaction(await ssl_files.show(runtime, kind)) == ""
+        assert ssl_files.parse_open_transaction(await ssl_files.show(runtime, kind)) == ""
 
 
 def refused(site: TlsSite, kind: Kind, name: str, pem: str, said: str) -> None:
@@ -49,7 +49,7 @@ def test_a_replaced_certificate_is_served(site: TlsSite) -> None:
     async def change() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.replace(runtime, CERTIFICATES, site.path("mutual.pem"), NEW.pem)
-            shown = ssl_files.certificate(await ssl_files.show(runtime, CERTIFICATES, site.path("mutual.pem")))
+            shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, site.path("mutual.pem")))
             assert (shown["serial"], shown["status"]) == ("C8", "Used")
 
     before = site.serial("MUTUAL")
@@ -111,11 +111,11 @@ def test_a_ca_file_grows(site: TlsSite) -> None:
     async def grow() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.extend(runtime, site.path("ca.pem"), authority("Another Root").cert)
-            rows = ssl_files.ca_files(await ssl_files.show(runtime, CA_FILES))
+            rows = ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))
             assert {"storage_name": site.path("ca.pem"), "count": "2 certificate(s)"} in rows
-            second = ssl_files.certificate(await ssl_files.show(runtime, CA_FILES, site.path("ca.pem"), 2))
+            second = ssl_files.parse_certificate(await ssl_files.show(runtime, CA_FILES, site.path("ca.pem"), 2))
             assert second["storage_name"] == site.path("ca.pem")
-            assert ssl_files.certificate(await ssl_files.show(runtime, CA_FILES, site.path("ca.pem"), 9)) == {}
+            assert ssl_files.parse_certificate(await ssl_files.show(runtime, CA_FILES, site.path("ca.pem"), 9)) == {}
 
     if site.haproxy.version >= (2, 7):
         asyncio.run(grow())
@@ -128,7 +128,7 @@ def test_a_revocation_list_is_replaced(site: TlsSite) -> None:
     async def change() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.replace(runtime, CRL_FILES, site.path("crl.pem"), revoking(authority(), 0x5EAF01))
-            (shown,) = ssl_files.revocation_lists(await ssl_files.show(runtime, CRL_FILES, site.path("crl.pem")))
+            (shown,) = ssl_files.parse_crl_entries(await ssl_files.show(runtime, CRL_FILES, site.path("crl.pem")))
             assert shown["revoked_certificates"] == [{"serial_number": "5EAF01", "revocation_date": "2024-05-02"}]
 
     asyncio.run(change())
@@ -151,7 +151,7 @@ def refused_while_open(site: TlsSite, theirs: str) -> None:
         assert await runtime.connect(None, [str(site.haproxy.stats)], 5)
         with pytest.raises(RuntimeRefused, match="ongoing transaction is about"):
             await ssl_files.replace(runtime, CERTIFICATES, site.path("plain.pem"), NEW.pem)
-        assert ssl_files.open_transaction(await ssl_files.show(runtime, CERTIFICATES)) == theirs
+        assert ssl_files.parse_open_transaction(await ssl_files.show(runtime, CERTIFICATES)) == theirs
 
     asyncio.run(attempt())
     assert site.serial("FILE") == 100
@@ -166,7 +166,7 @@ def test_what_somebody_else_left_open_is_not_committed(site: TlsSite) -> None:
     async def change() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.replace(runtime, CERTIFICATES, name, NEW.pem)
-            shown = ssl_files.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+            shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
             assert "chain_subject" not in shown
 
     asyncio.run(change())
@@ -177,7 +177,7 @@ def test_who_goes_away_leaves_nothing_half_done(site: TlsSite) -> None:
     async def hasty() -> None:
         async with runtime_of(site) as runtime:
             task = asyncio.create_task(ssl_files.replace(runtime, CERTIFICATES, site.path("b.pem"), made("b.example.com", 700).pem))
-            while not ssl_files.open_transaction(await ssl_files.show(runtime, CERTIFICATES)) and not task.done():
+            while not ssl_files.parse_open_transaction(await ssl_files.show(runtime, CERTIFICATES)) and not task.done():
                 await asyncio.sleep(0)
             task.cancel()
             async with runtime.transaction:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from haproxy_native.runtime.statistics import Counters
+from haproxy_native.runtime.dumps import StatisticsDump
 
 HEADER = "# pxname,svname,scur,status,type,addr,last_chk,new_in_9,lastsess,\n"
 NUMBERS = {"scur": True, "status": False, "addr": False, "last_chk": False, "lastsess": True}
@@ -14,9 +14,9 @@ def rows(*lines: str) -> list[object]:
     return [json.loads(row) for row in counters(HEADER + "\n".join([*lines, "", ""])).objects]
 
 
-def counters(text: str, size: int = 1000) -> Counters:
+def counters(text: str, size: int = 1000) -> StatisticsDump:
     """Fed in pieces of a size."""
-    found = Counters(NUMBERS, lambda kind, name, proxy: proxy != "out")
+    found = StatisticsDump(NUMBERS, lambda kind, name, proxy: proxy != "out")
     data = text.encode("utf-8", "surrogateescape")
     for place in range(0, len(data), size):
         found.take(data[place : place + size])

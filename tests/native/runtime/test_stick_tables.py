@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.runtime.stick_tables import Table, check_datum, entries, held_key, tables, unescaped
+from haproxy_native.runtime.stick_tables import Table, check_datum, parse_entries, parse_tables, stored_key, unescaped
 
 KNOWN = frozenset(["gpc0", "conn_rate", "server_id"])
 
@@ -12,7 +12,7 @@ def test_tables() -> None:
     text = (
         "# table: mesh/shared, type: ip, size:1024, used:7\n0x1: key=1.2.3.4 use=0 exp=0\n# table: b, type: string, size:1, used:0, more\n"
     )
-    assert list(tables(text)) == [Table("mesh/shared", "ip", 1024, 7), Table("b", "string", 1, 0)]
+    assert list(parse_tables(text)) == [Table("mesh/shared", "ip", 1024, 7), Table("b", "string", 1, 0)]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_tables() -> None:
     ],
 )
 def test_an_entry(line: str, entry: dict[str, object]) -> None:
-    assert list(entries(f"# table: t, type: ip, size:1, used:1\n{line}\n", KNOWN)) == [entry]
+    assert list(parse_entries(f"# table: t, type: ip, size:1, used:1\n{line}\n", KNOWN)) == [entry]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_a_key_as_it_was(shown: str, key: str) -> None:
     ],
 )
 def test_keys_of_a_type(kind: str, good: dict[str, str], bad: list[str]) -> None:
-    assert {key: held_key(kind, key) for key in good} == good
+    assert {key: stored_key(kind, key) for key in good} == good
     for key in bad:
         with pytest.raises(BadValue):
-            held_key(kind, key)
+            stored_key(kind, key)
 
 
 def test_numbers_that_would_become_others() -> None:

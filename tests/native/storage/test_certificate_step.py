@@ -60,11 +60,11 @@ def test_refusals_of_the_file(said: str) -> None:
 
 def test_nothing_is_taken_back(tmp_path: Path) -> None:
     with pytest.raises(NotLive):
-        asyncio.run(CertificateStep(tmp_path / "a.pem", []).take_back(Runtime()))
-    asyncio.run(CertificateSeen(tmp_path / "a.pem", []).take_back(Runtime()))
+        asyncio.run(CertificateStep(tmp_path / "a.pem", []).undo(Runtime()))
+    asyncio.run(CertificateSeen(tmp_path / "a.pem", []).undo(Runtime()))
 
 
 def test_looking_is_only_looking(tmp_path: Path) -> None:
     assert CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
     with pytest.raises(NotLive, match="no CERTIFICATE block"):
-        asyncio.run(CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).carry_out(Runtime()))
+        asyncio.run(CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).apply(Runtime()))

@@ -16,7 +16,7 @@ from tests.tls.site import TlsSite, tls_site
 async def carried_out(site: TlsSite, former: str) -> None:
     runtime = Runtime()
     assert await runtime.connect(None, [str(site.haproxy.stats)], 5)
-    await CrtListStep(site.directory / "list.txt", site.path("list.txt"), former).carry_out(runtime)
+    await CrtListStep(site.directory / "list.txt", site.path("list.txt"), former).apply(runtime)
 
 
 def test_a_refused_entry_takes_those_before_it_along(tmp_path: Path) -> None:
@@ -43,4 +43,4 @@ def test_what_is_said_and_not_taken_back(tmp_path: Path) -> None:
     step = CrtListStep(tmp_path / "l.txt", "/l.txt", "")
     assert step.texts == ["add ssl crt-list /l.txt ...", "del ssl crt-list /l.txt ..."]
     with pytest.raises(RuntimeAbsent):
-        asyncio.run(step.take_back(Runtime()))
+        asyncio.run(step.undo(Runtime()))

@@ -8,7 +8,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import Add, MapEntry
+from haproxy_native.runtime.lists import AddEntry, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
@@ -114,11 +114,11 @@ def test_what_waits_to_be_read_is_not_written_over(maps: Beside) -> None:
     maps.with_engine(work)
 
 
-class CutOff(Add):
+class CutOff(AddEntry):
     """Carried out, but nobody hears of it."""
 
-    async def carry_out(self, runtime: Runtime) -> None:
-        await super().carry_out(runtime)
+    async def apply(self, runtime: Runtime) -> None:
+        await super().apply(runtime)
         raise RuntimeAbsent("cut off", sent=True)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.runtime import maps
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
+from haproxy_native.runtime.lists import LONGEST_ENTRY, MapEntry
 from haproxy_native.storage import map_file
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -25,7 +25,7 @@ def test_it_is_read_as_haproxy_reads_it(tmp_path: Path, haproxy_binary: str) -> 
     async def seen(haproxy: HAProxy) -> list[tuple[str, str]]:
         runtime = Runtime()
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 10, 0.02)
-        return [(each.key, each.value) for each in await maps.entries(runtime, f"{tmp_path}/odd.map")]
+        return [(each.key, each.value) for each in await lists.read_map(runtime, f"{tmp_path}/odd.map")]
 
     with HAProxy(tmp_path, SMALL + rule, binary=haproxy_binary) as haproxy:
         assert [(each.key, each.value) for each in map_file.read(ODD)] == asyncio.run(seen(haproxy))

@@ -8,7 +8,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotFound, NotTaken
 from haproxy_native.request_context import NOBODY
-from haproxy_native.runtime.maps import LONGEST_ENTRY
+from haproxy_native.runtime.lists import LONGEST_ENTRY
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
 from tests.native.engines import push, reload

@@ -8,7 +8,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.drift.drift import Drift
 from haproxy_native.features.overrides.overrides import Overrides
-from haproxy_native.runtime import crt_lists, ssl_files
+from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CRL_FILES
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -66,7 +66,7 @@ def test_what_differs(tmp_path: Path, version: str) -> None:
                 await ssl_files.replace(engine.runtime, CA_FILES, f"{ssl}/cas.pem", authorities(4242, 5))
                 assert await differing() == []
                 await ssl_files.replace(engine.runtime, CRL_FILES, f"{general}/revoked.pem", revoking(ISSUER, 127))
-                await crt_lists.add(engine.runtime, f"{ssl}/list.txt", f"{ssl}/site.pem", "", ["three.example"])
+                await ssl_files.add_crt_list_entry(engine.runtime, f"{ssl}/list.txt", f"{ssl}/site.pem", "", ["three.example"])
                 haproxy.ask(f"add acl {general}/paths /z")
                 assert await differing() == ["crt_list/list.txt", "general/paths", "general/revoked.pem"]
                 (general / "revoked.pem").write_text(revoking(ISSUER, 127))

@@ -11,13 +11,13 @@ from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import permit_change
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE
-from haproxy_native.runtime import acls
+from haproxy_native.runtime import lists
 from haproxy_native.storage.live_acls import LiveAcl, found, place_of
 
 
 async def read_list(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        return json_response(200, [_as_dict(acl) for acl in await acls.loaded(runtime)])
+        return json_response(200, [_as_dict(acl) for acl in await lists.list_acls(runtime)])
 
 
 async def read(call: ReadCall) -> Response:
@@ -34,7 +34,7 @@ async def read_entries(call: ReadCall) -> Response:
     parent = call.get("parent_name")
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where) as runtime:
-        there = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, await _name(call))]
+        there = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _name(call))]
     if not there:
         # Clients tell an empty ACL by this answer.
         raise NotFound(f"{where} not found")
@@ -46,7 +46,7 @@ async def read_entry(call: ReadCall) -> Response:
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where) as runtime:
-        there = await acls.entries(runtime, await _name(call))
+        there = await lists.read_acl(runtime, await _name(call))
     if (value := next((pattern for row in there if entry in row for pattern in row[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
     return json_response(200, {"value": value})
@@ -115,7 +115,7 @@ def _value(entry: Mapping[str, Any], place: str) -> str:
     return value
 
 
-def _as_dict(acl: acls.Acl) -> dict[str, str]:
+def _as_dict(acl: lists.Acl) -> dict[str, str]:
     return {"id": acl.id, "storage_name": acl.name, "description": acl.description}
 
 

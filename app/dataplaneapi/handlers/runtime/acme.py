@@ -13,7 +13,7 @@ from haproxy_native.runtime.client import Runtime
 async def status(call: ReadCall) -> Response:
     failures = call.services.acme.solver.failures
     async with asking(call, classed=False) as runtime:
-        rows = list(certificates(await runtime.read("acme status", HEAD)))
+        rows = list(certificates(await runtime.read_dump("acme status", HEAD)))
     return json_response(200, [row | ({"error": error} if (error := failures.get(row["certificate"])) else {}) for row in rows])
 
 
@@ -21,7 +21,7 @@ async def renew(call: JsonCall) -> Response:
     name = call.get("certificate")
 
     async def work(runtime: Runtime) -> None:
-        await runtime.ask(f"acme renew {argument(name)}")
+        await runtime.execute(f"acme renew {argument(name)}")
 
     await change(call, spelled("certificate", name), work, classed=False)
     return empty(200)

@@ -6,18 +6,18 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.runtime import crt_lists
+from haproxy_native.runtime import ssl_files
 from haproxy_native.storage import crt_list
 
 
 async def read_all(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        return json_response(200, [{"file": name} for name in await crt_lists.names(runtime)])
+        return json_response(200, [{"file": name} for name in await ssl_files.list_crt_lists(runtime)])
 
 
 async def entries(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        rows = await crt_lists.entries(runtime, call.get("name"))
+        rows = await ssl_files.read_crt_list(runtime, call.get("name"))
     if not rows:
         raise ApiError(404, f"{runtime.address} not found")
     return json_response(200, [row.as_object() for row in rows])
@@ -25,13 +25,13 @@ async def entries(call: ReadCall) -> Response:
 
 async def add_entry(call: JsonCall) -> Response:
     name, entry = call.get("name"), _new(call)
-    await change(call, _object(name), lambda runtime: crt_lists.add(runtime, name, entry.file, entry.options, entry.filters))
+    await change(call, _object(name), lambda runtime: ssl_files.add_crt_list_entry(runtime, name, entry.file, entry.options, entry.filters))
     return empty(201)
 
 
 async def delete_entry(call: JsonCall) -> Response:
     name, file, line = call.get("name"), call.get("cert_file"), call.get("line_number")
-    await change(call, _object(name), lambda runtime: crt_lists.delete(runtime, name, file, line))
+    await change(call, _object(name), lambda runtime: ssl_files.delete_crt_list_entry(runtime, name, file, line))
     return empty(204)
 
 

@@ -13,9 +13,10 @@ from haproxy_native.beside import beside_if
 from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.runtime import maps
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.maps import Map, MapDump, MapEntry
+from haproxy_native.runtime.dumps import MapDump
+from haproxy_native.runtime.lists import Map, MapEntry
 from haproxy_native.storage.live_maps import LiveMap, found
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap
@@ -26,7 +27,7 @@ MAP = "map"
 async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call) as runtime:
-        loaded = await maps.loaded(runtime)
+        loaded = await lists.list_maps(runtime)
     owned = [(map_, store.own(call.services.engine.context, map_.name)) for map_ in loaded]
     managed = [_described(map_) | {"storage_name": own.name} for map_, own in owned if own]
     others = [_described(map_) for map_, own in owned if own is None] if call.get("include_unmanaged") else []
@@ -37,7 +38,7 @@ async def read_list(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     async with asking(call) as runtime:
         name = (await _found(call, "name")).name
-        loaded = next((map_ for map_ in await maps.loaded(runtime) if map_.name == name), None)
+        loaded = next((map_ for map_ in await lists.list_maps(runtime) if map_.name == name), None)
     if loaded is None:
         raise NotFound(f"{runtime.address} {name} not found")
     return json_response(200, _described(loaded))
@@ -65,7 +66,7 @@ async def read_entries(call: ReadCall) -> Response:
     dump = MapDump()
     async with asking(call, seconds=None) as runtime:
         name = (await _found(call, "parent_name")).name
-        await read_long(runtime, f"show map {argument(name)}", maps.ENTRIES_HEAD, dump)
+        await read_long(runtime, f"show map {argument(name)}", lists.ENTRIES_HEAD, dump)
     return Response(200, dump.body)
 
 

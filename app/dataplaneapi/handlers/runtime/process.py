@@ -16,8 +16,8 @@ from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused, Runt
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.dumps import STATISTICS_HEAD, StatisticsDump
 from haproxy_native.runtime.responses import process_info
-from haproxy_native.runtime.statistics import HEAD, Counters
 
 _BITS = {"frontend": 1, "backend": 2, "server": 4}
 
@@ -26,7 +26,7 @@ async def info(call: ReadCall) -> Response:
     known = frozenset(_properties(call, "process_info_item"))
     try:
         async with asking(call) as runtime:
-            facts = answers.info(await runtime.read("show info", "Name: "))
+            facts = answers.info(await runtime.read_dump("show info", "Name: "))
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
@@ -46,7 +46,7 @@ async def stats(call: ReadCall) -> Response:
             return False
         return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
 
-    counters = Counters(
+    counters = StatisticsDump(
         {name: property_["type"] == "integer" for name, property_ in _properties(call, "native_stat_stats").items()},
         wanted if kind else None,
     )
@@ -60,15 +60,15 @@ async def stats(call: ReadCall) -> Response:
     return Response(200, await beside(counters.answer, runtime.worker_place))
 
 
-async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: Counters) -> None:
+async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:
     """Asks HAProxy for no more rows than it can leave out."""
     if kind == "server" and parent:
         # It takes the first section of that name, which may be a frontend.
         with suppress(RuntimeRefused, BadValue):
-            await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", HEAD, counters)
+            await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", STATISTICS_HEAD, counters)
         if counters.objects:
             return
-    await read_long(runtime, f"show stat -1 {_BITS[kind]} -1" if kind else "show stat", HEAD, counters)
+    await read_long(runtime, f"show stat -1 {_BITS[kind]} -1" if kind else "show stat", STATISTICS_HEAD, counters)
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:

@@ -18,12 +18,12 @@ KINDS: Mapping[Kind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", C
 
 
 async def certificates(call: ReadCall) -> Response:
-    return json_response(200, _named(ssl_files.names(await _shown(call, CERTIFICATES))))
+    return json_response(200, _named(ssl_files.parse_names(await _shown(call, CERTIFICATES))))
 
 
 async def certificate(call: ReadCall) -> Response:
     """Answers a certificate by the name that was asked for; the configuration gives the file of an alias."""
-    shown = ssl_files.certificate(await _shown(call, CERTIFICATES, call.get("name")))
+    shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.get("name")))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
 
@@ -40,19 +40,19 @@ async def delete_certificate(call: JsonCall) -> Response:
 
 
 async def ca_files(call: ReadCall) -> Response:
-    return json_response(200, ssl_files.ca_files(await _shown(call, CA_FILES)))
+    return json_response(200, ssl_files.parse_ca_files(await _shown(call, CA_FILES)))
 
 
 async def ca_file(call: ReadCall) -> Response:
     name = call.get("name")
-    row = next((row for row in ssl_files.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
+    row = next((row for row in ssl_files.parse_ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
     if row is None:
         raise ApiError(404, f"{call.services.engine.runtime.address} {name} not found")
     return json_response(200, row)
 
 
 async def ca_entry(call: ReadCall) -> Response:
-    certificate = ssl_files.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
+    certificate = ssl_files.parse_certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
     if not certificate:
         raise ApiError(404, f"{call.services.engine.runtime.address} not found")
     return json_response(200, certificate)
@@ -77,11 +77,11 @@ async def delete_ca_file(call: JsonCall) -> Response:
 
 
 async def crl_files(call: ReadCall) -> Response:
-    return json_response(200, _named(ssl_files.names(await _shown(call, CRL_FILES))))
+    return json_response(200, _named(ssl_files.parse_names(await _shown(call, CRL_FILES))))
 
 
 async def crl_file(call: ReadCall) -> Response:
-    return json_response(200, ssl_files.revocation_lists(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
+    return json_response(200, ssl_files.parse_crl_entries(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
 
 
 async def create_crl_file(call: UploadCall) -> Response:

@@ -49,8 +49,8 @@ async def read_entries(call: ReadCall) -> Response:
             is_sent = table is None or stick_tables.can_be_sent(table.type, key)
             key = _held(runtime, table, key) if is_sent else key
             ask = ask or (f"key {argument(key)}" if is_sent else "")
-        shown = await runtime.read(f"show table {argument(name)} {ask}".rstrip(), HEAD)
-    entries = list(stick_tables.entries(shown, frozenset(known)))
+        shown = await runtime.read_dump(f"show table {argument(name)} {ask}".rstrip(), HEAD)
+    entries = list(stick_tables.parse_entries(shown, frozenset(known)))
     if key:
         entries = [entry for entry in entries if entry["key"] == key]
     return json_response(200, _page(entries, call.get("offset") or 0, call.get("count")))
@@ -73,9 +73,9 @@ async def create_entry(call: JsonCall) -> Response:
             await _check_length(runtime, path, key)
         command = " ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())])
         try:
-            await runtime.ask(command)
+            await runtime.execute(command)
         except RuntimeRefused as error:
-            raise stick_tables.explained(error, data, runtime.capabilities) from None
+            raise stick_tables.explain_refusal(error, data, runtime.capabilities) from None
         if table and table.type == "string":
             await _check_length(runtime, path, key, made=True)
 
@@ -85,15 +85,15 @@ async def create_entry(call: JsonCall) -> Response:
 
 async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = False) -> None:
     """A table cuts keys to its length, and would answer for another key; nothing is left of what was made so."""
-    for entry in stick_tables.entries(await runtime.read(f"show table {path}", HEAD), frozenset()):
+    for entry in stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()):
         if entry["key"] != key:
             if made:
-                await runtime.ask(f"clear table {path}")
+                await runtime.execute(f"clear table {path}")
             raise BadRequest(f"{runtime.address} bad request: the table would keep the key {key!r} as {entry['key']!r}")
 
 
 async def _tables(runtime: Runtime) -> list[Table]:
-    return list(stick_tables.tables(await runtime.read("show table", HEAD)))
+    return list(stick_tables.parse_tables(await runtime.read_dump("show table", HEAD)))
 
 
 async def _table(runtime: Runtime, name: str) -> Table | None:
@@ -103,7 +103,7 @@ async def _table(runtime: Runtime, name: str) -> Table | None:
 def _held(runtime: Runtime, table: Table | None, key: str) -> str:
     """The key as the table holds it. Raises BadRequest for what is no key of its type."""
     try:
-        return stick_tables.held_key(table.type, key) if table else key
+        return stick_tables.stored_key(table.type, key) if table else key
     except BadValue as error:
         raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
 

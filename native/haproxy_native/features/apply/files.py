@@ -10,7 +10,7 @@ from typing import Any
 from haproxy_native.editing.object_names import decoded, encoded
 from haproxy_native.features.apply.owners import ITSELF
 from haproxy_native.features.apply.rules import DeclaredFile, Rules
-from haproxy_native.runtime.maps import MapEntry
+from haproxy_native.runtime.lists import MapEntry
 from haproxy_native.storage import map_file
 
 MAP, ENTRY = "map", "entry"

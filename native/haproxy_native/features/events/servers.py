@@ -129,7 +129,7 @@ class ServerWatch:
     async def now(self) -> list[dict[str, Any]]:
         """All servers. Raises RuntimeFailure."""
         async with self._looking:
-            text = await self._engine.runtime.read("show servers state", r"1\n")
+            text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             rows = await beside_if(len(text) > LARGE, rows_of, text)
             self._compare(rows, self.known.keys() - rows.keys())
             self._has_looked = True
@@ -164,7 +164,7 @@ class ServerWatch:
 
     async def _glance(self) -> set[str | None]:
         """The backends with servers that are not as they are known; `{None}` where they are many."""
-        text = await self._engine.runtime.read("show servers state", r"1\n")
+        text = await self._engine.runtime.read_dump("show servers state", r"1\n")
         heads = await beside_if(len(text) > LARGE, heads_of, text)
         backends: set[str | None] = {head.split(" ", 2)[1] for head in heads ^ self._heads}
         return backends if len(backends) <= MOST_BACKENDS else {None}
@@ -172,7 +172,7 @@ class ServerWatch:
     async def _look(self) -> None:
         """Looks at all servers, without haste; meanwhile at backends that are named."""
         async with self._looking:
-            text = await self._engine.runtime.read("show servers state", r"1\n")
+            text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             unseen, newer = set(self.known), set[str]()
             async for rows in unhurried(map(rows_of, lines_in_pieces(text))):
                 self._compare({key: row for key, row in rows.items() if key[0] not in newer}, ())
@@ -198,7 +198,7 @@ class ServerWatch:
 
     async def _look_at_one(self, backend: str) -> None:
         try:
-            text = await self._engine.runtime.read(f"show servers state {argument(backend)}", r"1\n")
+            text = await self._engine.runtime.read_dump(f"show servers state {argument(backend)}", r"1\n")
         except RuntimeRefused:
             text = ""
         rows = await beside_if(len(text) > LARGE, rows_of, text)

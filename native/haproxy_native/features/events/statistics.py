@@ -17,8 +17,8 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.features.events.stream import COUNTED, STATS, EventStream
+from haproxy_native.runtime.dumps import STATISTICS_HEAD
 from haproxy_native.runtime.responses import row_cells
-from haproxy_native.runtime.statistics import HEAD
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
@@ -188,7 +188,7 @@ class StatisticsWatch:
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:
-        return await self._engine.runtime.read(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", HEAD)
+        return await self._engine.runtime.read_dump(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", STATISTICS_HEAD)
 
     async def _compare(self, now: Looked) -> None:
         """Publish what has changed since the last look; nothing at the first one."""

@@ -338,7 +338,7 @@ class Overrides(Observer):
         if not texts:
             return []
         try:
-            return await runtime.each(texts)
+            return await runtime.send_each(texts)
         except RuntimeAbsent:
             # 2.6 does not end every refusal, so that answers to many commands cannot be separated.
             return [await runtime.send(text) for text in texts]

@@ -27,7 +27,7 @@ def test_deleted_from_the_file_or_from_the_process(haproxy: HAProxy, tmp_path: P
                     begun = await drains.begin(operations, [target], lambda servers: Drain(servers, timeout=20, then=DELETE), author=NOBODY)
                     assert (await operations.ended(begun.id, 20)).status == "succeeded"
 
-                await engine.runtime.ask("add server app/added 127.0.0.1:9")
+                await engine.runtime.execute("add server app/added 127.0.0.1:9")
                 await done("app/added")
                 assert {each.name for each in await engine.runtime.servers("app")} == {"s1"}
                 assert engine.version() == 1, "the file has not had it"

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
-from haproxy_native.runtime import acls, maps, replacement
+from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import Fill, MapEntry
+from haproxy_native.runtime.lists import MapEntry, ReplaceMap
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -50,7 +50,7 @@ def file(haproxy: HAProxy, name: str) -> str:
 
 
 async def patterns(runtime: Runtime, name: str) -> list[str]:
-    return [pattern for _, pattern in await acls.entries(runtime, name)]
+    return [pattern for _, pattern in await lists.read_acl(runtime, name)]
 
 
 def test_many_patterns_take_little_time(loaded: HAProxy) -> None:
@@ -60,7 +60,7 @@ def test_many_patterns_take_little_time(loaded: HAProxy) -> None:
         name, wanted = file(loaded, "paths.acl"), [f"/some path/{number:06}; #{number}" for number in range(MANY)]
         connections = await total(runtime)
         began = time.monotonic()
-        await acls.Replace(name, wanted).carry_out(runtime)
+        await lists.ReplacePatterns(name, wanted).apply(runtime)
         print(f"{MANY} patterns in {time.monotonic() - began:.2f} s")
         assert await total(runtime) - connections < MANY / 20
         assert sorted(await patterns(runtime, name)) == sorted(wanted)
@@ -79,17 +79,17 @@ def test_a_list_that_is_refused_in_the_middle_is_left_as_it_was(loaded: HAProxy)
         nets, table = file(loaded, "nets.acl"), file(loaded, "a.map")
         good = [f"10.0.{number // 250}.{number % 250}" for number in range(1000)]
         with pytest.raises(RuntimeRefused):
-            await acls.Replace(nets, [*good, "nonsense", *good]).carry_out(runtime)
+            await lists.ReplacePatterns(nets, [*good, "nonsense", *good]).apply(runtime)
         with pytest.raises(BadValue):
-            await acls.Replace(nets, [*good, "10.0.0.1\n"]).carry_out(runtime)
+            await lists.ReplacePatterns(nets, [*good, "10.0.0.1\n"]).apply(runtime)
         assert await patterns(runtime, nets) == ["192.0.2.0/24"]
         with pytest.raises(BadValue):
-            await Fill(table, lambda: [*(MapEntry(each, "x") for each in good), MapEntry("a", "b\nc")]).carry_out(runtime)
-        assert [(each.key, each.value) for each in await maps.entries(runtime, table)] == [("former", "x")]
+            await ReplaceMap(table, lambda: [*(MapEntry(each, "x") for each in good), MapEntry("a", "b\nc")]).apply(runtime)
+        assert [(each.key, each.value) for each in await lists.read_map(runtime, table)] == [("former", "x")]
         # Nothing of what was refused is left over for the next one.
-        await acls.Replace(nets, ["192.0.2.1"]).carry_out(runtime)
+        await lists.ReplacePatterns(nets, ["192.0.2.1"]).apply(runtime)
         assert await patterns(runtime, nets) == ["192.0.2.1"]
-        await acls.Replace(nets, ["192.0.2.0/24"]).carry_out(runtime)
+        await lists.ReplacePatterns(nets, ["192.0.2.0/24"]).apply(runtime)
 
     doing(loaded, work)
 
@@ -114,14 +114,14 @@ def test_a_worker_that_is_replaced_meanwhile(loaded: HAProxy, *, others: bool) -
             while others and f"@{version} " not in begin:
                 version = (await runtime.send(f"prepare acl {name}")).rpartition(" ")[2].strip()
             if others:
-                await runtime.ask(f"add acl @{version} {name} 192.0.2.0/24")
-                await runtime.ask(f"commit acl @{version} {name}")
-            await runtime.ask(f"{begin} 192.0.2.1")
+                await runtime.execute(f"add acl @{version} {name} 192.0.2.0/24")
+                await runtime.execute(f"commit acl @{version} {name}")
+            await runtime.execute(f"{begin} 192.0.2.1")
 
         with pytest.raises(RuntimeAbsent, match="the worker was replaced before the new content was complete"):
-            await replacement.replace(runtime, replacement.ACL, name, fill)
+            await lists.replace_list(runtime, lists.ACL_COMMAND, name, fill)
         assert await patterns(runtime, name) == (["192.0.2.0/24", "192.0.2.1"] if others else ["192.0.2.0/24"])
-        await acls.Replace(name, ["192.0.2.0/24"]).carry_out(runtime)
+        await lists.ReplacePatterns(name, ["192.0.2.0/24"]).apply(runtime)
 
     doing(loaded, work)
 
@@ -129,8 +129,8 @@ def test_a_worker_that_is_replaced_meanwhile(loaded: HAProxy, *, others: bool) -
 def test_through_the_master_alone(loaded: HAProxy) -> None:
     async def work(runtime: Runtime) -> None:
         name = file(loaded, "nets.acl")
-        await acls.Replace(name, [f"10.1.0.{number}" for number in range(60)]).carry_out(runtime)
+        await lists.ReplacePatterns(name, [f"10.1.0.{number}" for number in range(60)]).apply(runtime)
         assert len(await patterns(runtime, name)) == 60
-        await acls.Replace(name, ["192.0.2.0/24"]).carry_out(runtime)
+        await lists.ReplacePatterns(name, ["192.0.2.0/24"]).apply(runtime)
 
     doing(loaded, work, stats=False)

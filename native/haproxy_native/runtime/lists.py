@@ -1,0 +1,375 @@
+"""Maps and ACLs of the running HAProxy: their names, their entries, and their changes as steps (HAProxy Management Guide, section 9.3).
+
+Single entries are added, set and deleted one command at a time. A whole list is replaced through a second version of it: `prepare`
+creates the version, `add` fills it, and `commit` puts it in the place of the first at once. HAProxy stores a payload line by line, so
+without a second version a refusal in the middle of a payload would leave half of it.
+
+HAProxy knows a map by its file, or by the name that the configuration gives it, and an ACL by its file or as `#<id>`.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.responses import refused
+
+# A piece of a payload, in bytes, which every socket of every version accepts.
+CHUNK = 8_000
+# The longest single entry, in bytes, which a worker's own socket accepts with the default of tune.bufsize.
+LONGEST_ENTRY = 15_000
+# How the dump of a list begins that has entries.
+ENTRIES_HEAD = "0x[0-9a-f]+ "
+# The two refusals of a version that this worker has not prepared, or has committed already, begin so: "in the future" and "out of range"
+# (pattern.c).
+_OTHER_VERSION = "Version number"
+_VERSION = re.compile(r"New version created: (\d+)")
+_MAP = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
+_LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
+_BREAK = re.compile(r"[\n\r\0]")
+# A file's name may contain anything; only certain words follow it.
+_ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) (?P<rest>(?:pattern loaded from|acl '|used by).*)")
+_OTHER_ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) ?(?P<rest>.*)")
+_SAMPLE = re.compile(r"acl '(.*?)' file")
+# The form of the commands for a kind of list: a verb, and what follows.
+MAP_COMMAND, ACL_COMMAND = "{} map {}", "{} acl {}"
+
+
+async def replace_list(runtime: Runtime, form: str, name: str, fill: Callable[[str], Awaitable[None]]) -> None:
+    """Replace all entries of a list at once. `name` is quoted for a command; `fill` gets the start of the commands that add entries, such
+    as `add map @2 NAME`.
+
+    If `fill` raises, the list stays as it was and the new version is discarded. Raises RuntimeRefused, what `fill` raises, and
+    RuntimeAbsent if the worker was replaced meanwhile.
+    """
+    async with runtime.versions:
+        prepare = form.format("prepare", name)
+        answer = await runtime.send(prepare)
+        created = _VERSION.match(answer)
+        if not created:
+            raise refused(answers.first_words(answer), prepare)
+        version = f"@{created[1]} {name}"
+        try:
+            await fill(form.format("add", version))
+            await runtime.execute(form.format("commit", version))
+        except BaseException as error:
+            if isinstance(error, RuntimeConflict) and _OTHER_VERSION in error.answer:
+                raise RuntimeAbsent(f"{runtime.worker_place}: the worker was replaced before the new content was complete") from error
+            with suppress(RuntimeFailure):
+                await runtime.send(form.format("clear", version))
+            raise
+
+
+def _replacing_texts(form: str, name: str, addition: str) -> Sequence[str]:
+    version = f"@<version> {name}"
+    return [form.format("prepare", name), form.format("add", f"{version} {addition}"), form.format("commit", version)]
+
+
+class Map(NamedTuple):
+    """A row of `show map`."""
+
+    id: str
+    # Its file, or its name in the configuration.
+    name: str
+    description: str
+
+
+class MapEntry(NamedTuple):
+    key: str
+    value: str
+    # Its address in the worker's memory, by which HAProxy refers to it.
+    id: str = ""
+
+
+async def list_maps(runtime: Runtime) -> list[Map]:
+    """Return the maps that the worker has loaded. Raises RuntimeFailure."""
+    rows = map(_MAP.match, (await runtime.read_dump("show map", "# id|-?[0-9]+ ")).split("\n"))
+    return [Map(row[1], row[2], row[3] or "") for row in rows if row]
+
+
+async def read_map(runtime: Runtime, name: str) -> list[MapEntry]:
+    """Return the entries in the map's order. Raises RuntimeRefused for a map that is not loaded."""
+    rows = []
+    for line in (await runtime.read_dump(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
+        id_, _, rest = line.partition(" ")
+        key, _, value = rest.partition(" ")
+        if key:
+            rows.append(MapEntry(key, value, id_))
+    return rows
+
+
+async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
+    """Return the first entry with exactly this key.
+
+    `get map` looks a key up by the map's method, such as a prefix, so it may answer with the entry of another key. Only then is the whole
+    map read.
+    """
+    command = f"get map {argument(name)} {argument(key)}"
+    answer = await runtime.send(command)
+    exact = re.compile(f'key="{re.escape(key)}", value="(.*)", type="[^"]*"')
+    # A line for each way in which the configuration looks the map up.
+    lookups = [(line, _LOOKED_UP.match(line)) for line in answer.split("\n")]
+    for line, lookup in lookups:
+        if lookup is None:
+            raise refused(answer.strip(), command)
+        if match := exact.fullmatch(line, lookup.end()):
+            return MapEntry(key, match[1])
+    if any(lookup and lookup[1] == "str" and lookup[0].endswith("no") for _, lookup in lookups):
+        return None
+    return next((MapEntry(entry.key, entry.value) for entry in await read_map(runtime, name) if entry.key == key), None)
+
+
+@dataclass(frozen=True)
+class AddEntry:
+    """Appends an entry. HAProxy refuses an empty key or value in its own words."""
+
+    name: str
+    key: str
+    value: str
+
+    @property
+    def command(self) -> str:
+        return f"add map {argument(self.name)} {_word(self.key)} {_word(self.value)}"
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [self.command]
+
+    async def apply(self, runtime: Runtime) -> None:
+        await runtime.execute(self.command)
+
+    async def undo(self, runtime: Runtime) -> None:
+        await runtime.execute(f"del map {argument(self.name)} {argument(self.key)}")
+
+
+@dataclass(frozen=True)
+class SetEntry:
+    """Sets the value of all entries of a key, and reads it back: HAProxy 2.6 silently accepts a value that it does not understand."""
+
+    name: str
+    key: str
+    value: str
+    # The value to which `undo` sets them.
+    former: str = ""
+
+    @property
+    def command(self) -> str:
+        return f"set map {argument(self.name)} {argument(self.key)} {_word(self.value)}"
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [self.command]
+
+    async def apply(self, runtime: Runtime) -> None:
+        await runtime.execute(self.command)
+        now = await find_entry(runtime, self.name, self.key)
+        if now is None or now.value != self.value:
+            raise RuntimeRefused(f"unable to parse '{self.value}'.", self.command)
+
+    async def undo(self, runtime: Runtime) -> None:
+        await runtime.execute(f"set map {argument(self.name)} {argument(self.key)} {_word(self.former)}")
+
+
+@dataclass(frozen=True)
+class DeleteEntries:
+    """Deletes all entries of a key."""
+
+    name: str
+    key: str
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [f"del map {argument(self.name)} {argument(self.key)}"]
+
+    async def apply(self, runtime: Runtime) -> None:
+        await runtime.execute(self.texts[0])
+        # Since 3.4 each command deletes one of them.
+        with suppress(RuntimeRefused):
+            while True:
+                await runtime.execute(self.texts[0])
+
+    async def undo(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the entry {self.key} of {self.name} is gone")
+
+
+@dataclass(frozen=True)
+class ReplaceMap:
+    """Replaces all entries of a map at once."""
+
+    name: str
+    # Called when the entries are needed; each has at most LONGEST_ENTRY bytes, and a value.
+    source: Callable[[], Iterable[MapEntry]]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return _replacing_texts(MAP_COMMAND, argument(self.name), "<<")
+
+    async def apply(self, runtime: Runtime) -> None:
+        async def fill(adding: str) -> None:
+            for payload in payloads(self.source()):
+                await runtime.execute(adding, payload)
+
+        await replace_list(runtime, MAP_COMMAND, argument(self.name), fill)
+
+    async def undo(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the former entries of {self.name} are gone")
+
+
+@dataclass(frozen=True)
+class ClearMap:
+    """Deletes all entries of a map."""
+
+    name: str
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [f"clear map {argument(self.name)}"]
+
+    async def apply(self, runtime: Runtime) -> None:
+        await runtime.execute(self.texts[0])
+
+    async def undo(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the former entries of {self.name} are gone")
+
+
+def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
+    """Yield the lines of entries, in their order, in pieces of about CHUNK bytes. Raises BadValue."""
+    lines: list[str] = []
+    size = 0
+    for entry in entries:
+        line = payload_line(entry)
+        length = len(line.encode("utf-8", "surrogateescape")) + 1
+        if lines and size + length > CHUNK:
+            yield "\n".join(lines)
+            lines, size = [], 0
+        lines.append(line)
+        size += length
+    if lines:
+        yield "\n".join(lines)
+
+
+def payload_line(entry: MapEntry) -> str:
+    """Return an entry as a line of a payload.
+
+    Raises BadValue for what cannot be a line: blanks in a key or before a value, a line break, no value, or more than HAProxy shows.
+    """
+    if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
+        text = "a key without blanks and a value without line breaks, neither of them empty"
+        raise BadValue(f"an entry of a whole map has {text}; this one has {entry.key!r} and {entry.value!r}")
+    if entry.value[0] in " \t":
+        raise BadValue(f"the value {entry.value!r} begins with a blank, which HAProxy drops from a whole map; send it without that")
+    line = f"{entry.key} {entry.value}"
+    if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
+        raise BadValue(f"an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}")
+    return line
+
+
+def _word(text: str) -> str:
+    return argument(text) if text else ""
+
+
+@dataclass(frozen=True)
+class Acl:
+    """A row of `show acl`."""
+
+    id: str
+    # Its file, or the sample that an ACL of the configuration tests (`src`, `path`).
+    name: str
+    description: str
+    file: str = ""
+
+
+def parse_acls(text: str) -> Iterator[Acl]:
+    """Parse an answer to `show acl`."""
+    for line in text.splitlines():
+        if match := _ACL.fullmatch(line) or _OTHER_ACL.fullmatch(line):
+            sample = _SAMPLE.search(match["rest"])
+            yield Acl(match["id"], match["file"] or (sample[1] if sample else ""), match["rest"], match["file"])
+
+
+def parse_patterns(text: str) -> Iterator[tuple[str, str]]:
+    """Parse an answer to `show acl #<id>` to (reference, pattern). Only a line feed ends a line."""
+    for line in text.split("\n"):
+        reference, blank, pattern = line.partition(" ")
+        if blank:
+            yield reference, pattern
+
+
+async def list_acls(runtime: Runtime) -> list[Acl]:
+    """Return the ACLs that the worker has loaded. Raises RuntimeFailure."""
+    return list(parse_acls(await runtime.read_dump("show acl", "# id")))
+
+
+async def read_acl(runtime: Runtime, name: str) -> list[tuple[str, str]]:
+    """Return (reference, pattern) in the ACL's order. Raises RuntimeRefused for an ACL that does not exist."""
+    return list(parse_patterns(await runtime.read_dump(f"show acl {_acl_argument(name)}", ENTRIES_HEAD)))
+
+
+def _acl_argument(name: str) -> str:
+    return f"#{argument(name[1:])}" if name.startswith("#") else argument(name)
+
+
+@dataclass(frozen=True)
+class AddPattern:
+    """Appends a pattern to an ACL."""
+
+    name: str
+    pattern: str
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [f"add acl {_acl_argument(self.name)} {argument(self.pattern)}"]
+
+    async def apply(self, runtime: Runtime) -> None:
+        await runtime.execute(self.texts[0])
+
+    async def undo(self, runtime: Runtime) -> None:
+        await runtime.execute(f"del acl {_acl_argument(self.name)} {argument(self.pattern)}")
+
+
+@dataclass(frozen=True)
+class DeletePattern:
+    """Deletes the pattern of a reference from an ACL."""
+
+    name: str
+    reference: str
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [f"del acl {_acl_argument(self.name)} #{argument(self.reference)}"]
+
+    async def apply(self, runtime: Runtime) -> None:
+        await runtime.execute(self.texts[0])
+
+    async def undo(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"a pattern of {self.name} is gone")
+
+
+@dataclass(frozen=True)
+class ReplacePatterns:
+    """Replaces all patterns of an ACL at once, or none of them."""
+
+    name: str
+    patterns: Sequence[str]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return _replacing_texts(ACL_COMMAND, _acl_argument(self.name), "<pattern>")
+
+    async def apply(self, runtime: Runtime) -> None:
+        async def fill(adding: str) -> None:
+            # `add acl` takes no payload.
+            commands = [f"{adding} {argument(pattern)}" for pattern in self.patterns]
+            for command, answer in zip(commands, await runtime.send_each(commands), strict=True):
+                if (refusal := answers.refusal(answer)) is not None:
+                    raise refused(refusal, command)
+
+        await replace_list(runtime, ACL_COMMAND, _acl_argument(self.name), fill)
+
+    async def undo(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the former patterns of {self.name} are gone")
