@@ -46,7 +46,7 @@ from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
 from haproxy_native.history.reading import entry_of_request
-from haproxy_native.history.returning import SPOE, Returning
+from haproxy_native.history.reverting import SPOE, Reverter
 from haproxy_native.operations.operations import OPERATION, Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.spoe.editor import ScopeEditor
@@ -132,7 +132,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
             resumes=not settings.read_only,
         ),
         history=history,
-        returning=Returning(history, engine, {SPOE: spoe}),
+        returning=Reverter(history, engine, {SPOE: spoe}),
         write_options=[Wait()],
     )
     services.public += [partial(probes.answer, services), docs.page]

@@ -26,7 +26,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.history.history import History
-from haproxy_native.history.returning import Returning
+from haproxy_native.history.reverting import Reverter
 from haproxy_native.operations.operations import Operations
 from haproxy_native.references.naming import Follower
 from haproxy_native.reload.records import Records
@@ -59,7 +59,7 @@ class Services:
     workers: Workers
     operations: Operations
     history: History
-    returning: Returning
+    returning: Reverter
     idempotency: Idempotency
     audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)

@@ -1,21 +1,27 @@
-"""Contents of files in a database: each once, as a difference from the one before it where that is smaller."""
+"""The contents of files before and after each entry, in a database: each once, as a difference from the one before it if that is smaller.
+
+Differences are for two contents of one file that hardly differ, and take a few milliseconds for a megabyte. Equal stretches are found by
+comparing slices. Where two lines differ, the next equal lines are searched for in a window behind them; if there are none, the rest is
+compared line by line.
+"""
 
 import sqlite3
 import struct
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from haproxy_native.errors import Missing, Unreadable
-from haproxy_native.history.deltas import applied, delta
+from haproxy_native.text.line_diff import changes
 
-# Contents in memory: entries are mostly read in a row, and each is a difference from the one before.
+# Contents in memory: entries are usually read in order, and each is a difference from the one before.
 RECENT = 4
 _recent: dict[tuple[sqlite3.Connection, int], bytes] = {}
-# A content of more bytes that hardly differs from the one before it is known by what differs: a digest of all takes longer than all else.
+# A longer content is identified by its difference, if it has one: a digest of all bytes would take longer than everything else.
 LARGE = 1 << 16
-# After so many differences in a row a content is kept whole, so that reading one takes a few milliseconds.
+# After so many differences in a row, a content is stored whole, so that reading takes a few milliseconds.
 LONGEST_CHAIN = 100
 TABLES = """\
 CREATE TABLE content (
@@ -33,12 +39,12 @@ WITH RECURSIVE used(id) AS (
 
 _NEWEST = """\
 SELECT coalesce(after, before) FROM held WHERE path = ? AND coalesce(after, before) IS NOT NULL ORDER BY entry DESC LIMIT 1"""
-# Its id, and the bytes; no id for none.
+# (id of a content, its bytes); the id is None if there is none.
 Known = tuple[int | None, bytes]
 
 
-def hold(database: sqlite3.Connection, entry: int, path: str, before: bytes | None, after: bytes | None) -> None:
-    """Keeps what a file held before and after an entry."""
+def add_contents(database: sqlite3.Connection, entry: int, path: str, before: bytes | None, after: bytes | None) -> None:
+    """Store the contents of a file before and after an entry; None for no file."""
     known, ids = _newest(database, path), list[int | None]()
     for data in (before, after):
         known = known if data is None else _put(database, data, known)
@@ -46,28 +52,28 @@ def hold(database: sqlite3.Connection, entry: int, path: str, before: bytes | No
     database.execute("INSERT INTO held VALUES (?, ?, ?, ?)", (entry, path, *ids))
 
 
-def held(database: sqlite3.Connection, entry: int, path: str) -> tuple[bytes | None, bytes | None]:
-    """What `hold` has kept. Raises Missing where it has been deleted since, and sqlite3.DatabaseError where it is damaged."""
+def read_contents(database: sqlite3.Connection, entry: int, path: str) -> tuple[bytes | None, bytes | None]:
+    """Return the contents of a file before and after an entry. Raises Missing if they were deleted, and sqlite3.DatabaseError."""
     row = database.execute("SELECT before, after FROM held WHERE entry = ? AND path = ?", (entry, path)).fetchone()
     if row is None:
-        raise Missing(f"what {path} held is not kept any more")
+        raise Missing(f"the contents of {path} are not stored any longer")
     before, after = (None if id_ is None else _get(database, id_) for id_ in row)
     return before, after
 
 
-def forget(database: sqlite3.Connection, below: int) -> None:
-    """Deletes what entries before this one have kept, and what nothing is made of any more."""
+def delete_contents(database: sqlite3.Connection, below: int) -> None:
+    """Delete the contents of entries before `below` that no later entry needs."""
     database.execute("DELETE FROM held WHERE entry < ?", (below,))
     database.execute(_UNUSED)
 
 
 def size(database: sqlite3.Connection) -> int:
-    """Return the bytes that all contents take. Other parts have tables in the database as well."""
+    """Return the size of all contents in bytes, without other tables of the database."""
     return int(database.execute("SELECT total(length(data)) FROM content").fetchone()[0])
 
 
 def _newest(database: sqlite3.Connection, path: str) -> Known:
-    """Returns the newest content of a file, with which the next change usually begins."""
+    """Return the newest content of a file, which usually is the one before the next change."""
     found = database.execute(_NEWEST, (path,)).fetchone()
     with suppress(Missing, sqlite3.DatabaseError):
         return (found[0], _get(database, found[0])) if found else (None, b"")
@@ -75,7 +81,7 @@ def _newest(database: sqlite3.Connection, path: str) -> Known:
 
 
 def _put(database: sqlite3.Connection, data: bytes, former: Known) -> Known:
-    """A content, which is added where it is new. `former`: what stood there."""
+    """Return a content, added if it is new. `former`: the one before it."""
     base, before = former
     if base is not None and data == before:
         return base, data
@@ -96,7 +102,7 @@ def _digest(data: bytes, of: bytes = b"") -> bytes:
 
 
 def _difference(database: sqlite3.Connection, data: bytes, former: Known) -> tuple[int | None, int, bytes]:
-    """Base, number of differences in a row, and the difference; none where the content is to be kept whole."""
+    """Return (base, number of differences in a row, difference); (None, 0, b"") if the content is to be stored whole."""
     base, before = former
     if base is not None:
         chain = int(database.execute("SELECT chain FROM content WHERE id = ?", (base,)).fetchone()[0]) + 1
@@ -106,7 +112,7 @@ def _difference(database: sqlite3.Connection, data: bytes, former: Known) -> tup
 
 
 def _remember(database: sqlite3.Connection, id_: int, data: bytes) -> None:
-    # An id is used again where its transaction was rolled back.
+    # SQLite reuses the id of a transaction that was rolled back.
     _recent.pop((database, id_), None)
     _recent[database, id_] = data
     while len(_recent) > RECENT:
@@ -114,7 +120,7 @@ def _remember(database: sqlite3.Connection, id_: int, data: bytes) -> None:
 
 
 def _get(database: sqlite3.Connection, id_: int) -> bytes:
-    """Raises Missing and sqlite3.DatabaseError."""
+    """Return a content. Raises Missing and sqlite3.DatabaseError."""
     differences, place, data = list[bytes](), id_, _recent.get((database, id_))
     try:
         while data is None:
@@ -134,11 +140,104 @@ def _get(database: sqlite3.Connection, id_: int) -> bytes:
     return data
 
 
-def on_disk(path: Path) -> bytes | None:
-    """What a file holds; None where there is none. Raises Unreadable."""
+def read_file(path: Path) -> bytes | None:
+    """Return the content of a file; None if it does not exist. Raises Unreadable."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unreadable(f"Cannot read {path}: {error.strerror}") from error
+
+
+WINDOW = 8192
+# So many equal lines end a difference.
+ANCHOR = 3
+# Start and end of the removed bytes in the old content, and the number of added bytes, which follow.
+_HUNK = struct.Struct(">QQQ")
+Hunk = tuple[int, int, bytes]
+
+
+def delta(old: bytes, new: bytes) -> bytes:
+    """Return the difference from which `applied` makes the new content."""
+    return zlib.compress(b"".join(_HUNK.pack(start, end, len(added)) + added for start, end, added in _hunks(old, new)), 1)
+
+
+def differing_lines(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Return the removed lines of the old content and the added lines of the new one."""
+    removed, added = list[bytes](), list[bytes]()
+    for start, end, lines in _hunks(old, new):
+        removed.append(old[start:end])
+        added.append(lines)
+    return b"".join(removed), b"".join(added)
+
+
+def applied(old: bytes, difference: bytes) -> bytes:
+    """Return the new content. Raises zlib.error, struct.error or ValueError for a damaged difference."""
+    data, pieces, at, place = zlib.decompress(difference), list[bytes](), 0, 0
+    while place < len(data):
+        start, end, size = _HUNK.unpack_from(data, place)
+        place += _HUNK.size
+        if not at <= start <= end <= len(old) or place + size > len(data):
+            raise ValueError("the difference does not fit")
+        pieces += (old[at:start], data[place : place + size])
+        at, place = end, place + size
+    return b"".join((*pieces, old[at:]))
+
+
+def _hunks(old: bytes, new: bytes) -> Iterator[Hunk]:
+    at = there = 0
+    while True:
+        same = _common(old, at, new, there)
+        if at + same == len(old) and there + same == len(new):
+            return
+        same = max(old.rfind(b"\n", at, at + same) + 1 - at, 0)
+        at, there = at + same, there + same
+        if (step := _step(old[at : at + WINDOW], new[there : there + WINDOW])) is None:
+            yield from _by_lines(old, at, new, there)
+            return
+        removed, added = step
+        yield at, at + removed, new[there : there + added]
+        at, there = at + removed, there + added
+
+
+def _common(one: bytes, at: int, other: bytes, there: int) -> int:
+    """Return how many bytes are equal from two offsets on."""
+    # Double the range that is compared, then bisect: comparing slices is far faster than comparing bytes.
+    most, low, high, view = min(len(one) - at, len(other) - there), 0, 64, memoryview(other)
+    while high < most and one.startswith(view[there + low : there + high], at + low):
+        low, high = high, 2 * high
+    high = min(high, most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        same = one.startswith(view[there + low : there + middle], at + low)
+        low, high = (middle, high) if same else (low, middle - 1)
+    return low
+
+
+def _step(old: bytes, new: bytes) -> tuple[int, int] | None:
+    """Return the numbers of bytes, in each window, before the next equal lines; None if there are none."""
+    lines, others = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    places: dict[tuple[bytes, ...], int] = {}
+    for place in range(len(others) - ANCHOR + 1):
+        places.setdefault(tuple(others[place : place + ANCHOR]), place)
+    equal = [
+        (place + position, place, position)
+        for place in range(len(lines) - ANCHOR + 1)
+        if (position := places.get(tuple(lines[place : place + ANCHOR]))) is not None
+    ]
+    if not equal:
+        return None
+    # The nearest match, since sections are similar.
+    _, place, position = min(equal)
+    return sum(map(len, lines[:place])), sum(map(len, others[:position]))
+
+
+def _by_lines(old: bytes, at: int, new: bytes, there: int) -> Iterator[Hunk]:
+    lines, others = old[at:].splitlines(keepends=True), new[there:].splitlines(keepends=True)
+    counted = 0
+    for (first, last), (new_first, new_last) in changes(lines, others):
+        at += sum(map(len, lines[counted:first]))
+        size = sum(map(len, lines[first:last]))
+        yield at, at + size, b"".join(others[new_first:new_last])
+        at, counted = at + size, last

@@ -1,10 +1,18 @@
-"""`History`: enters every change into the journal, and reads it back.
+"""`History`: writes an entry for every change into the journal, and answers questions about it.
 
-The entry of a change of files is begun, on disk, before the first of them is written, and ended when the change is made. So a change that a
-kill cuts off is found at the next start, with its author: by what the files hold its entry is ended, or removed (`_settle`).
+There are two ways into the journal, by when the change is made:
 
-A client's change of files is refused if its entry, or an earlier one, cannot be written. The entry of a change that the server makes by
-itself, or of the process alone, waits in memory then.
+    begin, then ended or abandon    changes of files by this server. The entry is on disk before the first file is written.
+    one step (`_add`)               what has happened already: changes of the process alone, edits by others, and edits that are found
+                                    at the start.
+
+So if the server is killed during a change, the next start finds the entry, with its author, and ends or removes it by the contents of the
+files (`_settle`). If the server is killed between a change of the process alone and its entry, that entry is lost.
+
+If an entry cannot be written, the change of files of a client is refused. The entry of a change that the server makes on its own, or of the
+process alone, waits in memory (the queue of disk/database.py).
+
+Effects and summaries are computed behind the answers, in order, by one task (`_begin`); readers wait for it in `settled`.
 """
 
 import asyncio
@@ -22,7 +30,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import Change, Content, Outcome, Published
-from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.commit.ports import Begun, Recorder
 from haproxy_native.disk.database import Database, State
@@ -31,8 +39,8 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import Missing, Unreadable, Unrecorded, Unusable
-from haproxy_native.history import entries, file_summaries, versions
-from haproxy_native.history.contents import on_disk
+from haproxy_native.history import entries, summaries
+from haproxy_native.history.contents import read_file
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal
 from haproxy_native.history.journal import FIRST, PART, PIECE, TABLES, Journal, Limits
 from haproxy_native.planning.effects import Effect, effects
@@ -43,14 +51,14 @@ log = logging.getLogger(__name__)
 LONGEST_REASON = 1_000
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
-# What the journal may raise, for the disk or for what is not kept any more.
+# What reading the journal may raise: the disk fails, or contents are not stored any longer.
 UNREADABLE = (Unusable, Missing)
 Result = TypeVar("Result")
 Key = TypeVar("Key")
 
 
 class History(Recorder):
-    """Within `async with` every change of the context is entered."""
+    """The history of a context: within `async with`, it has an entry of every change."""
 
     def __init__(
         self,
@@ -60,19 +68,18 @@ class History(Recorder):
         limits: Limits | None = None,
     ) -> None:
         self.context, self._editor, self._database = context, editor, database
-        # What returns what is stored of objects that are no files, by their kind.
+        # By the kind of objects that are no files: returns the stored content of one.
         self.others: dict[str, Callable[[str], bytes | None]] = {}
         self._limits = limits or Limits()
         database.declare(*TABLES)
-        # Whether changes are entered, and whether the journal was read once.
+        # Within `async with`; and whether the state at the start (below) was read.
         self._is_open, self._was_read = False, False
         self._starting, self._is_started = asyncio.Lock(), False
-        # What is done behind the answers, in this order.
+        # Work behind the answers, in order.
         self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._works = Background("the history")
-        # The configuration as it was found, with its version; the entries that a former process has begun.
-        self._first, self._first_version, self._cut_off = b"", 0, list[int]()
-        # The configuration as the journal had it then.
+        # At the start: the configuration on disk and its version, the entries that had begun, and the configuration by the journal.
+        self._first, self._first_version, self._interrupted = b"", 0, list[int]()
         self._known: Content | None = None
         context.events.listen(self._heard)
 
@@ -90,10 +97,10 @@ class History(Recorder):
         await self._works.stop()
         self._is_open = False
 
-    # -- entering
+    # -- writing
 
     async def begin(self, change: Change, intended: Outcome) -> Begun:
-        """Return an entry that is on disk. Raises Unrecorded where the change of a client cannot be entered."""
+        """Begin an entry and sync it. Raises Unrecorded if the entry of a client's change cannot be written."""
         begun, is_client = Begun(change, intended), bool(change.author.request_id)
 
         def add(state: State) -> None:
@@ -128,7 +135,7 @@ class History(Recorder):
         self._close(begun, self._became() if is_made else None, intended)
 
     def _close(self, begun: Begun, became: tuple[str, str | None] | None, outcome: Outcome) -> None:
-        """`became`: the outcome of the entry, and the id of the reload that it waits for; None if nothing was changed."""
+        """End or remove an entry. `became`: its outcome, and the id of the reload that it waits for; None if nothing was changed."""
         loop = asyncio.get_running_loop()
 
         def close(state: State) -> None:
@@ -138,27 +145,25 @@ class History(Recorder):
             if became is None:
                 return journal.remove(id_)
             journal.end(id_, *became, outcome.members)
-            kind = CONFIGURATION if outcome.texts else FILE
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._entered, id_, kind, outcome))
+            self._queue_effects(loop, id_, CONFIGURATION if outcome.texts else FILE, outcome)
 
         self._database.post(close, PART)
 
     async def _is(self, path: str, data: bytes | None) -> bool:
-        """Whether a file, or an object that is none, holds this; False where it cannot be read."""
+        """Return whether a file, or an object that is no file, has this content; False if it cannot be read."""
         with suppress(Unreadable, Unusable):
             return await self.current(path) == data
         return False
 
     def _became(self) -> tuple[str, str | None]:
-        """What has become of a change of files of which nothing but these is known."""
+        """Return (outcome, id of a reload) of a change of files whose own outcome is lost."""
         context = self.context
         if context.pending:
             return "scheduled", context.pending
         return ("live" if context.running.is_current and not context.ledger.waits else "written"), None
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Enter a change of the process alone; return the id of the entry, None where it waits in memory."""
+        """Add an entry of a change of the process alone; return its id, None if it waits in memory."""
         return await self._add(partial(self._record, change, outcome), outcome)
 
     def _record(self, change: Change, outcome: Outcome) -> Record:
@@ -166,26 +171,31 @@ class History(Recorder):
         return entries.record(self._editor, change, outcome, str(current.path), current.version, time.time())
 
     async def entry_of(self, version: int) -> int | None:
-        return await self._found(versions.newest, version)
+        return await self._ask_if_readable(Journal.of_version, version)
 
     async def text_of(self, version: int) -> bytes | None:
-        return await self._found(versions.text, version)
+        return await self._ask_if_readable(Journal.text_of_version, version)
 
     async def _add(self, record: Callable[[], Record], of: Outcome | Edited | None = None) -> int | None:
-        """The id of the entry; None where it waits in memory. `record` is called in the database's thread."""
+        """Add an ended entry; return its id, None if it waits in memory. `record` is called in the database's thread."""
         loop = asyncio.get_running_loop()
 
         def add(state: State) -> int:
             made = record()
             entry = self._journal(state).add(made)
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._entered, entry, made.entry.kind, of))
+            self._queue_effects(loop, entry, made.entry.kind, of)
             return entry
 
         return await self._database.write(add, PART)
 
+    def _queue_effects(self, loop: asyncio.AbstractEventLoop, id_: int, kind: str, of: Outcome | Edited | None) -> None:
+        """Have the effects of an entry computed, from the database's thread."""
+        # After the loop has closed, the next start computes them.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._after_entry, id_, kind, of))
+
     async def catch_up(self) -> None:
-        """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
+        """Write entries that wait in memory, and those of changes before the start. Raises Unusable if the disk fails."""
         await self._take_up()
         await self._database.catch_up(PART)
 
@@ -220,20 +230,20 @@ class History(Recorder):
         await self._add(record, event)
 
     async def _begin(self) -> None:
-        """Enters what was changed while this server did not run, computes effects from now on, and deletes what is beyond the limits."""
+        """Add what was changed while the server did not run; then do the work behind the answers, until it is cancelled."""
         try:
             await self._take_up()
         except UNREADABLE as error:
-            log.error("the history does not know what was changed while this server did not run: %s", error)
+            log.error("reading what was changed while the server did not run failed: %s", error)
         while True:
             work = await self._behind.get()
             try:
                 await work()
             except Exception:
-                log.exception("the history lacks something")
+                log.exception("computing the effects of an entry failed")
 
     async def _take_up(self) -> None:
-        """Enters what was changed while this server did not run; again is harmless. Raises what UNREADABLE is."""
+        """Add entries of what was changed while the server did not run, unless that is done. Raises UNREADABLE."""
         async with self._starting:
             if not self._is_started:
                 await self.ask(lambda journal: journal.last)
@@ -242,15 +252,15 @@ class History(Recorder):
                 self._is_started = True
 
     async def _settle(self, id_: int) -> None:
-        """End an entry whose change a kill has cut off, or remove it if files are what they were before.
+        """End an entry that the former process has begun; remove it if the files are as they were before the change.
 
-        Of a change of several files, the configuration among them, that alone tells: it is replaced last, and the others follow it at the
-        start. Where others have edited it since, its version tells.
+        If the configuration is among several files, it decides alone: it is replaced last, and at the start the others are made to follow.
+        If others have edited it since, its version decides.
         """
         try:
-            entry, contents = await self.ask(Journal.begun, id_), await self.ask(Journal.contents, id_)
+            entry, contents = await self.ask(Journal.get_begun, id_), await self.ask(Journal.contents, id_)
         except Missing as error:
-            log.warning("what has become of a change that was cut off is not known: %s", error)
+            log.warning("settling an interrupted change failed: %s", error)
             return await self.ask(Journal.remove, id_)
         if main := next((content for content in contents if not content.object), None):
             is_made = self._first == main.after or (self._first != main.before and self._first_version > entry.version)
@@ -260,24 +270,25 @@ class History(Recorder):
         await (self.ask(Journal.end, id_, *self._became()) if is_made else self.ask(Journal.remove, id_))
 
     async def _enter_unseen(self) -> None:
-        while self._cut_off:
-            await self._settle(self._cut_off[0])
-            del self._cut_off[0]
-        await self._add_other(self._known, str(self.context.current.path), self._first)
-        await self.ask(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
+        while self._interrupted:
+            await self._settle(self._interrupted[0])
+            del self._interrupted[0]
+        main = str(self.context.current.path)
+        await self._add_edit(self._known, main, self._first)
+        await self.ask(Journal.add_first, Content("", main, self._first, self._first))
         for path in await self.ask(Journal.paths):
-            if path != str(self.context.current.path):
+            if path != main:
                 try:
                     await self._add_unseen(path, await self.current(path))
                 except Unreadable as error:
-                    log.error("whether others have changed it is not known: %s", error)
+                    log.error("checking a file for edits by others failed: %s", error)
         await self._recall_unloaded()
         await self._enter_outcomes()
         for id_, kind in await self.ask(Journal.without_effects):
             self._behind.put_nowait(partial(self._compare, id_, kind))
 
     async def _enter_outcomes(self) -> None:
-        """Enters the outcomes of ended reloads, as far as they are remembered."""
+        """Add the outcomes of reloads that have ended, as far as their records exist."""
         try:
             for reload_id in await self.ask(Journal.without_outcome):
                 with suppress(Missing):
@@ -286,23 +297,23 @@ class History(Recorder):
         except UNREADABLE as error:
             log.error("the history cannot be written: %s", error)
 
-    async def _entered(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
+    async def _after_entry(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
         if kind in (CONFIGURATION, FILE):
             await self._compare(id_, kind, of)
         if id_ % PIECE == 0:
             await self._try(Journal.prune, time.time())
 
     async def _add_unseen(self, path: str, now: bytes | None) -> None:
-        """Enters a change of a file that is held otherwise than the history has it: by others, or cut off before it was entered."""
+        """Add an edit by others if the content of a file is not the one by the journal."""
         try:
             known = await self.ask(lambda journal: journal.at(journal.last or FIRST, path))
         except UNREADABLE as error:
-            log.warning("whether others have changed %s is not known: %s", path, error)
+            log.warning("checking %s for edits by others failed: %s", path, error)
             return
-        await self._add_other(known, path, now)
+        await self._add_edit(known, path, now)
 
-    async def _add_other(self, known: Content | None, path: str, now: bytes | None) -> None:
-        """Enters a change from what is known of a file to what it held."""
+    async def _add_edit(self, known: Content | None, path: str, now: bytes | None) -> None:
+        """Add an edit by others, from the content by the journal to another one; nothing if they are equal."""
         if known is None or not known.is_kept or known.after == now:
             return
         entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, Author(OUTSIDE), owner_of(Path(path)))
@@ -312,22 +323,22 @@ class History(Recorder):
             entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(self._editor, before, after)
         await self._add(lambda: Record(entry, [content], (), objects))
 
-    async def _found(self, work: Callable[[Journal, Key], Result | None], key: Key) -> Result | None:
-        """What is found in the journal; None where it cannot be read."""
+    async def _ask_if_readable(self, work: Callable[[Journal, Key], Result | None], key: Key) -> Result | None:
+        """Return what a method of Journal returns; None if the journal cannot be read."""
         with suppress(*UNREADABLE):
             return await self.ask(work, key)
         return None
 
     async def _recall_unloaded(self) -> None:
-        """Recalls, at the start, what a former process published after the text that HAProxy runs."""
+        """Restore, at the start, the list of changes that the former process published and HAProxy has not loaded."""
         context = self.context
         good = context.running.last_good
         if good is None or good is context.current.document:
             return
         known = {change.version for change in context.unloaded}
         known = known.union(*(record.taken_back for record in context.reloads.records.all()))
-        for entry in await self.ask(versions.since, header.version_of(good)):
-            (texts, with_files), is_live = await self._kept(entry.id), entry.outcome == "live"
+        for entry in await self.ask(Journal.after_version, header.version_of(good), MOST_UNLOADED):
+            (texts, with_files), is_live = await self._documents(entry.id), entry.outcome == "live"
             if header.same_text(texts[1], good):
                 return
             if entry.version not in known and not entry.author.cause.startswith(f"{RELOAD}/"):
@@ -336,25 +347,24 @@ class History(Recorder):
     async def _compare(self, id_: int, kind: str, of: Outcome | Edited | None = None) -> None:
         try:
             touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
-            files = await beside(file_summaries.of_files, await self.ask(Journal.stored, id_))
+            files = await beside(summaries.file_summaries, await self.ask(Journal.stored, id_))
             effects_ = [touch.as_dict() for touch in touched]
-            summary = await beside(lambda: entries.summary(masked_object(effects_, "effect"), files))
+            summary = await beside(lambda: summaries.summary(masked_object(effects_, "effect"), files))
             await self.ask(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
-            log.warning("the effects of entry %d are not known: %s", id_, error)
+            log.warning("computing the effects of entry %d failed: %s", id_, error)
 
     async def _effects(self, id_: int, of: Outcome | Edited | None) -> Sequence[Effect]:
         if of:
             return await beside(lambda: of.effects)
-        return await beside(effects, self._editor, *(await self._kept(id_))[0])
+        return await beside(effects, self._editor, *(await self._documents(id_))[0])
 
-    async def _kept(self, id_: int) -> tuple[tuple[Document, Document], bool]:
-        """The configuration before and after an entry, and whether stored files were changed with it."""
+    async def _documents(self, id_: int) -> tuple[tuple[Document, Document], bool]:
+        """Return the configuration before and after an entry, and whether it changed stored files as well."""
         content = await self.ask(Journal.configuration, id_)
         before = await beside(Document.parse, content.before or b"")
-        return (before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))), await self.ask(
-            Journal.has_files, id_
-        )
+        after = await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))
+        return (before, after), await self.ask(Journal.has_files, id_)
 
     async def _try(self, work: Callable[..., None], *given: Any) -> None:
         try:
@@ -365,29 +375,29 @@ class History(Recorder):
     # -- reading
 
     async def current(self, path: str) -> bytes | None:
-        """What a file, or an object that is none, holds now; None if it does not exist. Raises Unreadable."""
+        """Return the content of a file, or of an object that is no file; None if it does not exist. Raises Unreadable."""
         kind, _, name = path.partition("/")
-        read = partial(self.others[kind], name) if kind in self.others else partial(on_disk, Path(path))
+        read = partial(self.others[kind], name) if kind in self.others else partial(read_file, Path(path))
         return await asyncio.to_thread(read)
 
     async def settled(self) -> None:
-        """Returns when the effects of all that was entered before are known, after SETTLE_SECONDS at the latest."""
+        """Wait until the effects of all entries so far are known, at most SETTLE_SECONDS."""
         if not self._is_open:
             return
         are_known = asyncio.Event()
 
-        async def tell() -> None:
+        async def announce() -> None:
             are_known.set()
 
         with suppress(TimeoutError, *UNREADABLE):
             async with asyncio.timeout(SETTLE_SECONDS):
                 await self._take_up()
                 await self.catch_up()
-                self._behind.put_nowait(tell)
+                self._behind.put_nowait(announce)
                 await are_known.wait()
 
     async def ask(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
-        """What a method of Journal returns. Raises Unusable and what it raises."""
+        """Return what a method of Journal returns, called in the database's thread. Raises Unusable and what it raises."""
         return await self._database.run(lambda state: work(self._journal(state), *given, **named))
 
     def _journal(self, state: State) -> Journal:
@@ -395,5 +405,5 @@ class History(Recorder):
         if not self._was_read:
             with suppress(Missing):
                 self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
-            self._cut_off, self._was_read = journal.open(), True
+            self._interrupted, self._was_read = journal.open(), True
         return journal

@@ -1,10 +1,11 @@
-"""The tables of the history. Every method blocks and raises sqlite3.Error.
+"""The tables of the history, in the database of the server. Every method blocks and raises sqlite3.Error.
 
-An entry is begun before its change is made, with what the files hold and will hold, and ended or removed after it. The table `begun` has
-all entries; those that have not ended have no outcome, and the view `entry` does not show them. The next start settles what a kill left.
+The entry of a change of files is written before the change, with the contents of the files before and after it, and without an outcome: it
+has *begun*. After the change it is ended with the outcome, or removed. The table `begun` has all entries; the view `entry` has those that
+have ended. After a crash, the next start settles the others, so no limit ever deletes them. Other entries are written at once.
 
-An entry that has ended is never rewritten: the outcome of its reload is a row of its own, by the reload's id, and its effects are added
-when they are computed. Private keys are in keys.db.
+An ended entry is never rewritten. The outcome of its reload is a row of another table, by the id of the reload, and its effects are added
+when they have been computed. Private keys are in a database with tighter permissions (keys.db).
 """
 
 import json
@@ -13,6 +14,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import islice, takewhile
 from typing import Any
 
 from haproxy_native.commit.change import Content, Member
@@ -55,27 +57,29 @@ PART = "history"
 TABLES = (Tables(PART, contents.TABLES + _STATEMENTS), Tables(PART, contents.TABLES, are_keys=True))
 _BY = "name, address, request_id, message, cause, confirmation"
 _ENTRY = f"id, parent, time, version, kind, outcome, owner, reload, {_BY}"
-# Stands for the moment before all entries.
+# The id for the moment before all entries.
 FIRST = 0
-# Names of objects that begin as a pattern does, and match it.
+# The names of objects that match a pattern; the range selects those with its literal beginning by the index.
 _NAMED = "SELECT DISTINCT object FROM touched WHERE object >= ? AND object < ? AND covers(?, object)"
-# Entries are deleted beyond the limits once in so many, and by so many at least where they are too large.
+# Limits are enforced after every so many entries, and a limit of size deletes at least so many.
 PIECE = 100
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of entries, of their age in seconds (0 for any), and of bytes on disk; keys have a limit of their own."""
+    """Limits of the history."""
 
     entries: int = 10_000
+    # The age of entries; 0 for no limit.
     seconds: float = 0.0
+    # Bytes on disk.
     size: int = 1 << 30
     size_of_keys: int = 1 << 26
     refusals: int = 1_000
 
 
 class Journal:
-    """The history in a database, within the thread of that."""
+    """The history in a database, used in the thread of the database."""
 
     def __init__(self, state: State, limits: Limits) -> None:
         self._state, self._limits = state, limits
@@ -83,7 +87,7 @@ class Journal:
     # -- adding
 
     def add(self, record: Record) -> int:
-        """Return the id of the new entry, which is on disk when this returns. Without an outcome it has only begun."""
+        """Add an entry and sync it; return its id. Without an outcome, it has begun."""
         entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
         with self._state.transaction():
             members = _packed([asdict(member) for member in record.members])
@@ -96,9 +100,9 @@ class Journal:
                 row = (added, content.object, content.path, secret, content.is_kept)
                 self._state.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", row)
                 if content.is_kept and not secret:
-                    contents.hold(self._state, added, content.path, content.before, content.after)
+                    contents.add_contents(self._state, added, content.path, content.before, content.after)
             self._touch(added, record.objects)
-            # Before the entry is: an id that was used by none is used by the next.
+            # Synced before the entry. If that is never written, the next entry gets its id and replaces these keys.
             if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
                 self._hold_keys(added, secret_contents)
         return added
@@ -107,44 +111,44 @@ class Journal:
         with self._state.keys.transaction():
             self._state.keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
             for secret in secrets:
-                contents.hold(self._state.keys, entry, secret.path, secret.before, secret.after)
+                contents.add_contents(self._state.keys, entry, secret.path, secret.before, secret.after)
 
     def end(self, entry: int, outcome: str, reload_id: str | None, members: Sequence[Member] = ()) -> None:
-        """End an entry; after a loss of power it may have begun only."""
+        """End an entry. Not synced: after a loss of power, the next start settles it again."""
         with self._state.transaction(is_synced=False):
             values = outcome, reload_id, self.last, _packed([asdict(member) for member in members]), entry
             self._state.execute("UPDATE begun SET outcome = ?, reload = ?, parent = ?, members = ? WHERE id = ?", values)
             self._touch(entry, [member.object for member in members])
 
     def remove(self, entry: int) -> None:
-        """Remove an entry that has begun; its change was not made."""
+        """Remove an entry that has begun, and whose change was not made."""
         with self._state.transaction(is_synced=False):
             for table, column in (("begun", "id"), ("file", "entry"), ("touched", "entry"), ("held", "entry")):
                 self._state.execute(f"DELETE FROM {table} WHERE {column} = ?", (entry,))
-        # After it: a key without an entry does no harm.
+        # Afterwards: keys without an entry do no harm.
         with self._state.keys.transaction(is_synced=False):
             self._state.keys.execute("DELETE FROM held WHERE entry = ?", (entry,))
 
     def open(self) -> list[int]:
-        """Return the ids of the entries that have begun only, the oldest first."""
+        """Return the ids of the entries that have begun and not ended, the oldest first."""
         return [entry for (entry,) in self._state.execute("SELECT id FROM begun WHERE outcome = '' ORDER BY id")]
 
-    def know(self, content: Content) -> None:
-        """Keeps what a file holds before the first change that is entered; on disk when this returns."""
+    def add_first(self, content: Content) -> None:
+        """Store the content of a file before its first entry, and sync it; nothing if the file has an entry."""
         if not content.is_kept or self._state.execute("SELECT 1 FROM file WHERE path = ?", (content.path,)).fetchone():
             return
         secret, first = _is_secret(content), replace(content, after=content.before)
         with self._state.transaction():
             self._state.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", (FIRST, first.object, first.path, secret, True))
             if not secret:
-                contents.hold(self._state, FIRST, first.path, first.before, first.after)
+                contents.add_contents(self._state, FIRST, first.path, first.before, first.after)
             else:
                 with self._state.keys.transaction():
                     self._state.keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
-                    contents.hold(self._state.keys, FIRST, first.path, first.before, first.after)
+                    contents.add_contents(self._state.keys, FIRST, first.path, first.before, first.after)
 
     def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str], files: Mapping[str, str], summary: str) -> None:
-        """On disk with the next entry: they can be computed again."""
+        """Add the effects of an entry. Not synced: they can be computed again."""
         with self._state.transaction(is_synced=False):
             self._state.execute(
                 "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)", (entry, _packed(effects), _packed([*files.items()]), summary)
@@ -155,7 +159,7 @@ class Journal:
         self._state.executemany("INSERT OR IGNORE INTO touched VALUES (?, ?)", [(name, entry) for name in objects])
 
     def add_forced(self, entry: int, reload_id: str) -> None:
-        """The reload of a change that was entered before its id was known."""
+        """Add the reload of an entry that was written before the reload had an id."""
         with self._state.transaction(is_synced=False):
             self._state.execute("INSERT OR IGNORE INTO forced VALUES (?, ?)", (entry, reload_id))
 
@@ -165,7 +169,7 @@ class Journal:
             self._state.execute(f"INSERT OR REPLACE INTO reload VALUES ({_marks(row)})", row)
 
     def add_refusal(self, refusal: Refusal) -> None:
-        """On disk with the next entry: refused requests must not slow changes down."""
+        """Add a refused request. Not synced, so that refused requests do not slow down changes."""
         row = (refusal.time, *_by(refusal.author), refusal.object, refusal.reason)
         with self._state.transaction(is_synced=False):
             added = self._state.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
@@ -175,18 +179,18 @@ class Journal:
 
     @property
     def last(self) -> int | None:
-        """The id of the newest entry."""
+        """Return the id of the newest entry; None if there is none."""
         newest = self._state.execute("SELECT max(id) FROM entry").fetchone()[0]
         return None if newest is None else int(newest)
 
-    def begun(self, id_: int) -> Entry:
-        """Return an entry that may have begun only. Raises NotFound."""
+    def get_begun(self, id_: int) -> Entry:
+        """Return an entry, whether it has ended or not. Raises NotFound."""
         for entry in self._entries("WHERE id = ?", (id_,), "begun"):
             return entry
         raise NoEntry(id_)
 
     def get(self, id_: int) -> Entry:
-        """Raises NotFound."""
+        """Return an entry that has ended. Raises NotFound."""
         for entry in self._entries("WHERE id = ?", (id_,)):
             return entry
         raise NoEntry(id_)
@@ -194,7 +198,7 @@ class Journal:
     def find(
         self, pattern: str = "", author: str = "", since: float | None = None, until: float | None = None, before: int | None = None
     ) -> Iterator[Entry]:
-        """The newest first. `pattern` is that of an object's name; what stands in the object counts as well."""
+        """Yield entries, the newest first. `pattern`: of the name of an object that they touch, or that contains one that they touch."""
         conditions, values = ["1"], list[Any]()
         for condition, value in (("time >= ?", since), ("time <= ?", until), ("id < ?", before), ("name = ?", author or None)):
             if value is not None:
@@ -213,23 +217,43 @@ class Journal:
         ):
             yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
 
+    def of_version(self, version: int) -> int | None:
+        """Return the id of the newest entry with which the configuration got a version; None if there is none."""
+        return next((entry.id for entry in self.find() if entry.kind == CONFIGURATION and entry.version == version), None)
+
+    def text_of_version(self, version: int) -> bytes | None:
+        """Return the configuration at a version, by the newest entry of it or by the one after it; None if neither is known."""
+        later: Entry | None = None
+        for entry in self.find():
+            if entry.kind == CONFIGURATION and entry.version == version:
+                return self.configuration(entry.id).after
+            if entry.kind == CONFIGURATION and entry.version < version:
+                break
+            later = entry if entry.kind == CONFIGURATION else later
+        return self.configuration(later.id).before if later and later.version == version + 1 else None
+
+    def after_version(self, version: int, most: int) -> list[Entry]:
+        """Return at most so many of the newest entries after a version of the configuration, the newest first."""
+        entries = (entry for entry in self.find() if entry.kind == CONFIGURATION)
+        return list(islice(takewhile(lambda entry: entry.version > version, entries), most))
+
     def of_request(self, id_: str, since: float) -> int | None:
-        """The id of the newest entry that a request has made; a client may choose the id of its requests, and use it again."""
+        """Return the id of the newest entry of a request; None if there is none. Clients may reuse the ids of requests, hence `since`."""
         row = self._state.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
         return None if row is None else row[0]
 
     def of_confirmation(self, id_: str) -> list[int]:
-        """The ids of the entries that wait for a confirmation, the newest first."""
+        """Return the ids of the entries of a confirmation, the newest first."""
         return [entry for (entry,) in self._state.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]
 
     def members(self, entry: int) -> list[Member]:
-        """Returns the members of the running process that an entry changed. Raises NotFound."""
+        """Return the members of servers in the process that an entry changed. Raises NotFound."""
         if (row := self._state.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
             raise NoEntry(entry)
         return [Member(**member) for member in _unpacked(row[0])]
 
     def effects(self, entry: int) -> list[Any] | None:
-        """Returns an entry's effects; None if they have not been computed yet."""
+        """Return an entry's effects; None if they have not been computed yet."""
         row = self._state.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
         return _unpacked(row[0]) if row else None
 
@@ -239,23 +263,23 @@ class Journal:
         return row[0] if row else ""
 
     def files(self, entry: int) -> dict[str, str]:
-        """Return what became of the files of an entry, by their objects."""
+        """Return the summary of each file that an entry changed, by its object."""
         row = self._state.execute("SELECT files FROM effects WHERE entry = ?", (entry,)).fetchone()
         return dict(_unpacked(row[0])) if row else {}
 
     def without_effects(self) -> list[tuple[int, str]]:
-        """Return the ids and kinds of the entries whose effects are still to be computed."""
+        """Return (id, kind) of the entries whose effects are still to be computed."""
         return self._state.execute(
             "SELECT id, kind FROM entry WHERE kind IN (?, ?) AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (CONFIGURATION, FILE)
         ).fetchall()
 
     def contents(self, entry: int) -> list[Content]:
-        """Returns the contents of the files that an entry changed. Raises NotFound for a key that is no longer kept."""
+        """Return the contents of the files that an entry changed. Raises NotFound for a key that is not stored any longer."""
         rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
         return [self._content(entry, *row) for row in rows]
 
     def stored(self, entry: int) -> list[Content]:
-        """Return the contents of the files beside the configuration that an entry changed, but for keys that are no longer kept."""
+        """Return the contents of the files other than the configuration that an entry changed, as far as they are still stored."""
         rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object != ''", (entry,)).fetchall()
         found = list[Content]()
         for row in rows:
@@ -264,28 +288,28 @@ class Journal:
         return found
 
     def configuration(self, entry: int) -> Content:
-        """Returns the configuration of an entry that changed it, whether or not other files of the entry are kept."""
+        """Return the configuration of an entry that changed it. Raises NotFound."""
         row = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
         return self._content(entry, *row)
 
     def has_files(self, entry: int) -> bool:
-        """Whether it changed files beside the configuration."""
+        """Return whether an entry changed files other than the configuration."""
         return self._state.execute("SELECT 1 FROM file WHERE entry = ? AND object != ''", (entry,)).fetchone() is not None
 
     def _content(self, entry: int, object_: str, path: str, secret: int, is_kept: int) -> Content:
         before, after = None, None
         if is_kept:
             try:
-                before, after = contents.held(self._state.keys if secret else self._state, entry, path)
+                before, after = contents.read_contents(self._state.keys if secret else self._state, entry, path)
             except Missing:
-                raise NotFound(f"what {path} held at entry {entry} is not kept any more") from None
+                raise NotFound(f"the contents of {path} at entry {entry} are not stored any longer") from None
         return Content(object_, path, before, after, bool(is_kept))
 
     def paths(self) -> list[str]:
         return [path for (path,) in self._state.execute("SELECT DISTINCT path FROM file ORDER BY path")]
 
     def at(self, entry: int, path: str, *, before: bool = False) -> Content | None:
-        """What a file held after an entry, or `before` it; None where nothing is known of it. Raises NotFound."""
+        """Return the content of a file after an entry, or `before` it; None if the history does not know the file. Raises NotFound."""
         for order, condition in (("DESC", "entry <= ?"), ("ASC", "entry > ?")):
             statement = (
                 "SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND entry NOT IN "
@@ -300,11 +324,11 @@ class Journal:
         return None
 
     def objects(self, entry: int) -> list[str]:
-        """The names of those that it touched."""
+        """Return the names of the objects that an entry touched."""
         return [name for (name,) in self._state.execute("SELECT object FROM touched WHERE entry = ? ORDER BY object", (entry,))]
 
     def without_outcome(self) -> list[str]:
-        """The ids of reloads that have not ended, as far as is known."""
+        """Return the ids of reloads whose outcome is not known."""
         rows = self._state.execute("SELECT DISTINCT reload FROM load WHERE reload NOT IN (SELECT id FROM reload)")
         return [reload_id for (reload_id,) in rows]
 
@@ -316,7 +340,7 @@ class Journal:
         return ReloadOutcome(id_, time, status, {int(entry): outcome for entry, outcome in json.loads(changes).items()}, rest)
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
-        """What has become of a change that needed a reload: the outcome of that which loads what a failed one has kept of it."""
+        """Return the outcome of the reload of an entry; if that failed and kept the change, of the reload that loads it then."""
         found = self._state.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
         outcome = self.outcome(found[0]) if found else None
         while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
@@ -324,14 +348,14 @@ class Journal:
         return outcome
 
     def refusals(self) -> Iterator[Refusal]:
-        """The newest first."""
+        """Yield refused requests, the newest first."""
         for id_, time, *by, object_, reason in self._state.execute(f"SELECT id, time, {_BY}, object, reason FROM refusal ORDER BY id DESC"):
             yield Refusal(time, Author(*by), object_, reason, id_)
 
     # -- limits
 
     def prune(self, now: float) -> None:
-        """Deletes the oldest entries beyond the limits; the newest stays."""
+        """Delete the oldest entries beyond the limits, but not the newest, and none from the oldest that has begun and not ended on."""
         if (last := self.last) is None:
             return
         below = last - self._limits.entries + 1
@@ -341,28 +365,29 @@ class Journal:
         if self._state.size > self._limits.size:
             first = int(self._state.execute("SELECT min(id) FROM entry").fetchone()[0])
             below = max(below, first + max(PIECE, (last - first) // 10))
-        self._forget(min(below, last))
+        below, begun = min(below, last), self.open()
+        self._delete(min([below, *begun[:1]]))
         if contents.size(self._state.keys) > self._limits.size_of_keys:
             with self._state.keys.transaction():
                 rows = [entry for (entry,) in self._state.keys.execute("SELECT entry FROM held ORDER BY entry")]
-                contents.forget(self._state.keys, rows[len(rows) // 2])
+                contents.delete_contents(self._state.keys, min([rows[len(rows) // 2], *begun[:1]]))
 
-    def _forget(self, below: int) -> None:
+    def _delete(self, below: int) -> None:
         if not self._state.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
             return
         with self._state.transaction():
             self._state.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
             for table, column in (("begun", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
                 self._state.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
-            contents.forget(self._state, below)
+            contents.delete_contents(self._state, below)
         with self._state.keys.transaction():
-            contents.forget(self._state.keys, below)
+            contents.delete_contents(self._state.keys, below)
         for database in (self._state, self._state.keys):
             database.release_room()
 
 
 def _is_secret(content: Content) -> bool:
-    """Configurations are not, though there may be passwords in them."""
+    # Configurations are not, although they may have passwords.
     return bool(content.object) and any(is_secret(data) for data in (content.before, content.after) if data)
 
 
@@ -375,12 +400,12 @@ def _marks(values: Sequence[Any]) -> str:
 
 
 def _packed(rows: Sequence[Any]) -> bytes:
-    """One by one: a single call of the encoder would hold up the event loop for as long as it takes."""
+    # One by one: the encoder holds the interpreter's lock during a call.
     return zlib.compress(f"[{','.join(map(json.dumps, rows))}]".encode())
 
 
 def _unpacked(data: bytes) -> list[Any]:
-    """Raises sqlite3.DatabaseError."""
+    """Return what `_packed` made of rows. Raises sqlite3.DatabaseError."""
     try:
         rows: list[Any] = json.loads(zlib.decompress(data))
     except (zlib.error, ValueError) as error:

@@ -1,7 +1,8 @@
-"""What is read of the history: texts as they may be shown, without secrets, and the entry of a request."""
+"""Answers from the history: texts and differences with secrets masked, who wrote each line (blame), and the entry of a request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
@@ -10,32 +11,75 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import encoded, parsed, section_of_object
 from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.errors import NotFound, Unusable
-from haproxy_native.history.blame import Blamed, blame
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
-from haproxy_native.text.pieces import decoded
+from haproxy_native.text.line_diff import changes
+from haproxy_native.text.parts import first_lines
+from haproxy_native.text.pieces import decoded, split_lines
+
+
+@dataclass(frozen=True)
+class Blamed:
+    """A line of a section and the last entry that changed it."""
+
+    # The number in the file, from 1.
+    number: int
+    text: str
+    # None for a line that is older than the history.
+    entry: Entry | None
+
+    def masked(self, text: str) -> "Blamed":
+        return replace(self, text=text)
+
+
+def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now: Document) -> Iterator[Blamed]:
+    """Yield the lines of a section. `steps`: entries with the configuration before and after each, the oldest first."""
+    lines, authors = list[str](), list[Entry | None]()
+    for entry, before, after in steps:
+        lines, authors = _next(lines, authors, _lines(before, kind, name), None)
+        lines, authors = _next(lines, authors, _lines(after, kind, name), entry)
+    section = now.find(kind, name)
+    lines, authors = _next(lines, authors, split_lines(section.text) if section else [], None)
+    first = first_lines(now)[now.place(section)] if section else 0
+    for place, (line, author) in enumerate(zip(lines, authors, strict=True)):
+        yield Blamed(first + place, line.rstrip("\r\n"), author)
+
+
+def _next(lines: list[str], authors: list[Entry | None], new: list[str], by: Entry | None) -> tuple[list[str], list[Entry | None]]:
+    """Return the new lines and their authors: those of the former lines, and `by` for the others."""
+    result, at = list[Entry | None](), 0
+    for (start, end), (new_start, new_end) in changes(lines, new):
+        result += [*authors[at:start], *([by] * (new_end - new_start))]
+        at = end
+    return new, [*result, *authors[at:]]
+
+
+def _lines(data: bytes, kind: str, name: str) -> list[str]:
+    section = Document.parse(data).find(kind, name)
+    return split_lines(section.text) if section else []
 
 
 async def text_at(history: History, id_: int) -> str:
-    """The configuration after an entry. Raises NotFound."""
+    """Return the configuration after an entry, masked. Raises NotFound."""
     path = str(history.context.current.path)
     data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
     return await beside(lambda: masked_lines(decoded(data)))
 
 
 async def entry_of_request(history: History, id_: str, since: float) -> int | None:
-    """The id of the newest entry that a request has made since a Unix time; None where there is none, or it cannot be read."""
+    """Return the id of the newest entry of a request since a Unix time; None if there is none or if the journal cannot be read."""
     with suppress(Unusable):
         return await history.ask(Journal.of_request, id_, since)
     return None
 
 
 async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:
-    """Returns the difference of the configuration from the moment after `start`, or before `end`, to that after `end`; of one object's
-    section if given. Raises NotFound and BadRequest.
+    """Return the unified diff of the configuration from after `start` (None: before `end`) to after `end`, masked.
+
+    `object_`: only the section of an object. Raises NotFound and BadRequest.
     """
     path, section = history.context.current.path, section_of_object(editor, object_) if object_ else None
 
@@ -57,7 +101,7 @@ def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | No
 
 
 async def differences(contents: Sequence[Content]) -> str:
-    """What an entry did to files. Private keys are not shown."""
+    """Return the unified diff of files, masked and without private keys."""
     return await beside(lambda: "".join(_differences(contents)))
 
 
@@ -74,7 +118,7 @@ def _differences(contents: Sequence[Content]) -> Iterator[str]:
 
 
 async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
-    """The lines of the section that an object is or stands in, as it is now. Raises NotFound and BadRequest."""
+    """Return the current lines of the section that an object is or is inside, with their entries. Raises NotFound and BadRequest."""
     kind, name = section_of_object(editor, object_)
     now, section = history.context.current.document, "/".join([parsed(object_)[0], *([encoded(name)] if name else [])])
     if now.find(kind, name) is None:
@@ -91,8 +135,8 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
 
 
 def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:
-    """Raises NotFound."""
+    """Return the configuration after an entry, or before it. Raises NotFound."""
     content = journal.at(id_, path, before=before)
     if content is None or (data := content.before if before else content.after) is None:
-        raise NotFound(f"of the configuration at entry {id_} nothing is known")
+        raise NotFound(f"the configuration at entry {id_} is not known")
     return data

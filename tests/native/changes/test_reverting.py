@@ -4,7 +4,7 @@ import pytest
 
 from haproxy_native.changes.rebasing import reverted
 from haproxy_native.errors import Conflict, Diverged
-from haproxy_native.history.returning import reverted_content
+from haproxy_native.history.reverting import reverted_content
 from haproxy_native.text.document import Document
 
 HEAD = "# _version=%d\n"

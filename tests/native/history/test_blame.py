@@ -1,5 +1,5 @@
-from haproxy_native.history.blame import blame
 from haproxy_native.history.entries import CONFIGURATION, Entry
+from haproxy_native.history.reading import blame
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 

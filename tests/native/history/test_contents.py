@@ -27,33 +27,33 @@ def texts(number: int) -> list[bytes]:
 def test_each_version_comes_back_byte_for_byte() -> None:
     base, versions = database(), texts(250)
     for number, (before, after) in enumerate(zip([None, *versions], versions, strict=False)):
-        contents.hold(base, number, "haproxy.cfg", before, after)
+        contents.add_contents(base, number, "haproxy.cfg", before, after)
     order = list(range(250))
     random.Random(1).shuffle(order)
     for number in order:
-        assert contents.held(base, number, "haproxy.cfg") == (versions[number - 1] if number else None, versions[number])
+        assert contents.read_contents(base, number, "haproxy.cfg") == (versions[number - 1] if number else None, versions[number])
     stored = base.execute("SELECT sum(length(data)), count(*), max(chain) FROM content").fetchone()
     assert stored[0] < 60 * 250 and stored[1] == 250 and stored[2] == contents.LONGEST_CHAIN
 
 
 def test_the_same_content_is_kept_once() -> None:
     base = database()
-    contents.hold(base, 1, "a", None, b"one\n" * 99)
-    contents.hold(base, 2, "a", b"one\n" * 99, b"two\n")
-    contents.hold(base, 3, "a", b"two\n", b"one\n" * 99)
+    contents.add_contents(base, 1, "a", None, b"one\n" * 99)
+    contents.add_contents(base, 2, "a", b"one\n" * 99, b"two\n")
+    contents.add_contents(base, 3, "a", b"two\n", b"one\n" * 99)
     assert base.execute("SELECT count(*) FROM content").fetchone() == (2,)
 
 
 def test_what_later_contents_are_made_of_stays() -> None:
     base, versions = database(), texts(30)
     for number, (before, after) in enumerate(zip([None, *versions], versions, strict=False)):
-        contents.hold(base, number, "haproxy.cfg", before, after)
-    contents.forget(base, 20)
+        contents.add_contents(base, number, "haproxy.cfg", before, after)
+    contents.delete_contents(base, 20)
     for number in range(20, 30):
-        assert contents.held(base, number, "haproxy.cfg") == (versions[number - 1], versions[number])
+        assert contents.read_contents(base, number, "haproxy.cfg") == (versions[number - 1], versions[number])
     with pytest.raises(Missing):
-        contents.held(base, 19, "haproxy.cfg")
-    contents.forget(base, 30)
+        contents.read_contents(base, 19, "haproxy.cfg")
+    contents.delete_contents(base, 30)
     assert base.execute("SELECT count(*) FROM content").fetchone() == (0,)
 
 
@@ -64,19 +64,19 @@ def large(number: int) -> bytes:
 def test_large_contents_that_hardly_differ_come_back_and_are_kept_as_differences() -> None:
     base = database()
     for number in range(1, 8):
-        contents.hold(base, number, "haproxy.cfg", large(number - 1), large(number))
-        contents.hold(base, number, "hosts.map", b"" if number % 2 else None, b"a\n" * number)
+        contents.add_contents(base, number, "haproxy.cfg", large(number - 1), large(number))
+        contents.add_contents(base, number, "hosts.map", b"" if number % 2 else None, b"a\n" * number)
     for number in range(1, 8):
-        assert contents.held(base, number, "haproxy.cfg") == (large(number - 1), large(number))
+        assert contents.read_contents(base, number, "haproxy.cfg") == (large(number - 1), large(number))
     kept = base.execute("SELECT count(*), count(base) FROM content WHERE size > 99999").fetchone()
     assert kept == (8, 7)
 
 
 def test_of_a_large_content_no_digest_is_made_where_little_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     base, sizes, digest = database(), list[int](), contents._digest
-    contents.hold(base, 1, "haproxy.cfg", None, large(1))
+    contents.add_contents(base, 1, "haproxy.cfg", None, large(1))
     monkeypatch.setattr(contents, "_digest", lambda data, *of: [sizes.append(len(data)), digest(data, *of)][1])
-    contents.hold(base, 2, "haproxy.cfg", large(1), large(2))
+    contents.add_contents(base, 2, "haproxy.cfg", large(1), large(2))
     assert len(sizes) == 1 and sizes[0] < 200
 
 
@@ -85,34 +85,34 @@ def test_what_a_file_held_is_known_after_a_restart(tmp_path: Path) -> None:
         base = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
         if number == 1:
             base.executescript(contents.TABLES)
-        contents.hold(base, number, "haproxy.cfg", large(number), large(number + 1))
-        contents.hold(base, number, "other.cfg", None, large(50 + number))
+        contents.add_contents(base, number, "haproxy.cfg", large(number), large(number + 1))
+        contents.add_contents(base, number, "other.cfg", None, large(50 + number))
         base.close()
     base = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
-    assert contents.held(base, 2, "haproxy.cfg") == (large(2), large(3))
+    assert contents.read_contents(base, 2, "haproxy.cfg") == (large(2), large(3))
     assert base.execute("SELECT count(*) FROM content WHERE base IS NULL").fetchone() == (2,)
     base.close()
 
 
 def test_what_was_rolled_back_is_not_taken_for_what_is_there() -> None:
     base = database()
-    contents.hold(base, 1, "haproxy.cfg", None, large(1))
+    contents.add_contents(base, 1, "haproxy.cfg", None, large(1))
     base.execute("BEGIN")
-    contents.hold(base, 2, "haproxy.cfg", large(1), large(2))
+    contents.add_contents(base, 2, "haproxy.cfg", large(1), large(2))
     base.execute("ROLLBACK")
-    contents.hold(base, 2, "other.cfg", None, b"other\n")
-    contents.hold(base, 3, "haproxy.cfg", large(1), large(2))
-    assert contents.held(base, 2, "other.cfg") == (None, b"other\n")
-    assert contents.held(base, 3, "haproxy.cfg") == (large(1), large(2))
+    contents.add_contents(base, 2, "other.cfg", None, b"other\n")
+    contents.add_contents(base, 3, "haproxy.cfg", large(1), large(2))
+    assert contents.read_contents(base, 2, "other.cfg") == (None, b"other\n")
+    assert contents.read_contents(base, 3, "haproxy.cfg") == (large(1), large(2))
 
 
 def test_a_content_that_is_damaged_keeps_none_from_being_added() -> None:
     base = database()
-    contents.hold(base, 1, "haproxy.cfg", None, large(1))
+    contents.add_contents(base, 1, "haproxy.cfg", None, large(1))
     base.execute("UPDATE content SET data = x'00'")
     contents._recent.clear()
-    contents.hold(base, 2, "haproxy.cfg", large(1), large(2))
+    contents.add_contents(base, 2, "haproxy.cfg", large(1), large(2))
     with pytest.raises(sqlite3.DatabaseError):
-        contents.held(base, 1, "haproxy.cfg")
-    contents.hold(base, 3, "haproxy.cfg", None, b"other\n")
-    assert contents.held(base, 3, "haproxy.cfg") == (None, b"other\n")
+        contents.read_contents(base, 1, "haproxy.cfg")
+    contents.add_contents(base, 3, "haproxy.cfg", None, b"other\n")
+    assert contents.read_contents(base, 3, "haproxy.cfg") == (None, b"other\n")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from haproxy_native.history import deltas
-from haproxy_native.history.deltas import applied, delta
+from haproxy_native.history import contents
+from haproxy_native.history.contents import applied, delta
 
 LINES = st.lists(st.sampled_from([b"a\n", b"bb\n", b"# c\n", b"\n", b"d\r\n", b"\xff\0\n", b"e"]), max_size=30).map(b"".join)
 
@@ -19,11 +19,11 @@ def test_any_content_comes_back(old: bytes, new: bytes) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(LINES, LINES)
 def test_lines_longer_than_the_window(old: bytes, new: bytes) -> None:
-    window, deltas.WINDOW = deltas.WINDOW, 9
+    window, contents.WINDOW = contents.WINDOW, 9
     try:
         assert applied(old, delta(old, new)) == new
     finally:
-        deltas.WINDOW = window
+        contents.WINDOW = window
 
 
 def test_few_bytes_for_scattered_changes() -> None:

@@ -7,7 +7,8 @@ from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
 from haproxy_native.editing.editor import Editor
-from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, record, sections, summary
+from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, record, sections
+from haproxy_native.history.summaries import summary
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 

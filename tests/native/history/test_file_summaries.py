@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.commit.change import Content
-from haproxy_native.history.file_summaries import of_file, of_files
+from haproxy_native.history.summaries import file_summaries, file_summary
 
 SPOE = b"""\
 # _version=3
@@ -53,10 +53,10 @@ KEY = b"-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
     ],
 )
 def test_what_is_said(object_: str, before: bytes | None, after: bytes | None, said: str) -> None:
-    assert of_file(Content(object_, "/x", before, after)) == said
+    assert file_summary(Content(object_, "/x", before, after)) == said
 
 
 def test_what_is_not_kept_and_what_is_no_file() -> None:
-    assert of_file(Content("map/m.map", "/x", None, None, is_kept=False)) == "change map/m.map"
+    assert file_summary(Content("map/m.map", "/x", None, None, is_kept=False)) == "change map/m.map"
     contents = [Content("", "/haproxy.cfg", b"a", b"b"), Content("map/m.map", "/m", None, b""), Content("map/n.map", "/n", b"", b"")]
-    assert of_files(contents) == {"map/m.map": "create map/m.map"}
+    assert file_summaries(contents) == {"map/m.map": "create map/m.map"}

@@ -13,7 +13,7 @@ from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused, Unrecorded, Unusable
-from haproxy_native.history.contents import forget
+from haproxy_native.history.contents import delete_contents
 from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
@@ -200,17 +200,17 @@ def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogC
         keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]
         async with recorded(tmp_path) as (engine, history):
             await replaced(history, None, keys[0])
-            await engine.database.run(lambda state: forget(state.keys, 2))
+            await engine.database.run(lambda state: delete_contents(state.keys, 2))
             await replaced(history, keys[0], keys[1])
             assert [entry.id for entry in await entries(history)] == [2, 1]
-            await engine.database.run(lambda state: forget(state.keys, 3))
+            await engine.database.run(lambda state: delete_contents(state.keys, 3))
         (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
         key.write_bytes(keys[2])
         async with recorded(tmp_path) as (engine, history):
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             await history.settled()
             assert await history.ask(Journal.without_effects) == []
-            assert "whether others have changed" in caplog.text
+            assert "for edits by others failed" in caplog.text
 
     run(work())
 
@@ -379,7 +379,7 @@ def test_a_change_that_was_cut_off_and_whose_key_is_gone(tmp_path: Path, caplog:
         async with recorded(tmp_path) as (_, history):
             await history.settled()
             assert [entry.author.name for entry in await entries(history)] == [OUTSIDE, "ann"]
-            assert await history.ask(Journal.open) == [] and "is not known" in caplog.text
+            assert await history.ask(Journal.open) == [] and "settling an interrupted change failed" in caplog.text
 
     run(work())
 

@@ -1,5 +1,6 @@
 import random
 import sqlite3
+from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -116,9 +117,9 @@ def test_a_file_at_a_moment(tmp_path: Path) -> None:
 def test_what_a_file_held_before_all_entries(tmp_path: Path) -> None:
     journal = opened(tmp_path)
     for content in (Content("map/a", "/maps/a", b"first\n", b"second\n"), Content("map/a", "/maps/a", b"later\n", None)):
-        journal.know(content)
-    journal.know(Content("certificate/b.pem", "/certs/b.pem", KEY, None))
-    journal.know(Content("map/none", "/maps/none", None, b"new\n"))
+        journal.add_first(content)
+    journal.add_first(Content("certificate/b.pem", "/certs/b.pem", KEY, None))
+    journal.add_first(Content("map/none", "/maps/none", None, b"new\n"))
     assert journal.last is None and journal.paths() == ["/certs/b.pem", "/maps/a", "/maps/none"] and list(journal.find()) == []
     added = journal.add(of_key(3))
     assert journal.at(0, "/maps/a").after == journal.at(added, "/maps/a").after == b"first\n"
@@ -149,7 +150,7 @@ def test_a_key_that_is_not_kept_any_more(tmp_path: Path) -> None:
     for number in range(100):
         journal.add(of_key(number))
     journal.prune(0.0)
-    with pytest.raises(NotFound, match=r"what /certs/a\.pem held at entry 1 is not kept"):
+    with pytest.raises(NotFound, match=r"the contents of /certs/a\.pem at entry 1 are not stored"):
         journal.contents(1)
     assert journal.contents(100)[0].after == KEY + b"99"
 
@@ -246,3 +247,16 @@ def test_ten_thousand_versions_of_a_megabyte(tmp_path: Path) -> None:
     size = sum(each.stat().st_size for each in tmp_path.iterdir())
     print(f"{size / 1e6:.0f} MB")
     assert size < 100_000_000
+
+
+def test_no_limit_deletes_an_entry_that_has_begun(tmp_path: Path) -> None:
+    journal = opened(tmp_path, Limits(entries=1, size_of_keys=1))
+    key = of_key(1)
+    begun = journal.add(replace(key, entry=replace(key.entry, outcome="")))
+    for number in range(2, 6):
+        journal.add(of_key(number))
+    journal.prune(0.0)
+    assert journal.open() == [begun] and journal.contents(begun)
+    journal.end(begun, "live", None)
+    journal.prune(0.0)
+    assert [each.id for each in journal.find()] == [begun + 4]

@@ -12,11 +12,11 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
 from haproxy_native.editing.secrets import masked_object
-from haproxy_native.history import entries, reading
-from haproxy_native.history.blame import Blamed
+from haproxy_native.history import reading, summaries
 from haproxy_native.history.entries import RUNTIME, Entry, Refusal, ReloadOutcome
 from haproxy_native.history.journal import Journal
-from haproxy_native.history.returning import Returned
+from haproxy_native.history.reading import Blamed
+from haproxy_native.history.reverting import Reverted
 from haproxy_native.planning.touches import changed
 from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
 
@@ -88,7 +88,7 @@ async def read_blame(call: ReadCall) -> Response:
     return json_response(200, [_blamed(line) for line in await reading.blamed(services.history, services.editor, call.get("object"))])
 
 
-async def _returned(call: Call, returned: Returned) -> Response:
+async def _returned(call: Call, returned: Reverted) -> Response:
     """Answers with the entry of the last commit, if there was one."""
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
@@ -137,7 +137,7 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
     readable = [effect for effect in effects if may_show(effect["object"])]
     files = {object_: text for object_, text in journal.files(entry.id).items() if may_show(object_)}
     process = [object_ for object_ in journal.objects(entry.id) if may_show(object_)] if entry.kind == RUNTIME else []
-    return entries.summary(masked_object(readable, "effect"), files, process)
+    return summaries.summary(masked_object(readable, "effect"), files, process)
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:

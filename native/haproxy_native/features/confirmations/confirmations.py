@@ -40,7 +40,7 @@ from haproxy_native.features.confirmations.ledger import CONFIRMED, FAILED, OPEN
 from haproxy_native.features.confirmations.touched import sections
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.history.returning import Returning
+from haproxy_native.history.reverting import Reverter
 from haproxy_native.planning.touches import CHANGE, changed
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
@@ -71,7 +71,7 @@ class Confirmations(Observer):
         self,
         context: CommitContext,
         history: History,
-        returning: Returning,
+        returning: Reverter,
         database: Database,
         tell: Listener = lambda confirmation: None,
         watch: Watch | None = None,

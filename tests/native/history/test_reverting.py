@@ -14,11 +14,11 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, NotRevertible, Refused
-from haproxy_native.history import returning as returning_
+from haproxy_native.history import reverting
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.reading import blamed
-from haproxy_native.history.returning import SPOE, Returning
+from haproxy_native.history.reverting import SPOE, Reverter
 from haproxy_native.request_context import NOBODY, Author
 from tests.native.engines import ByFunction, adding, beside, run, substituting
 from tests.native.history.test_history import entries, recorded
@@ -45,7 +45,7 @@ async def returning(directory: Path):
     (directory / "general").mkdir(exist_ok=True)
     kept = {"general": Directory(directory / "general", "general_storage_dir")}
     async with recorded(directory, directories=kept) as (engine, history):
-        yield engine, history, Returning(history, engine, {SPOE: Texts(directory / "spoe")})
+        yield engine, history, Reverter(history, engine, {SPOE: Texts(directory / "spoe")})
 
 
 async def put(engine: Engine, name: str, data: bytes | None, author: Author = NOBODY) -> None:
@@ -112,7 +112,7 @@ def test_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         taken.extend(changed)
         return Outcome(0)
 
-    monkeypatch.setattr(returning_, "set_back", set_back)
+    monkeypatch.setattr(reverting, "set_back", set_back)
 
     async def work() -> None:
         async with returning(tmp_path) as (engine, _, back):
@@ -174,7 +174,7 @@ def test_a_key_that_is_gone_is_named(tmp_path: Path) -> None:
             for number in (1, 2):
                 await put(engine, "a.key", key % number)
             await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
-            with pytest.raises(NotFound, match=r"what .*a\.key held at entry 1 is not kept"):
+            with pytest.raises(NotFound, match=r"contents of .*a\.key at entry 1 are not stored"):
                 await back.restore(1, author=NOBODY)
             assert (tmp_path / "general" / "a.key").read_bytes() == key % 2
             assert await history.ask(Journal.paths)
@@ -231,7 +231,7 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
             await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
             assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
             assert (await history.ask(Journal.configuration, entry.id)).after == engine.document.data
-            with pytest.raises(NotFound, match=r"a\.key held at entry 1 is not kept"):
+            with pytest.raises(NotFound, match=r"a\.key at entry 1 are not stored"):
                 await back.revert(entry.id, author=NOBODY)
 
     run(work())

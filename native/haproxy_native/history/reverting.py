@@ -1,4 +1,8 @@
-"""Reverts one change among later ones, or restores the moment after a change: commits like any other, with their reasons to reload."""
+"""Reverts an entry of the history and keeps later changes, or restores everything as it was after an entry.
+
+Both are changes like any other, with one commit for the configuration and stored files. SPOE files and tests of routing have commits of
+their own, before it or after it; if it is refused, those before it are undone.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,27 +33,27 @@ from haproxy_native.text.merge import Collision, Lines, merged
 from haproxy_native.text.pieces import decoded, encoded, split_lines
 
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
-# From what a file holds to what it is to hold; None is no file.
+# Returns the wanted content of a file, given the current one; None for no file.
 Wanted = Callable[[bytes | None], bytes | None]
-# What changes the configuration, if anything does, and what other files are to hold.
+# The operation on the configuration, if it changes, and the wanted contents of other files.
 _Changes = tuple[Edit | None, Mapping[Content, Wanted]]
 
 
 @dataclass(frozen=True)
-class Returned:
-    """The outcomes of the commits that took something back; none where everything was as it should be."""
+class Reverted:
+    """The outcomes of the commits of a revert; none if there was nothing to change."""
 
     outcomes: Sequence[Outcome]
 
     @property
     def reload_id(self) -> str | None:
-        """The id of the last reload that is needed, or None."""
+        """Return the id of the last reload that the commits need, or None."""
         return next((outcome.reload_id for outcome in reversed(self.outcomes) if outcome.reload_id), None)
 
 
 @dataclass(frozen=True)
 class Undo:
-    """Reverts a change of the configuration among later ones."""
+    """The operation that reverts a change of the configuration and keeps later ones."""
 
     before: Document
     after: Document
@@ -62,7 +66,7 @@ class Undo:
 
 @dataclass(frozen=True)
 class Restore:
-    """Restores a former text of the configuration, under the present header."""
+    """The operation that restores a former text of the configuration, with the current header."""
 
     document: Document
     is_whole: ClassVar[bool] = True
@@ -73,37 +77,37 @@ class Restore:
 
 
 class OtherFiles(Protocol):
-    """What is no part of the commit of a configuration: SPOE files by the names of the files, tests of routing by theirs."""
+    """A kind of objects that is no part of the commit of a configuration: SPOE files, and tests of routing, by their names."""
 
     async def change(self, name: str, wanted: Wanted, author: Author) -> Outcome: ...
 
 
 @dataclass(frozen=True)
-class Returning:
+class Reverter:
     """Reverts entries of the history, and restores the moments after them."""
 
     history: History
     engine: Engine
-    # By their kind as objects.
+    # By the kind of their objects.
     others: dict[str, OtherFiles]
 
     def add_kind(self, kind: str, files: OtherFiles, content: Callable[[str], bytes | None]) -> None:
-        """Take in objects of a kind that are no files. `content` returns what is stored of one, None where there is none."""
+        """Add a kind of objects. `content` returns the stored content of one, None if it does not exist."""
         self.others[kind], self.history.others[kind] = files, content
 
-    async def revert(self, id_: int, author: Author) -> Returned:
-        """Revert what one entry did, and nothing else.
+    async def revert(self, id_: int, author: Author) -> Reverted:
+        """Revert the change of one entry.
 
         Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
         """
         return await self._return(await self._revert(id_), replace(author, cause=f"{REVERT}/{id_}"))
 
     async def check_revert(self, id_: int, author: Author) -> bool:
-        """Return whether `revert` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        """Return whether `revert` would reload HAProxy. Raises what that raises before HAProxy checks the configuration."""
         return await self._check(await self._revert(id_), author)
 
     async def _revert(self, id_: int) -> _Changes:
-        """Return what reverts an entry. Raises NotFound, NotRevertible and Diverged."""
+        """Return the changes that revert an entry. Raises NotFound, NotRevertible and Diverged."""
         entry = await self.history.ask(Journal.get, id_)
         if entry.kind == RUNTIME:
             objects = await self.history.ask(Journal.objects, id_)
@@ -117,32 +121,32 @@ class Returning:
         return await self._if_it_changes(undo), {file: partial(_content_without, file) for file in files}
 
     async def _if_it_changes(self, operation: Edit | None) -> Edit | None:
-        """Return an operation on the configuration; None if it would change nothing. Raises what it raises."""
+        """Return the operation; None if it would not change the configuration. Raises what the operation raises."""
         document = self.engine.document
         return operation if operation and not header.same_text(await beside(operation.apply, document), document) else None
 
-    async def roll_back(self, id_: int, author: Author) -> Returned:
+    async def roll_back(self, id_: int, author: Author) -> Reverted:
         """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
         if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
             return await self._return(await self._revert(id_), author)
         members = await self.history.ask(Journal.members, id_)
         outcome = await set_back(self.engine.context, members, author) if members else None
-        return Returned([outcome] if outcome else [])
+        return Reverted([outcome] if outcome else [])
 
-    async def restore(self, id_: int, author: Author) -> Returned:
-        """Restore configuration and stored files as they were after an entry. Raises NotFound, and what a commit raises.
+    async def restore(self, id_: int, author: Author) -> Reverted:
+        """Restore the configuration and all files as they were after an entry. Raises NotFound, and what a commit raises.
 
-        SPOE files are written before the configuration, and deleted after it. Tests are changed before it, since it may have to pass those
-        of its moment. If it is refused, both are put back.
+        SPOE files are written before the configuration, and deleted after it. Tests are restored before it, since it may have to pass the
+        tests of its time. If the configuration is refused, both are undone.
         """
         return await self._return(await self._restore(id_), replace(author, cause=f"{RESTORE}/{id_}"))
 
     async def check_restore(self, id_: int, author: Author) -> bool:
-        """Return whether `restore` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        """Return whether `restore` would reload HAProxy. Raises what that raises before HAProxy checks the configuration."""
         return await self._check(await self._restore(id_), author)
 
     async def _restore(self, id_: int) -> _Changes:
-        """Return what restores the moment after an entry. Raises NotFound and Diverged."""
+        """Return the changes that restore the moment after an entry. Raises NotFound and Diverged."""
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
         moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
@@ -155,7 +159,7 @@ class Returning:
         return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
 
     async def _check(self, changes: _Changes, author: Author) -> bool:
-        """Return whether it would reload HAProxy. Raises Forbidden, and what the operation raises."""
+        """Return whether changes would reload HAProxy. Raises Forbidden, and what the operation raises."""
         operation, wanted = changes
         for content in wanted:
             if _kind(content) in self.others:
@@ -168,13 +172,13 @@ class Returning:
         """Return the change of the configuration and of stored files; None if neither changes."""
         if not (operation or stored):
             return None
-        # Files alone go back even where HAProxy cannot be asked.
+        # Files alone can be reverted even if HAProxy cannot be asked.
         validation = Validation.IF_NEEDED if operation else Validation.NEVER
         operations: list[Operation] = [*([operation] if operation else []), *([self._edits(stored)] if stored else [])]
         return Change(operations, validation=validation, author=author)
 
-    async def _return(self, changes: _Changes, author: Author) -> Returned:
-        """Commit a change of configuration and stored files at once, and before and after it those of other files."""
+    async def _return(self, changes: _Changes, author: Author) -> Reverted:
+        """Commit the configuration and stored files together, and other files before and after that."""
         operation, wanted = changes
         others = [path for path in wanted if _kind(path) in self.others]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
@@ -187,7 +191,7 @@ class Returning:
             for path in first:
                 await self._change(path, partial(_as_it_was, replace(path, after=former[path])), replace(author, rights=None))
             raise
-        return Returned([*outcomes, *[await self._change(other, wanted[other], author) for other in others if other not in first]])
+        return Reverted([*outcomes, *[await self._change(other, wanted[other], author) for other in others if other not in first]])
 
     async def _change(self, content: Content, wanted: Wanted, author: Author) -> Outcome:
         return await self.others[_kind(content)].change(Path(content.path).name, wanted, author)
@@ -196,11 +200,11 @@ class Returning:
         def edit(now: Contents) -> Contents:
             return {Path(path.path): change(now[Path(path.path)]) for path, change in wanted.items()}
 
-        # A key that stands in a file of its own is no certificate that its store would take.
+        # Unchecked, since the store of certificates would refuse a file with only a key.
         return EditFiles({Path(path.path): self._store(path) for path in wanted}, edit, is_checked=False)
 
     async def _current(self, content: Content) -> bytes | None:
-        """What the file holds now, as `_plain` shows it."""
+        """Return the current content of a file, in the form of `_plain`."""
         return _plain(replace(content, after=await self.history.current(content.path))).after
 
     def _store(self, content: Content) -> Store:
@@ -218,7 +222,10 @@ def _content_without(content: Content, now: bytes | None) -> bytes | None:
 
 
 def reverted_content(name: str, now: bytes | None, before: bytes | None, after: bytes | None, *, is_shown: bool = True) -> bytes | None:
-    """Return a file without a change of it, None for no file; the error shows lines of it if `is_shown`. Raises Diverged."""
+    """Return the content of a file with one change undone; None for no file.
+
+    Raises Diverged, with the lines if `is_shown`, if later changes have changed the same lines.
+    """
     if now in (before, after):
         return before
     if now is None or before is None or after is None:
@@ -231,7 +238,7 @@ def reverted_content(name: str, now: bytes | None, before: bytes | None, after: 
 
 def _lines(collision: Collision) -> str:
     mine, theirs = (_quoted([masked_lines(line.strip()) for line in lines]) for lines in (collision.mine, collision.theirs))
-    return f"now: {mine}; to come back: {theirs}"
+    return f"now: {mine}; before the change: {theirs}"
 
 
 def _quoted(lines: Lines) -> str:

@@ -1,0 +1,146 @@
+"""One line about each entry: what it changed of objects, and of stored files and SPOE files in numbers, without their content. Pure."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from haproxy_native.commit.change import Content
+from haproxy_native.editing.object_names import parsed
+from haproxy_native.history.contents import differing_lines
+from haproxy_native.spoe.editor import outline
+from haproxy_native.storage import crt_list, key_material, map_file, pattern_file
+from haproxy_native.text.document import Document
+from haproxy_native.text.outline import SCOPE
+from haproxy_native.text.pieces import decoded
+
+# Sections of a SPOE file that a summary names.
+MOST_SECTIONS = 3
+Rows = list[tuple[str, str]]
+# By the kind of a file: the words for one and several rows, and what returns the rows of a text as (key, value).
+_ROWS: Mapping[str, tuple[str, str, Callable[[str], Rows]]] = {
+    "map": ("entry", "entries", lambda text: [(entry.key, entry.value) for entry in map_file.read(text)]),
+    "acl_file": ("pattern", "patterns", lambda text: [(pattern, "") for pattern in pattern_file.read(text)]),
+    "crt_list": ("entry", "entries", lambda text: [(row.file, " ".join([row.options, *row.filters])) for row in crt_list.entries(text)]),
+    "general": ("line", "lines", lambda text: [(line, "") for line in text.splitlines()]),
+}
+# Members of an object that a summary names, and characters of a value.
+MOST_MEMBERS, LONGEST_VALUE = 3, 40
+# Part of the names of entries of maps and ACLs.
+ENTRY = "/entry/"
+
+
+def summary(effects: Sequence[Mapping[str, Any]], files: Mapping[str, str], process: Sequence[str] = ()) -> str:
+    """Return one line about a change, as in `weight 10 → 20 on backend/shop/server/web1`; empty if nothing is known.
+
+    `effects`: with secrets masked. `files`: the summary of each file, by its object. `process`: objects that were changed in the process
+    without effects on the configuration.
+    """
+    texts = [text for text in (_of_effects(effects), *files.values()) if text] or [
+        f"change {object_} in the process" for object_ in process
+    ]
+    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return f"{texts[0]}{more}" if texts else ""
+
+
+def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
+    if not effects:
+        return ""
+    object_ = effects[0]["object"]
+    own = [effect for effect in effects if effect["object"] == object_]
+    others = len({effect["object"] for effect in effects}) - 1
+    more = f" and {others} more" if others else ""
+    if ENTRY in object_ and None in (own[0]["old"], own[0]["new"]):
+        # The only member of such an entry is its value.
+        return f"delete {object_}{more}" if own[0]["new"] is None else f"create {object_}: {_value(own[0]['new'])}{more}"
+    if any(effect["member"] for effect in own):
+        members = [_of_member(effect) for effect in own if effect["member"]]
+        rest = f" and {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""
+        return f"{', '.join(members[:MOST_MEMBERS])}{rest} on {object_}{more}"
+    is_new, is_removed = (all(effect[side] is None for effect in own) for side in ("old", "new"))
+    verb = "create" if is_new else "delete" if is_removed else "change"
+    return f"{verb} {object_}{more}"
+
+
+def _of_member(effect: Mapping[str, Any]) -> str:
+    member, old, new = effect["member"], effect["old"], effect["new"]
+    if new is None:
+        return f"{member} removed"
+    return f"{member} set to {_value(new)}" if old is None else f"{member} {_value(old)} → {_value(new)}"
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
+def file_summaries(contents: Sequence[Content]) -> dict[str, str]:
+    """Return the summary of each changed file, by its object; the configuration is not among them."""
+    return {content.object: text for content in contents if content.object and (text := file_summary(content))}
+
+
+def file_summary(content: Content) -> str:
+    """Return one line about a file, as in `map/hosts.map: 2 entries added, 1 removed`; empty if it is unchanged."""
+    if not content.is_kept:
+        return f"change {content.object}"
+    if content.before == content.after:
+        return ""
+    if content.after is None:
+        return f"delete {content.object}"
+    if content.before is None:
+        return f"create {content.object}"
+    count = _counted(content.object, content.before, content.after)
+    return f"{content.object}: {count}" if count else f"replace {content.object}"
+
+
+def _counted(object_: str, before: bytes, after: bytes) -> str:
+    """Return the numbers of changed rows; empty for certificates, keys and binary files."""
+    kind = parsed(object_)[0]
+    if kind == "spoe":
+        return _sections(before, after)
+    if kind not in _ROWS or b"\0" in after or (kind == "general" and any(map(key_material.is_secret, (before, after)))):
+        return ""
+    one, several, read = _ROWS[kind]
+    return _changes(one, several, *(read(decoded(data)) for data in differing_lines(before, after))) or "order or comments changed"
+
+
+def _changes(one: str, several: str, old: Rows, new: Rows) -> str:
+    """Return the numbers of rows that were added, changed (another value of the same key), and removed."""
+    removed, added = _keys(Counter(old) - Counter(new)), _keys(Counter(new) - Counter(old))
+    changed = (removed & added).total()
+    numbers = [("added", added.total() - changed), ("changed", changed), ("removed", removed.total() - changed)]
+    parts = [(number, verb) for verb, number in numbers if number]
+    words = [f"{number} {verb}" for number, verb in parts[1:]]
+    return ", ".join([f"{parts[0][0]} {one if parts[0][0] == 1 else several} {parts[0][1]}", *words]) if parts else ""
+
+
+def _keys(rows: "Counter[tuple[str, str]]") -> "Counter[str]":
+    keys = Counter[str]()
+    for (key, _), number in rows.items():
+        keys[key] += number
+    return keys
+
+
+def _sections(before: bytes, after: bytes) -> str:
+    """Return the sections of a SPOE file that were added, removed and changed."""
+    old, new = _texts(before), _texts(after)
+    rows = [
+        f"{name} {'added' if name not in old else 'removed' if name not in new else 'changed'}"
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
+    ]
+    more = [f"{len(rows) - MOST_SECTIONS} more"] if len(rows) > MOST_SECTIONS else []
+    return ", ".join([*rows[:MOST_SECTIONS], *more]) or "comments changed"
+
+
+def _texts(data: bytes) -> dict[str, str]:
+    """Return the text of each section by its name, as in `spoe-agent a of [s]`."""
+    scope, texts = "", dict[str, str]()
+    for section in Document.parse(data, outline()).sections:
+        if section.kind == SCOPE:
+            scope = section.name
+            texts[f"scope {scope}"] = section.header.text.strip()
+        elif section.name:
+            name = f"{section.kind.removeprefix('spoe-')} {section.name} of {scope or 'no scope'}"
+            texts[name] = texts.get(name, "") + section.text.strip()
+    return texts
