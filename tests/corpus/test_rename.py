@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadRequest, BadValue
-from haproxy_native.references.found import check_name, renamed, to_object
 from haproxy_native.references.lines import Target, objects
+from haproxy_native.references.object_references import check_name, references_to_object, renamed
 from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import FILES, REFEREE, SOME
 from tests.haproxy import binaries
@@ -25,7 +25,7 @@ def called(wanted: Target, name: str) -> Target:
 
 
 def other(document: Document, wanted: Target, name: str) -> Document:
-    return renamed(to_object(document, wanted, "/", lambda path: None), name)
+    return renamed(references_to_object(document, wanted, "/", lambda path: None), name)
 
 
 def can_be(document: Document, wanted: Target, directory: Path = Path("/")) -> bool:
@@ -33,7 +33,7 @@ def can_be(document: Document, wanted: Target, directory: Path = Path("/")) -> b
     section = document.find(*wanted.section)
     if section is not None and not section.name:
         return False
-    found = to_object(document, wanted, str(directory), lambda path: Path(path).read_text() if Path(path).is_file() else None)
+    found = references_to_object(document, wanted, str(directory), lambda path: Path(path).read_text() if Path(path).is_file() else None)
     try:
         check_name(document, wanted, "other-name")
         check_name(document, wanted, wanted.name)

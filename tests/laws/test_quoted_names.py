@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.references.found import renamed
+from haproxy_native.references.object_references import renamed
 from haproxy_native.text.document import Document
 from tests.native.references.sample import found
 from tests.samples import line_samples, section_samples

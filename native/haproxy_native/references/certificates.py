@@ -1,7 +1,9 @@
-"""How lines and crt-lists name certificates of crt-stores: by a word that HAProxy makes of the store's name and an alias or a path. Pure.
+"""References to certificates of crt-stores, in lines and in crt-lists: a word made of the store's name and an alias or a path. Pure.
 
-`load crt site.pem alias a` is `@NAME/a`, in a store without a name `@/a`. Without an alias it is `@NAME/site.pem`, and in a store without
-a name the path itself, also from crt-base on (HAProxy Configuration Manual, section 3.11).
+    load crt site.pem alias a    @NAME/a           in a store without a name: @/a
+    load crt site.pem            @NAME/site.pem    in a store without a name: site.pem, or its path below crt-base
+
+(HAProxy Configuration Manual, section 3.11.)
 """
 
 import posixpath
@@ -24,15 +26,16 @@ STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 @dataclass(frozen=True)
 class Part:
-    """What of a word names the object: characters of its value, and the form of what replaces them, with the name in the place of `<>`."""
+    """The part of a word that refers to the object: a range of characters in its value."""
 
     start: int
     end: int
+    # What replaces it, with `<>` for the name.
     form: str
 
 
 class Certificates:
-    """The words that name a store by its certificates, or one of them; `base`: the `crt-base` of the global section."""
+    """The words that refer to a store, through any of its certificates, or to one certificate."""
 
     def __init__(self, document: Document, wanted: Target) -> None:
         self._document, self._prefix, self._words = document, "", dict[str, Part]()
@@ -56,13 +59,13 @@ class Certificates:
                 self._words |= {word: Part(start, len(word), "/<>" if store else "<>") for word in words}
 
     def part(self, word: str) -> Part | None:
-        """Return what of a word names the object; None if it does not."""
+        """Return the part of a word that refers to the object; None if none does."""
         if self._prefix and word.startswith(self._prefix):
             return Part(1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
 
     def listed(self, path: str, text: str) -> Iterator[Entry]:
-        """Yield the lines of a crt-list that begin with such a certificate."""
+        """Yield the lines of a crt-list that refer to the object."""
         at = 0
         for number, line in enumerate(text.splitlines(keepends=True), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
@@ -72,7 +75,7 @@ class Certificates:
             at += len(line)
 
     def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[Entry]]:
-        """Return the lines that load a crt-list which names it, and the lines of such lists. `directory`: where relative paths begin."""
+        """Return the lines that load crt-lists which refer to it, and the lines of these. `directory`: where relative paths begin."""
         through, found = list[Spot](), dict[Entry, None]()
         where = bases(self._document, directory)
         for place, section in enumerate(self._document.sections):
@@ -86,7 +89,7 @@ class Certificates:
         return through, list(found)
 
     def spots(self) -> Iterator[Spot]:
-        """Yield the words of lines that load such a certificate."""
+        """Yield the words of the configuration that refer to the object."""
         for place, section in enumerate(self._document.sections):
             if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
                 continue
@@ -97,13 +100,13 @@ class Certificates:
 
 
 def _behind(keyword: str, line: Line) -> Iterator[Word]:
-    """The words of a line behind a keyword."""
+    """Return the word behind each occurrence of a keyword in a line."""
     words = words_of(line) if keyword in line.text else []
     return (word for before, word in pairwise(words) if before.value == keyword)
 
 
 def _loads(section: Section) -> Iterator[tuple[str, str]]:
-    """Path and alias of the certificates of a store."""
+    """Yield (path, alias) of the certificates of a store."""
     words = certificate_words()
     for line in section.lines[1:]:
         args = line.args
@@ -113,7 +116,7 @@ def _loads(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _paths(path: str, base: str) -> list[str]:
-    """How a line may write a path, which begins in `crt-base`."""
+    """Return the ways to write a path that is relative to `crt-base`."""
     return [path, posixpath.join(base, path)] if base and not path.startswith("/") else [path]
 
 

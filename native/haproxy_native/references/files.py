@@ -1,4 +1,4 @@
-"""What becomes of stored files when an object, or one of them, gets another name."""
+"""Edits of stored files when one of them is renamed, or an object that they refer to."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,8 +10,8 @@ from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.editing.file_references import is_same_file
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadValue, Exists, Place
-from haproxy_native.references.found import spliced
 from haproxy_native.references.lookups import LIST, Entry
+from haproxy_native.references.object_references import with_name_at
 from haproxy_native.references.pattern import NAME
 from haproxy_native.storage import names, split_file
 from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
@@ -19,7 +19,7 @@ from haproxy_native.storage.crt_list import listed
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
-# What HAProxy reads with a certificate of that name.
+# The extensions of files that HAProxy reads along with a certificate.
 ALONG = (".key", *BESIDE)
 
 
@@ -30,7 +30,7 @@ class StoredFile:
 
 
 def check_name(file: StoredFile, name: str) -> None:
-    """Raises BadValue for what is no name of a file in the store, and Exists for one that is taken."""
+    """Raise BadValue for a name that the store does not accept, and Exists for one in use."""
     wanted = file.store.name_of(name) or names.uploaded(name)
     if name != wanted or not names.is_element(name):
         text = f"to in body: {name[:100]!r} is no name of a stored file"
@@ -45,7 +45,7 @@ def nearest(store: Store, name: str) -> str:
 
 
 def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]:
-    """The entries of lists that name a certificate."""
+    """Return the entries of crt-lists that refer to a certificate; none for other files."""
     if not isinstance(file.store, CertificateStore):
         return []
     entries = []
@@ -58,7 +58,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]
 
 
 def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
-    """The file under another name, with what belongs to it, and in the lists."""
+    """Return the edits that rename a file, the files that HAProxy reads along with it, and its entries in crt-lists."""
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
     pairs = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
@@ -85,20 +85,20 @@ def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
 
 
 def _with_name(line: str, certificate: Path, name: str) -> str:
-    """A line of a list, for another name of the certificate."""
+    """Return a line of a crt-list with another name of the certificate."""
     file = line.split("[")[0].split()[:1]
     if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line
     end = line.index(file[0]) + len(file[0])
-    return spliced(line, [(end - len(certificate.name), end, NAME)], name)
+    return with_name_at(line, [(end - len(certificate.name), end, NAME)], name)
 
 
-# From a file's path and text to the places in it that name an object.
+# Returns the references to an object in a file, given its path and text.
 Find = Callable[[str, str], Iterable[Entry]]
 
 
 def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
-    """Maps and lists with another name in the places that name an object."""
+    """Return the edits that rename an object in maps and crt-lists."""
 
     def edit(now: Contents) -> Contents:
         return {path: _renamed(path, now[path], find, old, new) for path in stores}
@@ -110,5 +110,5 @@ def _renamed(path: Path, data: bytes | None, find: Find, old: str, new: str) -> 
     if data is None:
         return None
     text = data.decode("utf-8", "surrogateescape")
-    text = spliced(text, [(entry.start, entry.end, entry.form) for entry in find(str(path), text)], new)
+    text = with_name_at(text, [(entry.start, entry.end, entry.form) for entry in find(str(path), text)], new)
     return split_file.with_name(text, old, new).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""The kinds of objects that lines name, as openapi/haproxy/references.yaml declares them."""
+"""The kinds of objects that lines may refer to, as openapi/haproxy/references.yaml declares them."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from haproxy_native.grammar.load import bundle
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What names objects of one kind; its words are explained in openapi/haproxy/references.yaml."""
+    """The forms of references to objects of one kind; openapi/haproxy/references.yaml explains the members."""
 
     name: str
     also: Sequence[str] = ()
@@ -32,18 +32,16 @@ class Kind:
 
 @functools.cache
 def kinds() -> Mapping[str, Kind]:
-    """Returns the kinds by name, as in `backend` and `backend/server`."""
-    return {name: _kind(name, row) for name, row in bundle()["x-references"]["kinds"].items()}
-
-
-def _kind(name: str, row: Mapping[str, Any]) -> Kind:
-    return Kind(name, **{"also" if word == "is" else word: value for word, value in row.items()})
+    """Return the kinds by name, as in `backend` and `backend/server`."""
+    declared: Mapping[str, Mapping[str, Any]] = bundle()["x-references"]["kinds"]
+    return {name: Kind(name, **{"also" if word == "is" else word: value for word, value in row.items()}) for name, row in declared.items()}
 
 
 @dataclass(frozen=True)
 class Tables:
-    """How stick tables are named, with the name of one in the place of `<>`; `sections`: in which sections."""
+    """The forms of references to stick tables, with `<>` for the name."""
 
+    # The kinds of sections with such references.
     sections: Sequence[str]
     lines: Sequence[str]
     arguments: Sequence[str]
@@ -57,7 +55,7 @@ def tables() -> Tables:
 
 @dataclass(frozen=True)
 class Lookups:
-    """The functions that look a name up when a request comes, and what writes or makes names without a line that has them."""
+    """The functions that look up names at run time, and what makes names that are in no line; by the words of references.yaml."""
 
     maps: Sequence[str]
     texts: Sequence[str]
@@ -75,7 +73,7 @@ def lookups() -> Lookups:
 
 @dataclass(frozen=True)
 class CertificateWords:
-    """The section that loads certificates, its lines, the keywords before a file and a list, and what says where files are."""
+    """The keywords of certificates: of the section that loads them, its lines, a file, a list, and the directive for their directory."""
 
     store: str
     load: str

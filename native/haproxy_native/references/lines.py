@@ -1,4 +1,4 @@
-"""The places of a configuration that name an object, and those that make it. Pure."""
+"""The words of a configuration that refer to an object, and those that define it. Pure."""
 
 import functools
 import re
@@ -31,26 +31,20 @@ from haproxy_native.text.words import unquoted
 
 TABLE = "stick_table"
 _QUOTES = re.compile(r"[\"'\\]")
-# How a place names an object.
-DEFINITION, HEADER, LINE, ARGUMENT, PATTERN, CONDITION, STICK_TABLE, IMPLICIT = (
-    "definition",
-    "header",
-    "line",
-    "argument",
-    "pattern",
-    "condition",
-    "stick table",
-    "implicit",
-)
+# The forms of references.
+DEFINITION, HEADER, LINE, ARGUMENT = "definition", "header", "line", "argument"
+PATTERN, CONDITION, STICK_TABLE, IMPLICIT = "pattern", "condition", "stick table", "implicit"
 
 
 @dataclass(frozen=True)
 class Target:
-    """An object of the configuration: its kind, its name, and the section that it is or stands in, as the file has it."""
+    """An object of the configuration to which references are searched."""
 
     kind: Kind
     name: str
+    # Keyword and name of the section that it is or is inside.
     section: tuple[str, str]
+    # Search references to the stick table of the object alone.
     only_table: bool = False
 
     @property
@@ -65,15 +59,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Spot:
-    """A place in a section that names an object; `place` and `line` count sections and lines from 0. `span` is None if no word does.
+    """A reference in a line, or a definition."""
 
-    `form`: what replaces it, with a name in the place of `<>`.
-    """
-
+    # Indices of the section, and of the line in it.
     place: int
     line: int
+    # None if no word of the line refers to the object.
     span: Span | None
     how: str
+    # What replaces the span, with `<>` for the name.
     form: str = NAME
 
 
@@ -87,7 +81,7 @@ Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[
 
 @functools.cache
 def section_kinds() -> dict[str, str]:
-    """The word that begins a section, by the kind of its object."""
+    """Return the keyword of a section by the kind of its object."""
     return {
         kind_of(resource): resource.section
         for resource in resources().by_name.values()
@@ -96,7 +90,7 @@ def section_kinds() -> dict[str, str]:
 
 
 def target(document: Document, object_: str) -> Target:
-    """Raises BadRequest for what has no name in a line, and NotFound for what the document does not have."""
+    """Return the target for an object's name. Raises BadRequest for kinds that lines cannot refer to, and NotFound."""
     parts = parsed(object_)
     if is_table := parts[0] == TABLE and len(parts) == 2:
         parts = _of_table(document, parts[1])
@@ -111,7 +105,7 @@ def target(document: Document, object_: str) -> Target:
 
 
 def _of_table(document: Document, name: str) -> tuple[str, ...]:
-    """The object that a stick table is, or is of, by the name that lines have for it."""
+    """Return the object that a stick table is or belongs to, by the name of the table in lines."""
     peers, _, table = name.partition("/")
     if table:
         return ("peer_section", peers, "table", table)
@@ -128,7 +122,7 @@ def _has_table(kind: Kind, section: Section) -> bool:
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """Returns a kind, and the kinds that it also is."""
+    """Return a kind, and the kinds that it also is."""
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
@@ -139,12 +133,12 @@ def _nearest(document: Document, wanted: Target) -> str:
 
 
 def definitions(document: Document, wanted: Target) -> Iterator[Spot]:
-    """The lines that make it."""
+    """Return the definitions of an object."""
     return (spot for _, spot in _made(document, wanted, wanted.name))
 
 
 def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tuple[str, Spot]]:
-    """The names of what stands where the object does, and where; of all names for None."""
+    """Yield (name, definition) of objects of the target's kind and section: with that name, or all for None."""
     patterns = [Pattern(text, name) for text in wanted.kind.defined]
     for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
         if section.kind != wanted.section[0]:
@@ -156,7 +150,7 @@ def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tupl
             else:
                 end = words[0].start + len(words[0].raw)
                 yield unquoted(known), Spot(place, 0, Span(end, end), DEFINITION, f" {NAME}")
-        elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or has(section.text, name)):
+        elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or may_name(section.text, name)):
             for number, line in enumerate(section.lines[1:], 1):
                 words = words_of(line)
                 for span in (span for pattern in patterns for span in pattern.spans(words)):
@@ -164,7 +158,7 @@ def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tupl
 
 
 def objects(document: Document) -> list[Target]:
-    """All objects of the document that lines can name, by kind."""
+    """Return all objects of the document that lines can refer to, by kind."""
     words, targets = section_kinds(), dict[Target, None]()
     for kind in kinds().values():
         word = words[kind.name.partition("/")[0]]
@@ -178,7 +172,7 @@ def objects(document: Document) -> list[Target]:
 
 
 def spots(document: Document, wanted: Target) -> Iterator[Spot]:
-    """Every place of the configuration that names it, in order; the lines that make it are not among them."""
+    """Yield the references to an object in order, without its definitions."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
     implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
@@ -187,21 +181,21 @@ def spots(document: Document, wanted: Target) -> Iterator[Spot]:
             continue
         if implied and implied[place] == wanted.name and named_defaults(section) is None:
             yield Spot(place, 0, None, IMPLICIT)
-        if has(section.text, wanted.name):
+        if may_name(section.text, wanted.name):
             for number, line in enumerate(section.lines):
-                matches = finders.of_line(section, document.names()[place], number, line) if has(line.text, wanted.name) else ()
+                matches = finders.of_line(section, document.names()[place], number, line) if may_name(line.text, wanted.name) else ()
                 for span, how in sorted(dict(matches).items()):
                     if (place, number, span) not in made:
                         yield Spot(place, number, span, how)
 
 
-def has(text: str, name: str) -> bool:
-    """Whether a text may have the name as HAProxy reads it, quotes aside."""
+def may_name(text: str, name: str) -> bool:
+    """Return whether a text may have a name, with or without quotes: a quick test."""
     return name in text or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 
 class _Finders:
-    """The patterns of one object, by where they hold."""
+    """The patterns for references to one object, by where they apply."""
 
     def __init__(self, document: Document, wanted: Target) -> None:
         kind, name, values = wanted.kind, wanted.name, {PARENT: wanted.section[1]}
@@ -218,17 +212,14 @@ class _Finders:
         self._lines = made(LINE, Pattern, words("lines"))
         self._here = made(LINE, Pattern, words("here"))
         self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, Criterion, words("criteria"))]
-        self._calls_here = [
-            *made(ARGUMENT, CallPattern, words("arguments_here")),
-            *made(PATTERN, Criterion, words("criteria_here")),
-        ]
+        self._calls_here = [*made(ARGUMENT, CallPattern, words("arguments_here")), *made(PATTERN, Criterion, words("criteria_here"))]
         self._conditions: Finders = [(CONDITION, Condition(name))] if kind.conditions else []
         self._of_table(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
         if wanted.only_table:
             self._headers, self._lines, self._calls = [], [], []
 
     def _of_table(self, document: Document, title: str, made: Make) -> None:
-        """`title`: what stands in the place of the table's name."""
+        """Add the patterns for references to the object's stick table. `title`: what replaces `<>` in them."""
         section = next(
             (section_ for name, section_ in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
         )

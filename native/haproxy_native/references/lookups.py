@@ -1,4 +1,8 @@
-"""Names that HAProxy looks up when a request comes: the lines that do so, the maps that they ask, and what no one can follow. Pure."""
+"""References that HAProxy resolves per request: the lines that compute names, the maps that they use, and what cannot be followed. Pure.
+
+A line such as `use_backend %[path,map(/etc/hosts.map)]` computes a name. It is followed through maps, texts and variables. Whatever else
+may compute the name (environment variables, other samples, Lua, SPOE agents) is reported as lost, with the reason.
+"""
 
 import posixpath
 import re
@@ -9,13 +13,13 @@ from functools import cached_property
 from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import lookups
 from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
-from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, called, up_to_condition, words_of
+from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, call_pattern, up_to_condition, words_of
 from haproxy_native.storage.map_file import content_of, entry_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
 
-# From a path to what the file holds; None where it cannot be read.
+# Returns the text of a file; None if it cannot be read.
 Read = Callable[[str], str | None]
 MAP, LIST, PREFIX = "map", "list", re.compile(r"(?:opt|virt|file)@")
 LUA = "lua."
@@ -25,25 +29,27 @@ _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a file beside the configuration; `line` counts from 1, `start` and `end` are characters of the whole text.
-
-    `how` is empty for the value of a map. `form`: what replaces them, with a name in the place of `<>`.
-    """
+    """A reference in a file other than the configuration."""
 
     path: str
+    # From 1.
     line: int
     text: str
+    # A range of characters in the whole text.
     start: int
     end: int
+    # Empty for the value of a map.
     how: str = ""
+    # What replaces the range, with `<>` for the name.
     form: str = NAME
 
 
 @dataclass(frozen=True)
 class Lost:
-    """What may name an object and cannot be followed: where, from 0 as in `Spot`, or in which file, from 1, and why."""
+    """What may refer to an object, but cannot be followed."""
 
     why: str
+    # Indices as in `Spot`; in a file, the number of the line from 1.
     place: int = -1
     line: int = 0
     path: str = ""
@@ -52,22 +58,24 @@ class Lost:
 
 @dataclass
 class Found:
-    """`spots` are words with the name in lines that make names, `through` the lines that ask a map with an entry."""
+    """The result of a lookup."""
 
+    # Words with the name, in lines that compute names.
     spots: list[Spot] = field(default_factory=list)
+    # Lines that use a map which has the name.
     through: list[Spot] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
 
 
 class Lookup:
-    """Looks up one object; `directory`: where relative paths begin."""
+    """Searches references to one object; `directory`: where relative paths begin."""
 
     def __init__(self, document: Document, wanted: Target, directory: str, read: Read) -> None:
         self._document, self._wanted, self._read = document, wanted, read
         self._bases = bases(document, directory)
-        self._maps, self._variables, self._texts = (called(name) for name in (lookups().maps, lookups().variables, lookups().texts))
-        self._setters, self._writers = called(lookups().setters), called(lookups().writers)
+        self._maps, self._variables, self._texts = (call_pattern(name) for name in (lookups().maps, lookups().variables, lookups().texts))
+        self._setters, self._writers = call_pattern(lookups().setters), call_pattern(lookups().writers)
         self._asked: dict[str, list[tuple[int, int]]] = {}
 
     def found(self) -> Found:
@@ -78,7 +86,7 @@ class Lookup:
             result.lost += self._by_others()
         return result
 
-    # -- lines that make a name
+    # -- lines that compute names
 
     @cached_property
     def _words_of_lines(self) -> list[tuple[int, int, list[Word]]]:
@@ -122,7 +130,7 @@ class Lookup:
                     found.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
 
     def _set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
-        """What the lines that set a variable give it."""
+        """Yield the words of the values that lines set a variable to."""
         for place, number, words in self._words_of_lines:
             plain = list(up_to_condition(words))
             for at, word in enumerate(plain):
@@ -132,10 +140,10 @@ class Lookup:
     def _sets(self, argument: Argument, variable: str) -> bool:
         return argument.place == 0 and argument.text == variable and self._setters.fullmatch(argument.function) is not None
 
-    # -- whether a name may be made in a way that is not followed
+    # -- whether a name may be computed in a way that is not followed
 
     def _may_be(self, word: str, followed: set[str]) -> bool:
-        """Whether a word may give the name by something else than texts and maps."""
+        """Return whether a word may produce the name other than by texts and maps."""
         if "$" in word:
             return True
         expressions = _EXPRESSION.findall(word)
@@ -182,7 +190,7 @@ class Lookup:
             if text is None:
                 found.lost.append(Lost("the map cannot be read, or has no file", *places[0], path=path))
                 continue
-            entries = list(valued(path, text, self._wanted.name))
+            entries = list(entries_with_value(path, text, self._wanted.name))
             found.entries += entries
             found.through += [Spot(*place, None, MAP) for place in places if entries]
         for place, number, words in self._words_of_lines:
@@ -191,7 +199,7 @@ class Lookup:
                     found.lost.append(Lost("the map is also written while HAProxy runs", place, number))
 
     def _by_others(self) -> Iterator[Lost]:
-        """Lua and SPOE agents."""
+        """Yield what Lua scripts and SPOE agents may refer to."""
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         for place, number, words in self._words_of_lines:
@@ -205,7 +213,7 @@ class Lookup:
                 yield from self._in_agent(path, self._read(path) or "")
 
     def _is_passed_to_lua(self, words: Sequence[Word]) -> bool:
-        """Whether an action, a fetch or a converter in Lua has the name among its arguments."""
+        """Return whether the name is an argument of an action, a fetch or a converter in Lua."""
         name, plain = self._wanted.name, [word.value for word in up_to_condition(words)]
         action = next((place for place, word in enumerate(plain) if word.startswith(LUA)), len(plain))
         calls = (argument for word in words for argument in arguments(word.value))
@@ -232,7 +240,7 @@ def _dynamic(wanted: Target) -> Sequence[str]:
 
 
 def _may_matter(line: Line) -> bool:
-    """Whether a line may make a name, set a variable, call or load a script, or name an agent."""
+    """Return whether a line may compute a name, set a variable, call or load a script, or refer to an agent: a quick test."""
     return any(sign in line.text for sign in ("%", "$", "(", LUA)) or any(word in line.text for word in _loaded())
 
 
@@ -241,15 +249,15 @@ def _loaded() -> list[str]:
 
 
 def _calls(expression: str) -> Iterator[tuple[str, str]]:
-    """Function and first argument of each part of a sample expression."""
+    """Yield (function, first argument) of each part of a sample expression."""
     inner = _IN_PARENTHESES.sub(lambda match: match[0].replace(",", "\0"), expression)
     for part in inner.split(","):
         function, _, rest = part.strip().partition("(")
         yield function, rest.removesuffix(")").partition("\0")[0].strip()
 
 
-def valued(path: str, text: str, value: str) -> Iterator[Entry]:
-    """The entries of a map with that value."""
+def entries_with_value(path: str, text: str, value: str) -> Iterator[Entry]:
+    """Yield the entries of a map that have a value."""
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
         entry = entry_of(line) if value in line else None

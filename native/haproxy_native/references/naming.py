@@ -1,9 +1,9 @@
-"""`Naming`: the places that name an object, and one commit that gives it another name in all of them."""
+"""`Naming`: finds all references to an object, and renames it in all of them by one commit."""
 
 import asyncio
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,27 +22,95 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRenaming
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
-from haproxy_native.references.found import References, check_name, entries_by_path, entries_naming, renamed, to_file, to_object
-from haproxy_native.references.lines import target
-from haproxy_native.references.lookups import MAP, Lost
-from haproxy_native.references.rows import Row, Rows
+from haproxy_native.references.lines import Spot, target
+from haproxy_native.references.lookups import MAP, Entry, Lost
+from haproxy_native.references.object_references import (
+    References,
+    check_name,
+    entries_by_path,
+    entries_naming,
+    object_of,
+    references_to_file,
+    references_to_object,
+    renamed,
+)
 from haproxy_native.request_context import Author
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
+from haproxy_native.text.parts import first_lines
 
 CRT_LISTS = "ssl_crt_lists"
-# Bytes of a file that is looked through.
+# Larger files are not searched; bytes.
 LARGEST = 1 << 26
+VALUE = "map value"
+# Returns the object name of a stored file, given its path; empty for any other file.
+ObjectOf = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A reference as clients see it."""
+
+    # The object that has it: a section or a stored file.
+    object: str
+    file: str
+    # The line in its file, from 1.
+    line: int
+    section: str = ""
+    # The line's text.
+    text: str = ""
+    # The form of the reference, such as "line" or "argument".
+    how: str = ""
+    # Why it cannot be followed, for one that may be a reference.
+    why: str = ""
+
+
+class Rows:
+    """Makes rows for the references of a document; `main` is the path of its main file."""
+
+    def __init__(self, document: Document, main: str, stored: ObjectOf) -> None:
+        self._document, self._main, self._stored = document, main, stored
+        self._first = first_lines(document)
+
+    def places(self, found: References, *, made: bool = False) -> list[Row]:
+        """Return the rows of the configuration in order, then those of files. `made`: include the lines that define the object."""
+        spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
+        return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
+
+    def lost(self, found: Sequence[Lost]) -> list[Row]:
+        return [self._of_lost(entry) for entry in found]
+
+    def _of_spot(self, spot: Spot) -> Row:
+        return self._of_line(spot.place, spot.line, how=spot.how)
+
+    def _of_line(self, place: int, line: int, how: str = "", why: str = "") -> Row:
+        section = self._document.sections[place]
+        title, text = f"{section.kind} {section.name}".rstrip(), section.lines[line].text.strip()
+        return Row(object_of(self._document, place), section.file or self._main, self._first[place] + line, title, text, how, why)
+
+    def _of_entry(self, entry: Entry) -> Row:
+        return self._of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE)
+
+    def _of_lost(self, lost: Lost) -> Row:
+        if not lost.path or not lost.line or lost.place >= 0:
+            return self._of_line(lost.place, lost.line, why=lost.why)
+        return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
+
+    def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> Row:
+        """Return the row of a line in a file; without the text if the file is not a stored one."""
+        object_ = self._stored(path)
+        return Row(object_ or "file", path, line, "", text if object_ else "", how, why)
 
 
 class Follower(Protocol):
-    """Keeps something of objects by their names, beside the configuration."""
+    """A part of the server that stores something under the names of objects, such as owners or overrides."""
 
     def kept(self, object_: str) -> list[str]:
-        """What it keeps of an object and of what stands in it, by name. Raises Conflict where it would bring back the former name."""
+        """Return what is stored for an object and for objects inside it, by name. Raises Conflict if that would restore the old name."""
 
     def renamed(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
-        """Around the commit: what it keeps is of both names within, and of the new one afterwards; of the former where the body raises.
+        """Surround the commit of a renaming. Within, what is stored applies to both names; afterwards to the new one, or after an error to
+        the old one.
 
         Raises Unusable.
         """
@@ -50,63 +118,65 @@ class Follower(Protocol):
 
 @dataclass(frozen=True)
 class Named:
-    """The places that name an object, and what may name it and cannot be followed."""
+    """The references to an object."""
 
     places: Sequence[Row]
+    # What may refer to it, but cannot be followed.
     lost: Sequence[Row]
 
 
 @dataclass(frozen=True)
 class Rename:
-    """Gives an object another name, `to`, wherever a configuration names it. `stored`: the files that change with it."""
+    """The operation that renames an object in a configuration."""
 
     naming: "Naming"
     object: str
     to: str
+    # The paths of stored files that the same change renames or edits.
     stored: frozenset[str]
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        """Raises Conflict where other files have come to name it."""
+        """Return the document with the new name. Raises Conflict if other files refer to the object by now."""
         found_places = self.naming.found(document, self.object)
         here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
         if here - {posixpath.basename(path) for path in self.stored}:
-            raise Conflict(f"other files have come to name {self.object} meanwhile; repeat the call")
+            raise Conflict(f"other files refer to {self.object} by now; repeat the call")
         return renamed(found_places, self.to)
 
 
 @dataclass(frozen=True)
 class Renaming:
-    """An object with another name: `to` is the whole name, `places` those that change or lead to it, the object's own among them.
-
-    `carried`: what is kept of it beside the configuration, and goes with it.
-    """
+    """A renaming that was prepared."""
 
     object: str
+    # The new name of the whole object, as in backend/new.
     to: str
+    # The references that change or lead to it, with the lines that define the object.
     places: Sequence[Row]
     lost: Sequence[Row]
+    # What followers store for it, which gets the new name.
     carried: Sequence[str]
     change: Change
     transaction_id: str | None = None
 
     @property
     def name(self) -> str:
-        """The new name alone."""
+        """Return the new name without kinds."""
         return parsed(self.to)[-1]
 
 
 class Naming:
-    """References and renaming of one engine."""
+    """Finds references and renames objects in one engine."""
 
     def __init__(self, engine: Engine, followers: Sequence[Follower] = ()) -> None:
         self._engine, self._followers = engine, followers
 
     async def references(self, object_: str, document: Document) -> Named:
-        """Raises BadRequest and NotFound."""
-        found_places = await beside(self.found, document, object_)
+        """Return the references to an object. Raises BadRequest and NotFound."""
+        found = await beside(self.found, document, object_)
         rows = self._rows(document)
-        return Named(await beside(rows.places, found_places), rows.lost(found_places.lost))
+        return Named(await beside(rows.places, found), rows.lost(found.lost))
 
     async def renaming(
         self,
@@ -120,31 +190,32 @@ class Naming:
         alone: bool = True,
         member: str = "to",
     ) -> Renaming:
-        """The change that renames it in a document, which is that of the transaction or the current one, or is left by calls of a batch.
+        """Return the change that renames an object in a document: the current one, that of a transaction, or one between calls of a batch.
 
-        `alone`: it is not one of several calls. `member`: what the request calls the name. Raises BadRequest, BadValue, Conflict, Exists,
-        NotFound and Unusable.
+        `alone`: the call is not part of a batch. `member`: the member of the request with the new name, for errors. Raises BadRequest,
+        BadValue, Conflict, Exists, NotFound and Unusable.
         """
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
             check_name(document, await beside(target, document, object_), to, member)
-        found_places = await beside(self.found, document, object_)
-        edits, left = await asyncio.to_thread(self._file_edits, found_places, stored, object_, to)
-        carried = [follower_line for follower in self._followers for follower_line in follower.kept(object_)]
+        found = await beside(self.found, document, object_)
+        edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
+        carried = [name for follower in self._followers for name in follower.kept(object_)]
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
             within, remedy = ("transaction", "without transaction_id") if transaction_id else ("batch", "by a call of its own")
             raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename {remedy}")
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         rows = self._rows(document)
-        places = await beside(rows.places, found_places, made=True)
+        places = await beside(rows.places, found, made=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
-        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found_places.lost, *left]), carried, change, transaction_id)
+        whole_name = spelled(*parsed(object_)[:-1], to)
+        return Renaming(object_, whole_name, places, rows.lost([*found.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
-        """What it would do, without doing it."""
+        """Return what a renaming would do."""
         change = renaming.change
         if renaming.transaction_id:
             put = PutDocument(await beside(change.apply, self._engine.read(renaming.transaction_id)))
@@ -152,7 +223,7 @@ class Naming:
         return await self._engine.plan(change)
 
     async def rename(self, renaming: Renaming, reload: Reload = Reload.AUTO) -> Outcome:
-        """One commit, or an edit of the transaction. Raises what they raise."""
+        """Commit a renaming, or add it to its transaction. Raises what these raise."""
         change = renaming.change
         if renaming.transaction_id:
             id_ = renaming.transaction_id
@@ -172,18 +243,18 @@ class Naming:
         except Stale as error:
             raise StaleRenaming(error.detail, current=error.current) from None
 
-    # -- what is found
+    # -- finding
 
     def found(self, document: Document, object_: str) -> References:
-        """The places of a document that name an object, and those of the files that it reads. Raises NotFound."""
+        """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
-            return to_object(document, target(document, object_), self._directory, _Texts().read)
-        found_places = to_file(document, str(stored.path), self._directory)
-        return replace(found_places, entries=files.listing(stored, document, self._directory))
+            return references_to_object(document, target(document, object_), self._directory, _Texts().read)
+        references = references_to_file(document, str(stored.path), self._directory)
+        return replace(references, entries=files.listing(stored, document, self._directory))
 
     def _stored_file(self, object_: str) -> StoredFile | None:
-        """Returns a stored file; None if the object is no kind of stored file. Raises NotFound."""
+        """Return the stored file that an object is; None if it is of another kind. Raises NotFound."""
         parts = parsed(object_)
         store = next((store for store in self._engine.stores.values() if store.kind == parts[0]), None)
         if store is None or len(parts) != 2:
@@ -205,14 +276,14 @@ class Naming:
         return spelled(store.kind, posixpath.basename(path)) if store else ""
 
     def store_of(self, path: str) -> Store | None:
-        """Return the store of a map or a list; a list may have any name beside the certificates."""
+        """Return the store of a map or a crt-list, or None; a crt-list may have any name in the directory of certificates."""
         lists = self._engine.stores.get(CRT_LISTS)
         return self._engine.stores.of(Path(path)) or (lists if lists and lists.at(path) else None)
 
-    # -- what changes
+    # -- files
 
     def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """The stored files that change, and the places in others."""
+        """Return the edits of stored files, and the references in files that are not stored ones."""
         if stored:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
         stores, left = dict[Path, Store](), list[Lost]()
@@ -227,18 +298,14 @@ class Naming:
         return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, left
 
 
-def _other_name(object_: str, to: str) -> str:
-    return spelled(*parsed(object_)[:-1], to)
-
-
 class _Texts:
-    """Contents of files beside the configuration, each read once."""
+    """Reads files other than the configuration, each once."""
 
     def __init__(self) -> None:
         self._known: dict[str, str | None] = {}
 
     def read(self, path: str) -> str | None:
-        """Reads a text; None if it is no file, is unreadable, or is too large."""
+        """Return the text of a file; None if it is no file, unreadable, or too large."""
         if path not in self._known:
             self._known[path] = self._read(Path(path))
         return self._known[path]

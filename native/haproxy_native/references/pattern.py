@@ -1,4 +1,4 @@
-"""Patterns of lines and of calls, in the notation of openapi/haproxy/references.yaml, and where in a line they find a name. Pure."""
+"""Patterns of lines and calls, in the notation of openapi/haproxy/references.yaml, which find a name in a line. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +14,14 @@ NAME, ONE_OF, PARENT, MANY = "<>", "<,>", "<parent>", "..."
 _SIGNS = re.compile(r"<>|<,>|<parent>|\*|\|")
 # A call of a sample fetch, a converter or an action, with its arguments.
 _CALL = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(([^()]*)\)")
-# What an argument may have around it.
+# Characters around an argument that are not part of it.
 _AROUND = " \t\"'\\"
-# What ends the patterns of a criterion.
+# Words that end the patterns of a criterion.
 _ENDS = frozenset(("}", *CONDITIONS))
 
 
 class Span(NamedTuple):
-    """Characters of a line's text."""
+    """A range of characters in a line's text."""
 
     start: int
     end: int
@@ -29,20 +29,23 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a line: as HAProxy reads it, as it is written, and where it begins."""
+    """One word of a line."""
 
+    # Without quotes and escapes.
     value: str
+    # As it is written.
     raw: str
+    # The index of its first character in the line.
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Returns the position in the line of some characters of the value."""
+        """Return the range in the line for a range of characters of the value."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
         first = max(place for place, size in enumerate(sizes) if size <= start)
         last = next((place for place, size in enumerate(sizes) if size >= end and place > first), len(self.raw))
-        # A quote that begins or ends inside goes with the name.
+        # A quote that opens or closes inside the range belongs to it.
         for quote in "\"'":
             if self.raw.count(quote, first, last) % 2:
                 first, last = (first, last + 1) if self.raw[last : last + 1] == quote else (first - 1, last)
@@ -59,7 +62,7 @@ def words_of(line: Line) -> list[Word]:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a call; `start` and `end` are places in the value of its word."""
+    """One argument of a call; `start` and `end` are indices in the value of its word."""
 
     function: str
     place: int
@@ -78,32 +81,32 @@ def arguments(value: str) -> Iterator[Argument]:
             at += len(part) + 1
 
 
-def called(names: Sequence[str]) -> re.Pattern[str]:
-    """Functions with one of these names, in which * stands for any characters."""
+def call_pattern(names: Sequence[str]) -> re.Pattern[str]:
+    """Return the pattern of functions with one of these names, in which * matches any characters."""
     return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names) or "(?!)")
 
 
 class Pattern:
-    """A line, with a name in the place of `<>`, or any name for None. `values` replaces other signs, as `<parent>`."""
+    """A pattern of a line. `<>` matches the name, or any name for None; `values` has the texts for other signs, such as `<parent>`."""
 
     def __init__(self, text: str, name: str | None, values: Mapping[str, str] | None = None) -> None:
         self._tokens = [token if token == MANY else _regex(token, name, values or {}) for token in text.split()]
         self._place = next(place for place, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
-        """Yields where the name stands."""
+        """Yield the ranges of the name in a line."""
         before, wanted = self._tokens[: self._place], self._tokens[self._place]
         for place, word in enumerate(words):
-            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _lead(before, words[:place]):
+            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _match(before, words[:place]):
                 yield word.span(*match.span("name"))
 
 
 class CallPattern:
-    """`function(argument)`: any call of the function with such an argument."""
+    """A pattern `function(argument)` of calls, anywhere in a line."""
 
     def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
         function, argument = text.removesuffix(")").split("(", 1)
-        self._function, self._argument = called([function]), _regex(argument, name, values or {})
+        self._function, self._argument = call_pattern([function]), _regex(argument, name, values or {})
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         for word in words:
@@ -114,7 +117,7 @@ class CallPattern:
 
 
 class Criterion:
-    """The patterns of an ACL's criterion, in a line of its own or in braces."""
+    """The name as one of the patterns that an ACL's criterion compares with, in an ACL line or in braces."""
 
     def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
         self._criterion, self._name = _regex(text, name, values or {}), name
@@ -128,7 +131,7 @@ class Criterion:
 
 
 class Condition:
-    """The names of ACLs in the condition of a line, outside braces."""
+    """The name of an ACL in the condition of a line, outside braces."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -145,14 +148,14 @@ def up_to_condition(words: Sequence[Word]) -> Sequence[Word]:
     return words[: condition_at([word.value for word in words], 1)]
 
 
-def _lead(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bool:
-    """Whether the words are what the tokens stand for."""
+def _match(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bool:
+    """Return whether tokens match all words."""
     if not tokens:
         return not words
     first, others = tokens[0], tokens[1:]
     if isinstance(first, str):
-        return any(_lead(others, words[size:]) for size in range(len(words) + 1))
-    return bool(words) and first.fullmatch(words[0].value) is not None and _lead(others, words[1:])
+        return any(_match(others, words[size:]) for size in range(len(words) + 1))
+    return bool(words) and first.fullmatch(words[0].value) is not None and _match(others, words[1:])
 
 
 def _regex(token: str, name: str | None, values: Mapping[str, str]) -> re.Pattern[str]:

@@ -8,7 +8,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import BadValue, Exists
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
-from haproxy_native.references.lookups import valued
+from haproxy_native.references.lookups import entries_with_value
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.text.document import Document
@@ -52,7 +52,7 @@ def test_names(tmp_path: Path) -> None:
 
 def test_values_of_maps(tmp_path: Path) -> None:
     store, path = MapStore("maps", Directory(tmp_path, "maps_dir"), tmp_path / "state"), tmp_path / "a.map"
-    edits = files.renamed({path: store}, lambda path, text: valued(path, text, "shop"), "shop", "new")
+    edits = files.renamed({path: store}, lambda path, text: entries_with_value(path, text, "shop"), "shop", "new")
     text = b"# shop\nshop   shop \t\n\nb\tshop\nc shop x\nd shopping\r\n\xff shop"
     assert edits.edit({path: text}) == {path: b"# shop\nshop   new \t\n\nb\tnew\nc shop x\nd shopping\r\n\xff new"}
     assert edits.edit({path: None}) == {path: None}

@@ -3,8 +3,8 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, BadValue, Exists
-from haproxy_native.references.found import check_name, renamed, to_file, to_object
 from haproxy_native.references.lines import target
+from haproxy_native.references.object_references import check_name, references_to_file, references_to_object, renamed
 from haproxy_native.text.document import Document
 from tests.native.references.sample import TEXT, found
 
@@ -53,13 +53,13 @@ def test_defaults_without_a_name_get_one() -> None:
     ):
         wanted = target(document, f"defaults/unnamed_defaults_{number}")
         check_name(document, wanted, "other")
-        assert renamed(to_object(document, wanted, "/", lambda path: None), "other").text == f"{text}backend b\n"
+        assert renamed(references_to_object(document, wanted, "/", lambda path: None), "other").text == f"{text}backend b\n"
 
 
 def test_a_file_is_named_by_its_path_and_by_that_of_its_directory() -> None:
     text = "frontend f\n  bind :443 ssl crt /x/certs/shop.pem crt /x/certs\n  bind :444 ssl crt 'certs/shop.pem'\nbackend b\n"
-    references = to_file(Document.parse(text), "/x/certs/shop.pem", "/x")
+    references = references_to_file(Document.parse(text), "/x/certs/shop.pem", "/x")
     assert [each.how for each in references.spots] == ["file", "file"]
     assert renamed(references, "new.pem").text == text.replace("shop.pem", "new.pem")
-    alone = to_file(Document.parse("frontend f\n  bind :443 ssl crt /x/certs\n"), "/x/certs/shop.pem", "/x")
+    alone = references_to_file(Document.parse("frontend f\n  bind :443 ssl crt /x/certs\n"), "/x/certs/shop.pem", "/x")
     assert [(each.how, each.span) for each in alone.spots] == [("its directory", None)]

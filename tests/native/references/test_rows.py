@@ -1,7 +1,7 @@
 """Places as callers see them."""
 
 from haproxy_native.references.lookups import Lost
-from haproxy_native.references.rows import Row, Rows
+from haproxy_native.references.naming import Row, Rows
 from tests.native.references.sample import found
 
 

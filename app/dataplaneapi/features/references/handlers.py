@@ -13,8 +13,7 @@ from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Reload
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.references.naming import Naming, Renaming
-from haproxy_native.references.rows import Row
+from haproxy_native.references.naming import Naming, Renaming, Row
 
 
 async def read(call: ReadCall) -> Response:

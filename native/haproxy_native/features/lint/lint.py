@@ -11,7 +11,7 @@ from haproxy_native.features.lint.declared import Check, checks
 from haproxy_native.features.lint.facts import Facts
 from haproxy_native.features.lint.finding import Finding, Found
 from haproxy_native.features.lint.view import Statement, View
-from haproxy_native.references.found import object_of
+from haproxy_native.references.object_references import object_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
 

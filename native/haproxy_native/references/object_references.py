@@ -1,9 +1,13 @@
-"""All references to an object as one value, and another name for it in all of them. Pure but for the files that it is given to read."""
+"""All references to an object, and a document with another name in all of them.
+
+References are words of the configuration (lines.py), lookups at run time with the maps that they use (lookups.py), and names of
+certificates (certificates.py). Nothing is read from disk, except through a function that the caller passes.
+"""
 
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from haproxy_native.editing.file_references import bases, may_refer, name_spans, refers
@@ -12,7 +16,7 @@ from haproxy_native.errors import BadRequest, BadValue, Exists, Place
 from haproxy_native.references.certificates import LOAD, STORE, Certificates
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.lines import Spot, Target, definitions, kinds_of, section_kinds, spots
-from haproxy_native.references.lookups import Entry, Lookup, Lost, Read, valued
+from haproxy_native.references.lookups import Entry, Lookup, Lost, Read, entries_with_value
 from haproxy_native.references.pattern import NAME, Span, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -20,7 +24,7 @@ from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.words import heard, unquoted
 
 FILE, FOLDER, SCRIPT = "file", "its directory", "script"
-# From where to where in a text, and the form of what replaces it.
+# (start, end) of characters in a text, and the form that replaces them.
 Edit = tuple[int, int, str]
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _PATH = re.compile(r"[A-Za-z0-9_.:/-]{1,1000}")
@@ -28,21 +32,23 @@ _PATH = re.compile(r"[A-Za-z0-9_.:/-]{1,1000}")
 
 @dataclass(frozen=True)
 class References:
-    """`spots`: words of the configuration, `through` its lines that lead to the object by a file, `entries` the lines of such files.
-
-    `made`: where the object itself stands. `lost`: what cannot be followed.
-    """
+    """The references to one object."""
 
     document: Document
+    # The lines that define the object.
     made: Sequence[Spot] = ()
+    # Words of the configuration.
     spots: Sequence[Spot] = ()
+    # Lines of the configuration that lead to the object through a file.
     through: Sequence[Spot] = ()
+    # Lines of such files.
     entries: Sequence[Entry] = ()
-    lost: Sequence[Lost] = field(default=())
+    # What may refer to it, but cannot be followed.
+    lost: Sequence[Lost] = ()
 
 
-def to_object(document: Document, wanted: Target, directory: str, read: Read) -> References:
-    """References to an object of the configuration. `directory`: where relative paths begin."""
+def references_to_object(document: Document, wanted: Target, directory: str, read: Read) -> References:
+    """Return the references to an object of the configuration. `directory`: where relative paths begin."""
     lookup = Lookup(document, wanted, directory, read).found()
     plain = list(spots(document, wanted))
     through, entries = list(lookup.through), list(lookup.entries)
@@ -58,14 +64,14 @@ def to_object(document: Document, wanted: Target, directory: str, read: Read) ->
 
 
 def entries_naming(document: Document, wanted: Target) -> Callable[[str, str], Iterable[Entry]]:
-    """Return what finds the places of a file, from its path and text, that name an object: of a crt-list, or as values of a map."""
+    """Return a function that returns the references to an object in a map or a crt-list, given its path and text."""
     if wanted.kind.name in (STORE, LOAD):
         return Certificates(document, wanted).listed
-    return lambda path, text: valued(path, text, wanted.name)
+    return lambda path, text: entries_with_value(path, text, wanted.name)
 
 
-def to_file(document: Document, path: str, directory: str) -> References:
-    """References of the configuration to a file."""
+def references_to_file(document: Document, path: str, directory: str) -> References:
+    """Return the references of the configuration to a file."""
     spots, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
     for place, section in enumerate(document.sections):
         if section.kind == BOUNDARY or not may_refer(section.text, path):
@@ -84,17 +90,17 @@ def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -
         yield Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER)
 
 
-# -- another name
+# -- renaming
 
 
 def check_name(document: Document, wanted: Target, name: str, member: str = "to") -> None:
-    """Raises BadValue for a name that HAProxy does not take, and Exists for one that is taken. `member`: what the request calls it."""
+    """Raise BadValue for a name that HAProxy does not accept, and Exists for one in use. `member`: its member in the request."""
     if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if wanted.kind.path else ". _ : -"
-        text = f"{member} in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and {characters} alone"
+        text = f"{member} in body: HAProxy does not accept the name {name[:100]!r}; use letters, digits and {characters}"
         raise BadValue(text, place=Place(member=member))
     if wanted.only_table:
-        raise BadRequest(f"a stick table has the name of its proxy: rename {wanted.object}")
+        raise BadRequest(f"a stick table has the name of its proxy; rename {wanted.object}")
     for kind in _sharing(wanted):
         other = replace(
             wanted, kind=kinds()[kind], name=name, section=(section_kinds()[kind], name) if wanted.is_section else wanted.section
@@ -104,7 +110,7 @@ def check_name(document: Document, wanted: Target, name: str, member: str = "to"
 
 
 def _sharing(wanted: Target) -> list[str]:
-    """The kinds whose objects cannot have the name of another one."""
+    """Return the kinds among which names are unique."""
     if not wanted.is_section:
         return [wanted.kind.name]
     own = {kind_.name for kind_ in kinds_of(wanted.kind)}
@@ -112,7 +118,7 @@ def _sharing(wanted: Target) -> list[str]:
 
 
 def renamed(found: References, name: str) -> Document:
-    """The document with another name in every place that has a word of it; a section without a name gets it."""
+    """Return the document with another name in all references, and in the object itself."""
     document = found.document
     sections = list(document.sections)
     named = {spot.place for spot in found.made if spot.line == 0}
@@ -122,16 +128,18 @@ def renamed(found: References, name: str) -> Document:
         edits: dict[int, list[Edit]] = {}
         for _, line, span, form in ones:
             edits.setdefault(line, []).append((*span, form))
-        lines = [Line(spliced(line.text, edits[number], name)) if number in edits else line for number, line in enumerate(section.lines)]
+        lines = list(section.lines)
+        for number, own in edits.items():
+            lines[number] = Line(with_name_at(lines[number].text, own, name))
         is_named = section.name or place in named
         sections[place] = section.with_lines(lines, name=heard(lines[0].words[1]) if is_named and 0 in edits else None)
     return Document(document.preamble, sections, document.leads)
 
 
-def spliced(text: str, edits: Iterable[Edit], name: str) -> str:
-    """Return a text with a name in some places: from where to where, and in which form."""
+def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
+    """Return a text with edits applied, and a name in their forms."""
     for start, end, form in sorted(edits, reverse=True):
-        # A path that begins with a slash brings that of the form.
+        # The slash of an absolute path replaces the one in the form.
         form = form.replace(f"/{NAME}", NAME) if name.startswith("/") else form
         text = text[:start] + form.replace(NAME, name) + text[end:]
     return text
@@ -145,7 +153,7 @@ def entries_by_path(found: References) -> Mapping[str, list[Entry]]:
 
 
 def object_of(document: Document, spot_place: int) -> str:
-    """The object that a section is."""
+    """Return the object name of a section, given by its index."""
     section, name = document.sections[spot_place], document.names()[spot_place]
     by_word = {word: kind for kind, word in section_kinds().items()}
     return spelled(by_word.get(section.kind, section.kind), unquoted(name)).rstrip("/")
