@@ -186,4 +186,4 @@ def _limits(settings: Settings) -> Limits:
 
 def _announce(engine: Engine, operation: Operation) -> None:
     shown = masked_object(as_dict(operation), OPERATION)
-    engine.context.events.tell(Announced(OPERATION, f"{OPERATION}/{operation.id}", shown))
+    engine.context.events.publish(Announced(OPERATION, f"{OPERATION}/{operation.id}", shown))

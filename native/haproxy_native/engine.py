@@ -14,17 +14,16 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.messages import Message
-from haproxy_native.commit import aftermath, permission, publication
-from haproxy_native.commit.aftermath import resume
-from haproxy_native.commit.bases import on_its_base, text_of
+from haproxy_native.commit import after_reload, permission, publication
+from haproxy_native.commit.after_reload import resume
 from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
-from haproxy_native.commit.of_transaction import commit_of, committed, preview_of
+from haproxy_native.commit.preparation import text_of, with_base
 from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
-from haproxy_native.commit.process_watch import ProcessWatch
-from haproxy_native.commit.soundness import Soundness
+from haproxy_native.commit.transaction_commit import commit_of, committed, preview_of
+from haproxy_native.commit.watch import ProcessWatch, Soundness
 from haproxy_native.disk.database import Database
 from haproxy_native.editing.header import same_text
 from haproxy_native.engine_context import context_of
@@ -221,11 +220,11 @@ class Engine:
 
     async def plan(self, change: Change) -> Preview:
         """Return what the commit of a change would do. Raises what `preview` raises."""
-        return await preview(self.context, await on_its_base(self.context, change))
+        return await preview(self.context, await with_base(self.context, change))
 
     async def permit_plan(self, change: Change) -> None:
         """Raise what `plan` raises before it has anything evaluated."""
-        await permit_preview(self.context, await on_its_base(self.context, change))
+        await permit_preview(self.context, await with_base(self.context, change))
 
     async def plan_transaction(self, id_: str, more: Sequence[Operation] = (), *, author: Author) -> Preview:
         """Return what the commit of a transaction of any status would do, and of `more` with it. Raises what `preview` raises."""
@@ -277,19 +276,19 @@ class Engine:
         if version and merges:
             return await text_of(self.context, version), version
         with suppress(Unreadable):
-            await self.context.current.notice_aside()
+            await self.context.current.notice_in_thread()
         if version:
             Version(version).compare(self.context.current.version)
         return self.document, self.version()
 
     async def commit(self, change: Change) -> Outcome:
         """Make a change. Raises what a commit raises."""
-        return await commit(self.context, await on_its_base(self.context, change))
+        return await commit(self.context, await with_base(self.context, change))
 
     async def check_change(self, change: Change, transaction_id: str | None = None) -> bool:
         """Return whether a change would reload HAProxy; inside a transaction nothing does. Raises what it would be refused for."""
         if not transaction_id:
-            return await would_reload(self.context, await on_its_base(self.context, change))
+            return await would_reload(self.context, await with_base(self.context, change))
         self.context.transactions.to_edit(transaction_id, change.author)
         before = self.read(transaction_id)
         permission.permit(change.author, Texts(before, await beside(change.apply, before)))
@@ -308,41 +307,41 @@ class Engine:
 
     async def loaded(self) -> Sequence[str]:
         async with self.context.publishing():
-            await aftermath.succeeded(self.context)
-            return await aftermath.differences(self.context)
+            await after_reload.succeeded(self.context)
+            return await after_reload.differences(self.context)
 
     async def refused(self, record: Record) -> Record:
         async with self.context.publishing():
-            return await aftermath.failed(self.context, record)
+            return await after_reload.failed(self.context, record)
 
     def runs_since(self, moment: float) -> int | None:
         return self.context.runs_since(moment)
 
     def ended(self, record: Record) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
-        self.context.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
+        self.context.events.publish(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
 
     # -- edits by others
 
     async def notice(self) -> bool:
         """Reads an edit by another process as the next version. Raises Unreadable."""
-        if noticed := await self.context.current.notice_aside():
+        if noticed := await self.context.current.notice_in_thread():
             log.warning("%s was edited by another process; it is now version %d", self.settings.file, self.version())
         return noticed
 
     async def reread(self) -> None:
         """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
         async with self.context.settled():
-            await self.context.current.open_aside()
+            await self.context.current.open_in_thread()
             self.context.transactions.load()
 
     async def _watch(self) -> None:
         while True:
             await next_second()
-            touched = self.context.current.touched()
-            if touched is None and self.context.current.settled:
+            touched = self.context.current.changed_stamp()
+            if touched is None and self.context.current.is_settled:
                 continue
             await asyncio.sleep(SETTLING_SECONDS)
-            if self.context.current.touched() == touched:
+            if self.context.current.changed_stamp() == touched:
                 with suppress(Unreadable):
                     await self.notice()

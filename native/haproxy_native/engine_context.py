@@ -1,10 +1,10 @@
 """What an engine's commits work with, made of its settings."""
 
 from haproxy_native.commit.context import CommitContext, Planner
-from haproxy_native.commit.current import TABLES, Current, StateRow, TextRows
+from haproxy_native.commit.current import TABLES, Current, StateRow
 from haproxy_native.commit.events import Events
 from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.running import Running
+from haproxy_native.commit.running import Running, TextRows
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
 from haproxy_native.disk.files import ConfigFiles

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import ChangeBeside, Content
+from haproxy_native.commit.change import ChangeContent, Content
 from haproxy_native.commit.change import Outcome as Changed
 from haproxy_native.editing import header
 from haproxy_native.engine import Engine
@@ -51,9 +51,9 @@ backend app from base
 """
 
 
-def beside(content: Content, store: Callable[[bytes | None], Awaitable[None]], touches: Sequence[Touch] = ()) -> ChangeBeside:
+def beside(content: Content, store: Callable[[bytes | None], Awaitable[None]], touches: Sequence[Touch] = ()) -> ChangeContent:
     """A change of what is neither the configuration nor in a store."""
-    return ChangeBeside(lambda: content, store, asyncio.Lock(), content.object, touches)
+    return ChangeContent(lambda: content, store, asyncio.Lock(), content.object, touches)
 
 
 class Unasked:

@@ -57,7 +57,7 @@ async def _configuration(services: "Services") -> dict[str, Any]:
         return _failed(f"{file} cannot be read")
     if not services.settings.read_only and (troubles := mounts.refused_writes(file.resolve(), state)):
         return _failed(troubles[0])
-    if trouble := await engine.soundness.trouble(PATIENCE):
+    if trouble := await engine.soundness.refusal(PATIENCE):
         return _failed(trouble)
     return _OK | {"version": engine.version()}
 

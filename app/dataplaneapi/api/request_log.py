@@ -62,7 +62,7 @@ def tell(exchange: Exchange, services: Services) -> None:
         _, values = services.index.find(exchange.method, exchange.raw_path)
         asked.note(exchange, values, services)
     if event := event_of(exchange, reads=services.audit.reads):
-        services.engine.context.events.tell(event)
+        services.engine.context.events.publish(event)
 
 
 def event_of(exchange: Exchange, *, reads: bool) -> Asked | None:

@@ -263,7 +263,7 @@ def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
             *(content.object for content in outcome.contents),
             *(member.object for member in outcome.members),
         ]
-    if outcome is None or change.beside or (change.files and not change.edits):
+    if outcome is None or change.sole_operation or (change.files and not change.edits):
         objects.append(change.object)
     return list(dict.fromkeys(filter(None, objects)))
 

@@ -1,4 +1,9 @@
-"""Changes as values, and what becomes of them."""
+"""A change as a value, and its outcome.
+
+A `Change` states what is to be done, by whom, and what its author expects of the configuration. It is built without side effects, so the
+same value can be authorized, planned, checked and committed (native/haproxy_native/commit/commit.py). An `Outcome` states what a commit has
+done. History, events and confirmations read both, and compute nothing a second time.
+"""
 
 from asyncio import Lock as AsyncLock
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -24,118 +29,129 @@ from haproxy_native.text.document import Document
 
 
 class Reload(Enum):
-    """When HAProxy is reloaded for a change: if it needs that (AUTO), in any case and at once (NOW), or never (NONE).
+    """When HAProxy is reloaded for a change."""
 
-    NONE sends nothing to the process either. LATER is for stored files: what HAProxy does not take live waits for the next reload.
-    """
-
-    AUTO, NOW, NONE, LATER = range(4)
+    # If the change needs it.
+    AUTO = 0
+    # In any case, and at once.
+    NOW = 1
+    # Never; no commands are sent either.
+    NONE = 2
+    # Of stored files: HAProxy is not reloaded for the change, and the next reload loads what it does not apply at runtime.
+    LATER = 3
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A configuration as a change would leave it, which HAProxy accepts. `files`: where what stored files will hold stands now, by their
-    paths, None for those that go. `author`: who would make the change, or asks what it would do."""
+    """A configuration as a change would leave it."""
 
     before: Document = field(repr=False)
     after: Document = field(repr=False)
+    # The drafts of stored files by the paths that they will have; None for files that are deleted.
     files: Mapping[Path, Path | None] = field(default_factory=dict)
+    # Who makes the change, or asks what it would do.
     author: Author = field(kw_only=True)
 
 
 class Validation(Enum):
-    """When `haproxy -c` is asked: if the change needs it (IF_NEEDED), in any case (ALWAYS), or never (NEVER).
+    """When `haproxy -c` checks a change."""
 
-    NEVER is for texts that HAProxy runs or has run, and for files that it judges as it takes them.
-    """
-
-    IF_NEEDED, ALWAYS, NEVER = range(3)
+    # If the change needs it (native/haproxy_native/planning/needs_check.py).
+    IF_NEEDED = 0
+    ALWAYS = 1
+    # Of texts that HAProxy runs or has run.
+    NEVER = 2
 
 
 @dataclass(frozen=True)
-class ChangeBeside:
-    """A change of a file that is neither the configuration nor in one of the stores. It is the only operation of its change.
+class ChangeContent:
+    """A change of something that is neither configuration nor stored file, such as a routing test. Its change has no other operation."""
 
-    `touches`: what it may change. `lock` is held while it is made. `content` returns what it holds and will hold; `store` makes it that.
-    """
-
+    # Returns what it contains now and will contain. Called under `lock`.
     content: "Callable[[], Content]"
+    # Stores the new content; None deletes it.
     store: Callable[[bytes | None], Awaitable[None]]
+    # Held during the change.
     lock: AsyncLock
+    # Its `kind/name`.
     object: str
+    # What the author needs the right to.
     touches: Sequence[Touch]
 
 
-Operation = Edit | FileOperation | SetRuntime | ChangeBeside
+Operation = Edit | FileOperation | SetRuntime | ChangeContent
 
 
 @dataclass(frozen=True)
 class Change:
-    """The operations, in their order, and what is expected of the configuration that they are made on.
+    """Operations that are committed together, all or nothing.
 
-    Stored files change with the configuration, all or nothing; where only they differ the text stays, and with it its version.
-    With `skips_same` a change that changes nothing ends without a commit.
-    `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
+    If only stored files differ afterwards, the configuration keeps its text and its version.
     """
 
+    # In their order.
     operations: Sequence[Operation] = ()
+    # What the author expects of the configuration.
     expect: Expect = ANY_VERSION
     reload: Reload = Reload.AUTO
     validation: Validation = Validation.IF_NEEDED
+    # Whether a change that changes nothing ends without a commit. Otherwise it makes a new version, as a PUT does.
     skips_same: bool = False
+    # Awaited under the locks before anything is written or sent. Raises if the process is not in the state that was planned for.
     verify: Callable[[], Awaitable[None]] | None = None
     author: Author = field(kw_only=True)
 
     @cached_property
     def edits(self) -> Sequence[Edit]:
-        """What is done to the configuration."""
-        return [each for each in self.operations if not isinstance(each, FileOperation | SetRuntime | ChangeBeside)]
+        """The operations on the configuration."""
+        return [each for each in self.operations if not isinstance(each, FileOperation | SetRuntime | ChangeContent)]
 
     @cached_property
     def files(self) -> Sequence[FileOperation]:
-        """What is done to stored files."""
+        """The operations on stored files."""
         return [each for each in self.operations if isinstance(each, FileOperation)]
 
     @cached_property
-    def beside(self) -> SetRuntime | ChangeBeside | None:
-        """What is done beside configuration and stored files."""
-        return next((each for each in self.operations if isinstance(each, SetRuntime | ChangeBeside)), None)
+    def sole_operation(self) -> SetRuntime | ChangeContent | None:
+        """The one operation of a change that concerns neither configuration nor stored files; None for any other change."""
+        return next((each for each in self.operations if isinstance(each, SetRuntime | ChangeContent)), None)
 
     @property
     def object(self) -> str:
-        """What it is to be made to, as far as that is known before it is."""
-        alone = self.beside or (self.files[0] if len(self.operations) == 1 and self.files else None)
+        """The name of the object that is changed; empty if it is not known before the commit, or if there are several."""
+        alone = self.sole_operation or (self.files[0] if len(self.operations) == 1 and self.files else None)
         return (alone.object if alone else "") or (self.author.request.object if self.author.request else "")
 
     def apply(self, document: Document) -> Document:
-        """Return the document after the change. Raises Moved where it is not as is expected, and what the operations raise."""
+        """Return the document after the change. Raises Moved if it is not as expected, and what the operations raise."""
         return self.expect.made(self.edits, document)
 
     @property
     def transaction_id(self) -> str | None:
-        """The id of the transaction that is committed, if it is one."""
+        """The id of the transaction that the change commits; None for any other change."""
         return self.expect.transaction or None
 
     @property
     def is_whole(self) -> bool:
-        """Whether the change is live only when the whole text is, else when its own part is."""
+        """Whether the change is live only once the whole configuration is; else its own part suffices."""
         return any(operation.is_whole for operation in self.edits)
 
     @property
     def text(self) -> PutText | None:
-        """The text that was sent, of a change that replaces one."""
+        """The operation that replaces a text by one that was sent; None if there is none."""
         return next((operation for operation in self.operations if isinstance(operation, PutText)), None)
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file is to begin with our header; None: as it does now."""
+        """Whether the file is to begin with the banner of this server; None for no change."""
         return next((operation.banner for operation in self.operations if isinstance(operation, PutText | PutDocument)), None)
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the process is to run as the document says, even if no line of theirs changes: those that a PUT states.
+        """The servers that the process has to run exactly as the document says, even if no line of theirs changes: those that a PUT states.
 
-        An author with limited rights claims those that a rule lets them change altogether, since what others have set changes as well.
+        Claiming a server also resets what others have set at runtime. So an author with limited rights claims only servers that they may
+        change in every member.
         """
         rights = self.author.rights
         if rights is None or rights.are_all:
@@ -145,45 +161,45 @@ class Change:
 
 
 class Same(Exception):
-    """A change that is not to be committed, since it changes nothing."""
+    """The change changes nothing and is not committed."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a file held before and after a change, None where there was none.
+    """The content of a file before and after a change."""
 
-    `object` is its name, as in `map/hosts.map`; empty for the configuration. Without `is_kept` it is too large to be remembered, and both
-    are None.
-    """
-
+    # Its name as an object, such as `map/hosts.map`; empty for the configuration.
     object: str
     path: str
+    # None if there is no file.
     before: bytes | None
     after: bytes | None
+    # False if the content is too large to be stored; then both are None.
     is_kept: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A change of the configuration that is in the file. `is_live`: the process does it without having loaded it.
-
-    `with_files`: stored files wait with it for the reload. `entry`: its id in the history, where that is known.
-    """
+    """A change of the configuration that has been written to the file."""
 
     version: int
     author: Author
     before: Document = field(repr=False)
     after: Document = field(repr=False)
+    # Whether runtime commands have made it live, so that the process has it without having loaded it.
     is_live: bool = False
+    # Whether stored files wait for the same reload.
     with_files: bool = False
+    # Its id in the history; None if that is not known.
     entry: int | None = None
 
 
 @dataclass(frozen=True)
 class Member:
-    """One member of an object in the running process; what it was, and what it is. The whole object without a `member`."""
+    """A change of one member of an object in the running process."""
 
     object: str
+    # Empty for the whole object.
     member: str
     old: Any
     new: Any
@@ -201,47 +217,54 @@ class Texts:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """Computed when they are first asked for, in any thread, which takes long for a large configuration."""
+        """The effects on objects. Computed on first use, in any thread. Blocks; takes long for a large configuration."""
         with self._lock:
             if self._effects is None:
                 self._effects = effects(standard_editor(), *self)
             return self._effects
 
-    def ending_in(self, after: Document) -> "Texts":
-        """The same change of another form of the text, of which it is known that it does the same."""
+    def with_after(self, after: Document) -> "Texts":
+        """Return the same change with another form of the text after it, such as one with a header. The effects are the same."""
         return Texts(self.before, after, self._effects)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`.
+    """What a commit has done."""
 
-    `lasting=False`: the process alone was changed, until its next reload. `former`: the version before. `texts`: the configuration before
-    and after, where it was changed. `contents` are those of other files, `members` those of the process alone.
-    `commands`: what HAProxy has taken for configuration and files that changed together.
-    `entry`: its id in the history, once it is there.
-    """
-
+    # That of the configuration after the change.
     version: int
+    # The reload that makes the change live; None if none is needed, or if it is awaited and has no id yet.
     reload_id: str | None = None
+    # Whether the process has the change now.
     live: bool = False
+    # Whether a reload was awaited.
     forced: bool = False
+    # Why a reload is needed; empty if none is.
     reasons: Sequence[Reason] = ()
+    # False if the process alone was changed, until its next reload.
     lasting: bool = True
+    # The version before the change; 0 if the configuration was not changed.
     former: int = field(default=0, compare=False)
+    # The configuration before and after; None if it was not changed.
     texts: Texts | None = field(default=None, repr=False, compare=False)
+    # What other files contained before, and contain now.
     contents: Sequence[Content] = field(default=(), repr=False, compare=False)
+    # What was changed in the process alone.
     members: Sequence[Member] = field(default=(), compare=False)
+    # The runtime commands that HAProxy has accepted.
     commands: Sequence[str] = field(default=(), repr=False, compare=False)
+    # Its id in the history; None if it has none yet.
     entry: int | None = field(default=None, compare=False)
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """On the objects of the configuration."""
+        """The effects on the objects of the configuration. Blocks."""
         return self.texts.effects if self.texts else ()
 
     @property
     def kind(self) -> str:
+        """The outcome in one word, as in `Committed`."""
         if self.forced or not self.lasting:
             return "reloaded" if self.forced else "runtime"
         return "scheduled" if self.reload_id else "live" if self.live else "written"

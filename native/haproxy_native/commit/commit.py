@@ -1,10 +1,25 @@
-"""The one way a change reaches file and process, in one order: compare, write a draft, check, back up, replace, publish, apply.
+"""The one way in which a change reaches file and process.
 
-A change that needs no check (native/haproxy_native/planning/needs_check.py) is applied first: by taking its commands the running HAProxy
-accepts it, and only then is the file replaced.
+A commit takes these steps, in this order:
 
-The lock is held from the last comparison on, never while HAProxy checks a text, so that other changes are committed meanwhile. A change
-that was overtaken is retried, or raises Conflict where it states a version. A commit runs to completion even if its request is cancelled.
+1. `prepare` (native/haproxy_native/commit/preparation.py), without a lock: compare the version, apply the operations, authorize the author,
+   write drafts beside the files, and have `haproxy -c` check them.
+2. `publish`, under the locks: compare the document with the one that was prepared for, and begin the entry in the history, on disk.
+3. Keep a backup, rename the drafts onto the files, and make the new document the current one.
+4. Apply the change to the process by runtime commands, or schedule a reload.
+5. End the entry, release the locks, send the event, and await the reload if the client has asked for that.
+
+A change that needs no check (native/haproxy_native/planning/needs_check.py) swaps 3 and 4: the running HAProxy accepts it by accepting its
+commands, and only then is the file replaced. If HAProxy refuses one, the commands are reverted and the commit starts again with a check.
+
+A change whose document was replaced meanwhile is Overtaken: nothing was changed, and the commit starts again. It becomes a Conflict there
+if the client has stated a version.
+
+What a kill leaves behind, by step: drafts, which the next start removes (1); an entry that has begun, which the next start removes or ends
+by what the files contain (2 to 4); and a text whose fingerprint is noted as needing a reload, which the next start schedules (3, 4).
+Stored files have their own ledger (native/haproxy_native/commit/publication.py).
+
+A commit runs to completion even if the request that waits for it is cancelled.
 """
 
 import asyncio
@@ -17,14 +32,13 @@ from typing import Any, TypeVar
 
 from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit import process
-from haproxy_native.commit.change import Change, ChangeBeside, Member, Outcome, Published, Reload, Same, Validation
+from haproxy_native.commit.change import Change, ChangeContent, Member, Outcome, Published, Reload, Same, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken, stamped_fingerprint
 from haproxy_native.commit.events import Committed, Forced
-from haproxy_native.commit.file_set import FileSet
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preparation import NewText, Prepared, prepare
-from haproxy_native.commit.publication import Publication, reasons_of
+from haproxy_native.commit.publication import FileSet, Publication, reasons_of
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
@@ -36,17 +50,17 @@ from haproxy_native.text import parts
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
-# After so many attempts that were overtaken, changes of stored files wait for this one.
+# After this number of overtaken attempts, changes of stored files wait until the change is made.
 ATTEMPTS = 3
 
 
 async def commit(context: CommitContext, change: Change) -> Outcome:
-    """Commits a change, and returns once the file holds it and the process does it, or a reload is scheduled; a forced reload is awaited.
+    """Commit a change. Return when the files contain it and the process has it, or a reload is scheduled; a forced reload is awaited.
 
-    Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed and what the edit or the check raises, with nothing changed; after the
-    file was replaced ReloadFailed or RuntimeFailure.
+    Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, Unrecorded and what the operations raise, with nothing changed.
+    Raises ReloadFailed or RuntimeFailure after the files were replaced.
     """
-    return await to_the_end(context, _recorded(context, change))
+    return await run_to_the_end(context, _reported(context, change))
 
 
 async def change_process(
@@ -57,15 +71,16 @@ async def change_process(
     *,
     author: Author,
 ) -> Outcome:
-    """Commits a change of the running process alone; `apply` returns the members that it changed, as far as the history shows them.
+    """Commit a change of the running process alone. Raises Forbidden and what `apply` raises.
 
-    `touched`: what it may change; all of `object_` without it. Raises Forbidden and what `apply` raises.
+    `apply` makes the change and returns the members that it has changed, as far as the history shows them. `touched`: what the author needs
+    the right to; by default the whole of `object_`.
     """
     return await commit(context, Change([SetRuntime(object_, apply, touched)], author=author))
 
 
-async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
-    """Runs to completion even if the awaiting request is cancelled."""
+async def run_to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
+    """Await work that runs to completion even if the caller is cancelled. `Engine.close` waits for it."""
     task = asyncio.create_task(work)
     context.works.add(task)
     task.add_done_callback(context.works.discard)
@@ -73,66 +88,68 @@ async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) 
     return await asyncio.shield(task)
 
 
-async def _recorded(context: CommitContext, change: Change) -> Outcome:
-    """Sends the event of a commit."""
-    began = time.monotonic()
-
-    if change.author.request:
-        change.author.request.is_recorded = True
-
-    def committed(outcome: str, result: Outcome | None = None, error: Exception | None = None) -> Committed:
-        return Committed(outcome, time.monotonic() - began, change, result, error)
-
+async def _reported(context: CommitContext, change: Change) -> Outcome:
+    """Commit a change and send the event of its outcome."""
+    began, request = time.monotonic(), change.author.request
+    if request:
+        request.is_recorded = True
     try:
         outcome = await _commit(context, change)
     except Same:
-        if change.author.request:
-            change.author.request.is_recorded = False
-        return await _uncommitted(context)
+        if request:
+            request.is_recorded = False
+        return await _unchanged(context)
     except Exception as error:
-        if isinstance(error, Stale) and change.author.request:
-            # Whoever comes too late repeats the call, which is no failure of a commit.
-            change.author.request.is_recorded = False
+        if isinstance(error, Stale) and request:
+            # The client repeats a call that was too late, so it is no failed commit.
+            request.is_recorded = False
         else:
-            context.events.tell(committed("failed", error=error))
+            context.events.publish(Committed("failed", time.monotonic() - began, change, error=error))
         raise
-    context.events.tell(committed(outcome.kind, outcome))
+    context.events.publish(Committed(outcome.kind, time.monotonic() - began, change, outcome))
     return outcome
 
 
-async def _uncommitted(context: CommitContext) -> Outcome:
-    """Returns the outcome of a change without effect: live as it is, or waiting for the reload that others scheduled."""
+async def _unchanged(context: CommitContext) -> Outcome:
+    """Return the outcome of a change without effect: live already, or waiting for the reload that other changes have scheduled."""
     async with context.publishing():
-        waited = None if context.running.is_current else context.pending
-        return Outcome(context.current.version, waited, live=waited is None)
+        pending = None if context.running.is_current else context.pending
+        return Outcome(context.current.version, pending, live=pending is None)
 
 
 async def _commit(context: CommitContext, change: Change) -> Outcome:
     try:
         admit(context, change)
-        outcome = await (_of_configuration(context, change) if change.beside is None else _beside(context, change, change.beside))
+        match change.sole_operation:
+            case SetRuntime() as operation:
+                outcome = await _set_runtime(context, change, operation)
+            case ChangeContent() as operation:
+                outcome = await _change_content(context, change, operation)
+            case None:
+                outcome = await _change_files(context, change)
     finally:
-        for operation in change.files:
-            operation.discard()
+        for each in change.files:
+            each.discard()
     is_due = change.author.is_urgent if outcome.reload_id else bool(outcome.reasons)
-    return await _forced(context, outcome) if is_due else outcome
+    return await _reloaded(context, outcome) if is_due else outcome
 
 
 def admit(context: CommitContext, change: Change) -> None:
-    """Raises for a change that may not be made now: Forbidden on a server that is read-only, and what observers do."""
+    """Refuse a change that may not be made now. Raises Forbidden on a read-only server, and what observers raise."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
     context.observers.admit(change)
 
 
 def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_reload: bool) -> Outcome:
-    """The outcome with the id of the reload that it needs; one that is awaited has no id yet. The caller holds the lock."""
+    """Schedule the reload that an outcome needs, unless it is awaited; return the outcome with its id. The caller holds the lock."""
     if not outcome.reasons or force_reload or by.is_urgent:
         return outcome
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
 
 
-async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
+async def _change_files(context: CommitContext, change: Change) -> Outcome:
+    """Change configuration and stored files. Start again whenever the change was overtaken."""
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
             return await attempt(context, change, context.publishing_files if change.files else context.publishing)
@@ -146,14 +163,14 @@ async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
 
 
 async def attempt(context: CommitContext, change: Change, lock: Callable[[], AbstractAsyncContextManager[Any]]) -> Outcome:
-    """Prepares a change without the lock and publishes it under it; one that needs a reload waits for the end of a reload at work.
+    """Prepare a change and publish it once, under `lock`. A change that needs a reload first waits for the reload in progress.
 
-    Leaves no draft; raises Overtaken and what `commit` raises.
+    Leaves no draft. Raises Overtaken and what `commit` raises.
     """
     try:
         return await _attempt(context, change, await prepare(context, change), lock)
-    except process.Untaken as untaken:
-        log.info("%s; HAProxy is asked about the text", untaken)
+    except process.NotAccepted as error:
+        log.info("%s; HAProxy checks the text instead", error)
         change = replace(change, validation=Validation.ALWAYS)
         return await _attempt(context, change, await prepare(context, change), lock)
 
@@ -175,12 +192,15 @@ async def _attempt(
         prepared.discard()
 
 
-async def _beside(context: CommitContext, change: Change, operation: SetRuntime | ChangeBeside) -> Outcome:
+async def _set_runtime(context: CommitContext, change: Change, operation: SetRuntime) -> Outcome:
     change.author.permit(*operation.touches)
-    if isinstance(operation, SetRuntime):
-        async with context.process_lock:
-            outcome = Outcome(context.current.version, live=True, lasting=False, members=await operation.apply() or ())
-        return replace(outcome, entry=await context.recorder.add(change, outcome))
+    async with context.process_lock:
+        outcome = Outcome(context.current.version, live=True, lasting=False, members=await operation.apply() or ())
+    return replace(outcome, entry=await context.recorder.add(change, outcome))
+
+
+async def _change_content(context: CommitContext, change: Change, operation: ChangeContent) -> Outcome:
+    change.author.permit(*operation.touches)
     async with operation.lock:
         content = operation.content()
         outcome = Outcome(context.current.version, live=True, contents=[content])
@@ -190,12 +210,12 @@ async def _beside(context: CommitContext, change: Change, operation: SetRuntime 
             return recorder.ended(entry, outcome)
 
 
-async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
-    """Reloads and returns the outcome; while HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
+async def _reloaded(context: CommitContext, outcome: Outcome) -> Outcome:
+    """Reload now and return the outcome. While HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
 
     def begun(id_: str) -> None:
         if outcome.entry:
-            context.events.tell(Forced(outcome.entry, id_))
+            context.events.publish(Forced(outcome.entry, id_))
 
     record = await context.reloads.force(outcome.reasons, outcome.version if outcome.texts else None, begun)
     if record.status == IN_PROGRESS:
@@ -204,14 +224,14 @@ async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replace the files and apply the change to the process without reloading; a reload that is needed is scheduled, unless it is awaited.
+    """Replace the files and apply the change to the process. Schedule the reload that it needs, unless that is awaited.
 
-    The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, Untaken and WriteFailed, with nothing changed.
+    The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, NotAccepted and WriteFailed, with nothing changed.
     """
     if change.verify:
         await change.verify()
     if prepared.plan is None:
-        # What HAProxy has taken already was observed with its commands.
+        # The commands of a plan observe the worker themselves.
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
     if prepared.plan and not (process.may_judge(context, change, prepared.before) and context.kept_members(change) == prepared.kept):
@@ -228,7 +248,7 @@ async def _publish(context: CommitContext, change: Change, prepared: Prepared, f
     publication = await _planned(context, change, prepared, files) if change.files else None
     intended = Outcome(context.current.version, contents=await asyncio.to_thread(files.contents) if files else ())
     if text := prepared.text:
-        texts = prepared.texts.ending_in(text.stamped.document)
+        texts = prepared.texts.with_after(text.stamped.document)
         intended = replace(intended, version=text.stamped.version, former=prepared.base, texts=texts)
     recorder = context.recorder
     async with recorder.entry(change, intended) as entry:
@@ -244,11 +264,11 @@ async def _publish(context: CommitContext, change: Change, prepared: Prepared, f
 
 
 async def _planned(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Publication:
-    """Return how files are applied, and with a text why it cannot be live. Raises Forbidden."""
+    """Plan how stored files, and the text with them, are applied. Raises Forbidden if a reload is needed and the author may not reload."""
     text, may_reload = prepared.text, prepared.may_reload
     if files is not prepared.files:
         may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
-    # With a text a reload is asked for by that.
+    # If there is a text, the reload is requested for that.
     plans = await files.planned(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
     reasons = reasons_of(plans.values())
     if text:
@@ -268,13 +288,13 @@ async def _publish_text(context: CommitContext, change: Change, prepared: Prepar
     outcome = replace(intended, members=applied.members)
     if applied.reasons or change.reload is Reload.NONE:
         return replace(outcome, reasons=tuple(applied.reasons))
-    if (waited := context.pending) and not context.running.is_current and (change.is_whole or header.same_text(*prepared.texts)):
-        return replace(outcome, reload_id=waited)
+    if (pending := context.pending) and not context.running.is_current and (change.is_whole or header.same_text(*prepared.texts)):
+        return replace(outcome, reload_id=pending)
     return replace(outcome, live=True, commands=applied.commands)
 
 
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, intended: Outcome) -> Outcome:
-    """Send the commands of the change, then replace the configuration. Raises Untaken, with nothing changed."""
+    """Send the commands of the change, then replace the configuration. Raises NotAccepted, with nothing changed."""
     text, plan = prepared.text, prepared.plan
     assert text
     assert plan
@@ -292,7 +312,7 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
 async def _publish_files(
     context: CommitContext, change: Change, prepared: Prepared, intended: Outcome, files: FileSet, publication: Publication
 ) -> Outcome:
-    """Replace stored files, and the configuration where that changes too, and apply them. Raises NotTaken, with nothing changed."""
+    """Replace stored files, and the configuration if it changes too, and apply them. Raises NotTaken, with nothing changed."""
     text, applied = prepared.text, process.Applied()
     if files:
         await publication.begin(files.drafts, context.current.fingerprint if text else "")
@@ -311,8 +331,8 @@ async def _publish_files(
     reasons = [*publication.to_reload]
     if publication.reasons or reasons:
         return replace(intended, reasons=tuple(reasons), members=applied.members)
-    steps = (said for plan in publication.plans.values() for step in plan.steps for said in step.texts)
-    return replace(intended, live=True, commands=(*applied.commands, *steps), members=applied.members)
+    commands = (text for plan in publication.plans.values() for step in plan.steps for text in step.texts)
+    return replace(intended, live=True, commands=(*applied.commands, *commands), members=applied.members)
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> NewText:
@@ -326,7 +346,7 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
     if context.backups.number > 0:
         await asyncio.to_thread(_keep_backup, context)
     if prepared.plan is None:
-        # What HAProxy has taken already needs no way back, and no reload.
+        # A change that HAProxy has accepted already needs no reload, and no text to restore after one.
         if context.pending or change.reload is not Reload.NONE:
             context.running.step(ReloadRequired(current.fingerprint, stamped_fingerprint(stamped)))
         context.running.save_last_good()
@@ -344,25 +364,25 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
 
 
 async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Raises Overtaken where another text, or a stored file that this one reads, has become current since the change was prepared.
+    """Raise Overtaken if another text, or a stored file that this one refers to, has become current since the change was prepared.
 
-    An edit by another process is found when the file is replaced, by its stamp, unless that may be the same after another write.
+    An edit by another process is found by the file's stamp when the file is replaced; a stamp that is not settled is compared here.
     """
-    if not context.current.settled:
-        await context.current.notice_aside()
+    if not context.current.is_settled:
+        await context.current.notice_in_thread()
     if context.current.document is not prepared.before or _is_outdated(context, change, prepared):
         raise Overtaken
 
 
 def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> bool:
-    """True if a file that the document refers to has changed since the check began."""
+    """Return whether a stored file that the document refers to has changed since the check began."""
     directory = str(context.current.path.parent)
     changed = [path for path, number in context.published.items() if number > prepared.publications]
     return change.validation is not Validation.NEVER and any(references(prepared.new, str(path), directory) for path in changed)
 
 
 def _keep_backup(context: CommitContext) -> None:
-    """A failure is logged, and the commit goes on."""
+    """Keep a backup of the current version. A failure is logged, and the commit goes on."""
     current = context.current
     try:
         former = current.stamp(current.document, current.version, banner=current.banner).data

@@ -1,4 +1,4 @@
-"""What a commit works on: the file, the process and their surroundings, for one haproxy.cfg."""
+"""What the commits of one haproxy.cfg share: file, process, stores, locks, and who takes part in commits."""
 
 import asyncio
 import time
@@ -37,25 +37,17 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
 Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
-# Of what HAProxy has not loaded, for a HAProxy that is stopped for days.
+# The number of changes that are remembered while HAProxy does not load them, as when it is stopped for days.
 MOST_UNLOADED = 100
 
 
 @dataclass
 class CommitContext:
-    """`lock` is held from the last comparison of a change to its publication, runtime commands included; never while HAProxy checks or
-    loads a text. While `load`, a reload, is at work, only changes are published that need no reload; all else waits until `load_over`.
-    Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every change that sends
-    commands; one of the process alone takes no other.
+    """What every commit is given. `Engine` makes and owns it.
 
-    `observers` take part in commits and reloads, and the `recorder` keeps entries of changes; they join while they are open.
-
-    With `read_only` no change is made: each raises Forbidden.
-
-    `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
-    the last committed text that HAProxy accepted. `unloaded`: the last changes of the
-    configuration since the worker in service did exactly what the file says, in their order; what a failed reload has taken back is none
-    of them.
+    There are three locks, taken in this order (docs/locks.md): `stored_lock` by changes of stored files; `lock` from the last comparison of
+    a change to the end of its publication; `process_lock` by whatever sends commands to the process. None is held while HAProxy checks or
+    loads a text. While a reload is in progress (`load`), only changes that need no reload are published; all others wait for `load_over`.
     """
 
     current: Current
@@ -72,44 +64,51 @@ class CommitContext:
     events: Events = field(default_factory=Events)
     observers: Observers = field(default_factory=Observers)
     recorder: Recorder = field(default_factory=Recorder)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Set when the reload in progress has ended.
     load_over: asyncio.Event = field(default_factory=asyncio.Event)
-    published: dict[Path, int] = field(default_factory=dict)
+    # The number of changes of stored files, and that of the last change of each.
     publications: int = 0
+    published: dict[Path, int] = field(default_factory=dict)
+    # Commits that have not ended.
     works: set[asyncio.Task[Any]] = field(default_factory=set)
+    # The fingerprint of the last committed text that HAProxy has accepted.
     accepted: str = ""
+    # Whether every change raises Forbidden.
     read_only: bool = False
+    # The changes of the configuration since the worker last did exactly what the file says, oldest first, without those that a failed
+    # reload has reverted.
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
     def kept_members(self, change: Change) -> Kept:
-        """The members that a change of claimed servers leaves as others have set them in the process; none if it claims none."""
+        """Return the members of claimed servers that a change leaves as others have set them in the process; none if it claims none."""
         return dict(self.observers.kept_members()) if change.claimed else {}
 
     @property
     def pending(self) -> str | None:
-        """The id of a scheduled reload that will read what the file holds now."""
+        """The id of a scheduled reload that will read the file as it is now; None if there is none."""
         return self.reloads.pending
 
     def edited(self, current: Current, before: Document, version: int) -> None:
-        """Records an edit of a file from outside."""
+        """Note an edit of a file by another process, and send its event."""
         versions, texts = (version, current.version), (before, current.document)
         if current is self.current:
             if self.running.document is before and not self.running.is_doubtful:
                 self.unloaded.clear()
             self.unloaded.append(Published(current.version, Author(OUTSIDE), *texts))
-        self.events.tell(Edited(current.path, owner_of(current.path), Author(OUTSIDE), versions, texts))
+        self.events.publish(Edited(current.path, owner_of(current.path), Author(OUTSIDE), versions, texts))
 
     @asynccontextmanager
     async def publishing(self) -> AsyncIterator[None]:
-        """Holds `lock` and `process_lock`."""
+        """Hold `lock` and `process_lock`."""
         async with self.lock, self.process_lock:
             yield
 
     @asynccontextmanager
     async def settled(self) -> AsyncIterator[None]:
-        """Holds `lock` while no reload is at work."""
+        """Hold `lock` while no reload is in progress."""
         while True:
             async with self.lock:
                 if self.load is None:
@@ -120,42 +119,34 @@ class CommitContext:
 
     @asynccontextmanager
     async def publishing_files(self) -> AsyncIterator[None]:
-        """Holds all locks, while no reload is at work."""
+        """Hold all locks while no reload is in progress."""
         async with self.stored_lock, self.publishing_settled():
             yield
 
     @asynccontextmanager
     async def publishing_settled(self) -> AsyncIterator[None]:
-        """The same for a caller that holds `stored_lock`."""
+        """Hold the other two locks while no reload is in progress. The caller holds `stored_lock`."""
         async with self.settled(), self.process_lock:
             yield
 
     @property
     def load(self) -> Load | None:
-        """The reload at work."""
+        """The reload in progress; None if there is none."""
         return self.running.state.load
 
     @property
     def has_unloaded(self) -> bool:
-        """True if a reload is scheduled or at work, so that the worker in service may lack what the file holds."""
+        """Whether a reload is scheduled or in progress, so that the worker may lack what the file contains."""
         return self.pending is not None or self.load is not None
 
     async def observe(self) -> None:
-        """Asks for the worker in service; while HAProxy loads a text the reload does so when it is over.
+        """Query the worker in service. During a reload do nothing: the reload queries the worker when it ends.
 
-        Where that worker does what the file says, it ends a reload that waits for HAProxy's start: a later change must not share its id.
+        If that worker has all of the file, end the reload that waits for HAProxy's start, since a later change must not share its id.
         """
-        if self.load is None:
-            await self.running.observe()
-            self._end_awaited()
-
-    async def notice(self) -> None:
-        """Takes note of another text and of another worker. The caller holds the locks."""
-        await self.current.notice_aside()
-        await self.observe()
-        self.mark_files_loaded()
-
-    def _end_awaited(self) -> None:
+        if self.load is not None:
+            return
+        await self.running.observe()
         worker = self.running.worker
         if self.reloads.awaiting is None or worker is None or not self.running.state.answers:
             return
@@ -163,41 +154,44 @@ class CommitContext:
         if self.running.is_current and not self.ledger.waits:
             self.reloads.has_started(worker, self.current.version)
 
+    async def notice(self) -> None:
+        """Notice an edit by another process, and another worker. The caller holds the locks."""
+        await self.current.notice_in_thread()
+        await self.observe()
+        self.mark_files_loaded()
+
     def mark_files_loaded(self) -> None:
-        """Remove stored files from the ledger that the worker has read, since it started after they were written."""
+        """Remove the stored files from the ledger that the worker has read, since it started after they were written."""
         if worker := self.running.worker:
             self.ledger.loaded_by(worker)
 
     def runs_since(self, moment: float) -> int | None:
-        """The pid of the worker in service, if it started after this Unix time and does what the files say."""
+        """Return the pid of the worker if it started after this Unix time and has all files as they are; else None."""
         worker, is_current = self.running.worker, self.running.is_current and not self.ledger.waits
         return worker.pid if worker and is_current and worker.started > moment else None
 
     def note_published(self, path: Path) -> None:
-        """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""
+        """Count a change of a stored file. Texts that refer to it and are being checked are checked again."""
         self.publications += 1
         self.published[path] = self.publications
 
-    async def ask_haproxy(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
-        """Checks drafts of the files with HAProxy and returns its warnings.
-
-        Raises Refused, CheckImpossible, BadRequest and ShareExceeded.
-        """
+    async def check_drafts(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
+        """Check drafts with HAProxy and return its warnings. Raises Refused, CheckImpossible, BadRequest and ShareExceeded."""
         async with self.validating(by):
             return await check(files, self.check, transaction_id=transaction_id)
 
     async def check_text(self, document: Document, by: Author) -> list[Message]:
-        """Return HAProxy's warnings about a text that becomes no file. Raises what `ask_haproxy` raises."""
+        """Return HAProxy's warnings about a text that is not written to the file. Raises what `check_drafts` raises."""
         async with drafts_aside(wanted=self.read_only):
             drafts = await asyncio.to_thread(self.current.file.draft, document, str(uuid.uuid4()))
             try:
-                return await self.ask_haproxy(drafts.checked(document), by)
+                return await self.check_drafts(drafts.checked(document), by)
             finally:
                 drafts.discard()
 
     @asynccontextmanager
     async def validating(self, by: Author) -> AsyncIterator[None]:
-        """Records its body as one check by HAProxy, which begins when it is the caller's turn. Raises ShareExceeded."""
+        """Wait for the author's turn to check, and send the event of the check that the body makes. Raises ShareExceeded."""
         began, outcome = time.monotonic(), "impossible"
         try:
             async with checks().turn(Caller.of(by)):
@@ -207,15 +201,15 @@ class CommitContext:
             outcome = "refused"
             raise
         finally:
-            self.events.tell(Validated(outcome, time.monotonic() - began))
+            self.events.publish(Validated(outcome, time.monotonic() - began))
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """A reload at work, until its outcome is known."""
+        """Note a reload that is in progress until the body ends. Return what the file contains when it begins."""
         current = self.current
         async with self.lock:
             with suppress(Unreadable):
-                await current.notice_aside()
+                await current.notice_in_thread()
             load = Load(Text(current.document, current.fingerprint), time.time(), current.version, current.edits)
             self.running.step(ReloadBegan(load))
             self.load_over = over = asyncio.Event()

@@ -1,6 +1,18 @@
-"""The current configuration: its document, version and fingerprint, and how edits of the file from outside are noticed.
+"""The current configuration: its document, version and fingerprint, and how edits of the file by other processes are noticed.
 
-The three always agree. A text that was edited outside becomes the next version as it is, without being rewritten.
+Operators and other programs edit haproxy.cfg as well. This server has no lock that they respect, so it compares the file before it relies
+on it:
+
+- The file's stamp (`Seen`: times, size, inode) tells most changes without a read. The kernel dates a write by a clock that advances every
+  few milliseconds, so a stamp younger than `_TICK` proves nothing, and the file is read. Once the stamp is older than that it is settled.
+- A text that another process has written becomes the next version as it is. It is not rewritten, and its header is not corrected.
+- A text that this server is about to write, or has written, is no edit by others: it is recognized by its fingerprint.
+
+Document, version and fingerprint always agree, and change together in `_set`. Each such change cancels the work that was begun on the
+former document (`unless_overtaken`) and advances `_turn`, by which a read in a thread finds that its result is out of date.
+
+If this server is killed, the next one compares the fingerprint of the file with that in the row (`StateRow`): the same text has the same
+version, and any other the version that its header states.
 """
 
 import asyncio
@@ -15,14 +27,13 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.disk.file import Seen
 from haproxy_native.disk.files import ConfigFiles, Drafts, SeenAll
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamp, Stamped, checksum_of
 from haproxy_native.errors import Unusable, WriteFailed
-from haproxy_native.process_state import Load, ProcessState, Text
+from haproxy_native.process_state import Text
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.text.parts import is_joined
@@ -92,60 +103,6 @@ class StateRow:
         self.set()
 
 
-class TextRows:
-    """The texts that the state of the process refers to, except the one in the file.
-
-    `copy`: a file for operators, never read here, that gets the text that a failed reload restores, with owner and mode of `like`.
-    """
-
-    def __init__(self, database: Database, copy: Path | None = None, like: Path | None = None, *, is_kept: bool = True) -> None:
-        self._database, self._copy, self._like, self._is_kept = database, copy, like, is_kept
-        self._is_posted = False
-        # What a failed reload restores, and the fingerprint of what is written of it.
-        self._last_good: Text | None = None
-        self._written = ""
-
-    def read(self) -> tuple[Text | None, list[Load]]:
-        """Return the text that a failed reload restores, and the reloads without an outcome, oldest first. Blocks."""
-        last_good, loads = None, list[Load]()
-        with suppress(Unusable):
-            last_good, loads = self._database.read(_read_texts)
-        self._written = last_good.fingerprint if last_good else ""
-        return last_good, loads
-
-    def save_last_good(self, state: ProcessState) -> None:
-        """Schedule the write of the text that a failed reload restores, unless it is written already."""
-        self._last_good = state.last_good
-        if self._last_good and self._last_good.fingerprint != self._written and self._is_kept and not self._is_posted:
-            self._is_posted = True
-            self._database.post(self._write_last_good)
-
-    def _write_last_good(self, state: State) -> None:
-        if text := self._last_good:
-            with state.transaction(is_synced=False):
-                state.execute("INSERT OR REPLACE INTO last_good VALUES (1, ?, ?)", (text.fingerprint, text.document.data))
-            self._written = text.fingerprint
-            self._write_copy(text)
-        self._is_posted = False
-
-    def _write_copy(self, text: Text) -> None:
-        try:
-            if self._copy:
-                self._copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-                write_atomically(self._copy, text.document.pieces(), like=self._like, durable=False)
-        except OSError as error:
-            log.warning("writing %s failed: %s", self._copy, error.strerror)
-
-    def save_loads(self, before: ProcessState, after: ProcessState) -> None:
-        """Schedule the write of the reloads that differ between two states."""
-        known = {load.began: load for load in before.loads}
-        for load in after.loads if self._is_kept else ():
-            if load is not known.get(load.began):
-                self._database.post(partial(_store_load, load))
-        if before.loads and not after.loads and self._is_kept:
-            self._database.post(_delete_loads)
-
-
 def _read(name: str, state: State) -> Row | None:
     if row := state.execute("SELECT version, fingerprint, process FROM file_state WHERE name = ?", (name,)).fetchone():
         return Row(row[0], row[1], json.loads(row[2]))
@@ -155,26 +112,6 @@ def _read(name: str, state: State) -> Row | None:
 def _delete(name: str, state: State) -> None:
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM file_state WHERE name = ?", (name,))
-
-
-def _read_texts(state: State) -> tuple[Text | None, list[Load]]:
-    last_good = state.execute("SELECT fingerprint, data FROM last_good").fetchone()
-    loads = [
-        Load(Text(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
-        for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began")
-    ]
-    return Text(Document.parse(last_good[1]), last_good[0]) if last_good else None, loads
-
-
-def _store_load(load: Load, state: State) -> None:
-    row = (load.began, load.text.fingerprint, load.text.document.data, load.target.data if load.target else None)
-    with state.transaction(is_synced=False):
-        state.execute("INSERT OR REPLACE INTO open_load VALUES (?, ?, ?, ?)", row)
-
-
-def _delete_loads(state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM open_load")
 
 
 def fingerprint(data: bytes) -> str:
@@ -192,32 +129,33 @@ def text_of(stamped: Stamped) -> Text:
     return Text(stamped.document, stamped_fingerprint(stamped))
 
 
-# Nanoseconds; the kernel's clock for files advances every 10 ms, or more often.
+# Nanoseconds. The kernel's clock for files advances every 10 ms, or more often.
 _TICK = 20_000_000
 Result = TypeVar("Result")
 
 
 class Overtaken(Exception):
-    """The document or a file that it refers to was replaced after the change was prepared."""
+    """The document, or a file that it refers to, was replaced after the change was prepared."""
 
     def __str__(self) -> str:
         return "the file was changed meanwhile"
 
 
 class Reading(NamedTuple):
-    """What was read: the file's stamp before the read, its bytes, and the document, None where the bytes are the known ones."""
+    """One read of the file."""
 
+    # The stamp, and whether any later write must change it.
     seen: tuple[Seen | SeenAll | None, bool]
     data: bytes
+    # None if the file holds the known text.
     document: Document | None
 
 
 class Current:
-    """`edited` is called when an edit from outside was taken over, with the document and version before.
+    """The configuration as the file has it. `open` before anything else.
 
-    `banner`: whether our next write brings the banner lines; a pushed text decides for itself until the file is read again.
-
-    `stamp` puts the header on a text, `outline` tells where its sections begin.
+    `stamp` puts the header on a text, `outline` says where its sections begin. `edited` is called after an edit by another process, with
+    the document and the version before it.
     """
 
     def __init__(
@@ -232,19 +170,20 @@ class Current:
         self.file, self._row, self.stamp, self._outline = file, row, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
+        # Whether the next write has the banner lines. A text that is put decides until the file is read again.
         self.banner = True
-        # The number of edits from outside that were taken over.
+        # The number of edits by other processes.
         self.edits = 0
         self.fingerprint = ""
         self._seen: Seen | SeenAll | None = None
-        self._settled = False
-        self._installing = False
-        # A write failed, and restoring the file may have failed, too.
-        self._torn = False
-        # Counts changes of what is known; a reading that began before the last one is out of date.
+        self._is_settled = False
+        self._is_installing = False
+        # A write has failed, and restoring the file may have failed, too.
+        self._is_torn = False
+        # Counts changes of what is known; a read that began before the last one is out of date.
         self._turn = 0
-        # What a commit is about to make the file.
-        self._coming: Stamped | None = None
+        # What a commit may make the file next.
+        self._expected: Stamped | None = None
         self._works: set[asyncio.Task[Any]] = set()
 
     @property
@@ -256,76 +195,37 @@ class Current:
         return Text(self.document, self.fingerprint)
 
     def open(self) -> bool:
-        """Reads the file and keeps its version; returns True if it is as it was last known. Blocks; raises Unreadable."""
-        return self._opened(self._read())
+        """Read the file and its version; return whether the file is as it was last known. Raises Unreadable. Blocks."""
+        return self._open(self._read())
 
-    async def open_aside(self) -> bool:
-        """Opens as `open` does, reading the file in a thread."""
+    async def open_in_thread(self) -> bool:
+        """Do what `open` does, with the read in a thread."""
         turn = -1
         while turn != self._turn:
             turn = self._turn
             reading = await asyncio.to_thread(self._read)
-        return self._opened(reading)
+        return self._open(reading)
 
     def notice(self) -> bool:
-        """Takes over an edit from outside as the next version; returns False if there was none. Blocks; raises Unreadable."""
-        return not self._is_as_known() and self._took_over(self._compared())
+        """Make an edit by another process the next version; return whether there was one. Raises Unreadable. Blocks."""
+        return not self._is_as_known() and self._adopt(self._compare())
 
-    async def notice_aside(self) -> bool:
-        """Notices edits as `notice` does, reading the file in a thread so that a large one does not block the event loop.
-
-        Raises Unreadable.
-        """
+    async def notice_in_thread(self) -> bool:
+        """Do what `notice` does, with the read in a thread, so that a large file does not block the event loop."""
         while not self._is_as_known():
             turn = self._turn
-            # Putting a torn file back writes it, which nothing else may do meanwhile.
-            reading = self._read() if self._torn else await asyncio.to_thread(self._compared)
+            # Restoring a torn file writes it, which nothing else may do meanwhile.
+            reading = self._read() if self._is_torn else await asyncio.to_thread(self._compare)
             if turn == self._turn:
-                return self._took_over(reading)
+                return self._adopt(reading)
         return False
 
-    def _opened(self, reading: Reading) -> bool:
-        document = self.document if reading.document is None else reading.document
-        known = fingerprint(reading.data) == self._row.value.fingerprint
-        self._take(document, self._row.value.version if known else header.version_of(document), reading.data, reading.seen)
-        self._torn = False
-        return known
-
-    def _is_as_known(self) -> bool:
-        return self._installing or (self._settled and self.file.seen() == self._seen)
-
-    def _compared(self) -> Reading:
-        """Reads as `_read` does; a file that may only have been touched is not read as a whole."""
-        seen, document = self._look(), self.document
-        return Reading(seen, b"", None) if not self._torn and self.file.holds(document) else self._read()
-
-    def _read(self) -> Reading:
-        seen, data = self._look(), self.file.read()
-        if self._torn and fingerprint(data) != self.fingerprint and self.file.mend():
-            seen, data = self._look(), self.file.read()
-        return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parsed(data))
-
-    def expects(self, stamped: Stamped) -> None:
-        """A text that the file may hold next, by a commit: then it is no edit from outside."""
-        self._coming = stamped
-
-    def _took_over(self, reading: Reading) -> bool:
-        """True if the text differs from the known one."""
-        self._torn = False
-        if (document := reading.document) is None:
-            self._seen, self._settled = reading.seen
-            return False
-        if self._coming and fingerprint(reading.data) == stamped_fingerprint(self._coming):
-            self._take(document, self._coming.version, reading.data, reading.seen)
-            return False
-        before, version = self.document, self.version
-        self._take(document, max(version, header.version_of(document)) + 1, reading.data, reading.seen)
-        self.edits += 1
-        self._edited(self, before, version)
-        return True
+    def expect_text(self, stamped: Stamped) -> None:
+        """Note a text that a commit may make the file next: it is no edit by another process."""
+        self._expected = stamped
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Awaits work on the current document; it is cancelled and Overtaken raised when another document becomes current."""
+        """Await work on the current document. Cancel it and raise Overtaken if another document becomes current."""
         task, own = asyncio.ensure_future(work), asyncio.current_task()
         self._works.add(task)
         try:
@@ -339,56 +239,96 @@ class Current:
             self._works.discard(task)
 
     @property
-    def settled(self) -> bool:
-        """True once any later write must change the file's timestamp; until it is more than 20 ms old `notice` compares the file again.
+    def is_settled(self) -> bool:
+        """Whether any later write must change the file's stamp. Until then `notice` reads the file again.
 
-        A file that was replaced here has a timestamp that no other write gives it.
+        A file that was replaced here is settled at once: its timestamp is one that no other write gives it.
         """
-        return self._settled
+        return self._is_settled
 
-    def touched(self) -> Seen | SeenAll | None:
-        """The file's stamp, where it differs from the known one; else None."""
+    def changed_stamp(self) -> Seen | SeenAll | None:
+        """Return the file's stamp if it differs from the known one, else None."""
         seen = self.file.seen()
-        return None if seen == self._seen or self._installing else seen
+        return None if seen == self._seen or self._is_installing else seen
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
-        """Writes the document under a version to a draft. Raises WriteFailed."""
+        """Write a document under a version to a draft. Raises WriteFailed. Blocks."""
         stamped = self.stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.document, name)
 
     async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
-        """Makes the draft the file, and its document the current one. Raises WriteFailed."""
-        self._installing = True
+        """Make a draft the file, and its document the current one. Raises WriteFailed, and Touched after an edit by another process."""
+        self._is_installing = True
         self._turn += 1
         try:
             await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
             self.banner = banner
-            seen, settled = self._look()
-            self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), (seen, settled or draft.shows(seen)))
+            seen, is_settled = self._stamp_now()
+            self._set(stamped.document, stamped.version, stamped_fingerprint(stamped), (seen, is_settled or draft.shows(seen)))
         except WriteFailed:
-            self._torn, self._settled = True, False
+            self._is_torn, self._is_settled = True, False
             raise
         finally:
-            self._installing = False
+            self._is_installing = False
             self._turn += 1
 
-    def _parsed(self, data: bytes) -> Document:
-        return patches.sharing(Document.parse(data, outline=self._outline), self.document)
+    # -- reading
 
-    def _look(self) -> tuple[Seen | SeenAll | None, bool]:
-        """The file's stamp, and whether a later write must change it: the kernel's clock for files advances every 10 ms at most."""
+    def _is_as_known(self) -> bool:
+        return self._is_installing or (self._is_settled and self.file.seen() == self._seen)
+
+    def _compare(self) -> Reading:
+        """Read the file as `_read` does, or only compare it with the known text if that is enough."""
+        seen, document = self._stamp_now(), self.document
+        return Reading(seen, b"", None) if not self._is_torn and self.file.holds(document) else self._read()
+
+    def _read(self) -> Reading:
+        seen, data = self._stamp_now(), self.file.read()
+        if self._is_torn and fingerprint(data) != self.fingerprint and self.file.mend():
+            seen, data = self._stamp_now(), self.file.read()
+        return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parse(data))
+
+    def _stamp_now(self) -> tuple[Seen | SeenAll | None, bool]:
+        """Return the file's stamp, and whether any later write must change it."""
         now, seen = time.time_ns(), self.file.seen()
         return seen, seen is None or now - seen.written > _TICK
 
-    def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | SeenAll | None, bool]) -> None:
-        self.banner = True
-        self._keep(document, version, fingerprint(data), seen)
+    def _parse(self, data: bytes) -> Document:
+        return patches.sharing(Document.parse(data, outline=self._outline), self.document)
 
-    def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
+    # -- changing what is known
+
+    def _open(self, reading: Reading) -> bool:
+        document = self.document if reading.document is None else reading.document
+        is_known = fingerprint(reading.data) == self._row.value.fingerprint
+        self._set_read(document, self._row.value.version if is_known else header.version_of(document), reading)
+        self._is_torn = False
+        return is_known
+
+    def _adopt(self, reading: Reading) -> bool:
+        """Take over what was read; return whether it is an edit by another process."""
+        self._is_torn = False
+        if (document := reading.document) is None:
+            self._seen, self._is_settled = reading.seen
+            return False
+        if self._expected and fingerprint(reading.data) == stamped_fingerprint(self._expected):
+            self._set_read(document, self._expected.version, reading)
+            return False
+        before, version = self.document, self.version
+        self._set_read(document, max(version, header.version_of(document)) + 1, reading)
+        self.edits += 1
+        self._edited(self, before, version)
+        return True
+
+    def _set_read(self, document: Document, version: int, reading: Reading) -> None:
+        self.banner = True
+        self._set(document, version, fingerprint(reading.data), reading.seen)
+
+    def _set(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self._turn += 1
         if document is not self.document:
             for work in self._works:
                 work.cancel()
         self.document, self.version, self.fingerprint = document, version, mark
-        self._seen, self._settled = seen
+        self._seen, self._is_settled = seen
         self._row.set(version=version, fingerprint=mark)

@@ -1,6 +1,6 @@
-"""Events as values, for counters, traces and histories: sent to every listener when something is over.
+"""Events as values, for counters, traces and the history. `Events` sends each to every listener when what it reports is over.
 
-Seconds are durations. A listener that raises is logged, and called again for the next event.
+Durations are in seconds.
 """
 
 import logging
@@ -18,58 +18,60 @@ from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-# Of `Asked`.
+# The kinds and outcomes of `Asked`.
 CHANGE, READ, LOGIN = "change", "read", "login"
 GRANTED, REFUSED, FAILED, LIMITED = "granted", "refused", "failed", "limited"
 
 
 @dataclass(frozen=True)
 class Validated:
-    """HAProxy was asked about a text: accepted, refused, or impossible where there is no verdict."""
+    """HAProxy has checked a text."""
 
+    # "accepted", "refused", or "impossible" if there is no verdict.
     outcome: str
     seconds: float
 
 
 @dataclass(frozen=True)
 class Committed:
-    """A change was committed, or failed: live, scheduled, reloaded (forced), written where nothing was to reach the process, runtime where
-    the running process alone was changed, or failed.
+    """A change was committed, or has failed."""
 
-    `result` is None and `error` what was raised where it failed.
-    """
-
+    # "live", "scheduled", "reloaded" (a forced reload), "written" (nothing was to reach the process), "runtime" (the process alone was
+    # changed), or "failed".
     outcome: str
     seconds: float
     change: Change | None = None
+    # None if it has failed; then `error` is what was raised.
     result: Outcome | None = None
     error: Exception | None = None
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """On the objects of the configuration."""
+        """The effects on the objects of the configuration. Blocks."""
         return self.result.effects if self.result else ()
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request without a commit was answered: GRANTED, REFUSED for `reason`, or FAILED for it; LIMITED is a login among too many.
-
-    `kind`: CHANGE for what changes something, READ, or LOGIN for credentials that were refused; `login` is the name in these.
-    """
+    """A request without a commit was answered."""
 
     author: Author
+    # GRANTED, REFUSED or FAILED; LIMITED for a login that was refused after too many others.
     outcome: str
+    # Why it was refused or has failed.
     reason: str = ""
+    # CHANGE for a request that would change something, READ, or LOGIN for credentials that were refused.
     kind: str = CHANGE
+    # The name in refused credentials.
     login: str = ""
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A file was edited from outside, and its text is the next version. `owner`: the name of the file's owner; empty where it is gone."""
+    """A file was edited by another process, and its text is the next version."""
 
     path: Path
+    # The name of the file's owner; empty if the file is gone.
     owner: str
     author: Author
     versions: tuple[int, int]
@@ -77,20 +79,20 @@ class Edited:
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
-        """On the objects of the configuration, where it is that which was edited; computed when they are first asked for."""
+        """The effects on the objects of the configuration, if that was edited. Computed on first use; blocks."""
         return effects(standard_editor(), *self.texts)
 
 
 @dataclass(frozen=True)
 class ChangedLive:
-    """Runtime commands that HAProxy took, as they were sent."""
+    """HAProxy has accepted these runtime commands."""
 
     commands: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Forced:
-    """The change with this entry of the history is loaded at once, by the reload with this id."""
+    """The change with this entry in the history is loaded at once, by the reload with this id."""
 
     entry: int
     reload_id: str
@@ -98,11 +100,13 @@ class Forced:
 
 @dataclass(frozen=True)
 class Reloaded:
-    """succeeded or failed; `keywords` of the lines that made it necessary, empty for a reason that is no line."""
+    """A reload has ended."""
 
     id: str
+    # "succeeded" or "failed".
     outcome: str
     seconds: float
+    # Of the lines that made it necessary, in their order; empty for a reason that is no line.
     keywords: Sequence[str] = ()
 
 
@@ -116,10 +120,12 @@ class WorkerChanged:
 
 @dataclass(frozen=True)
 class Announced:
-    """Something that is no part of the configuration has changed. `type` is that of its event, `data` are its members, without secrets."""
+    """Something that is not part of the configuration has changed."""
 
+    # The type of its event.
     type: str
     object: str
+    # The members of its event, without secrets.
     data: Mapping[str, Any]
 
 
@@ -128,15 +134,17 @@ Listener = Callable[[Event], None]
 
 
 class Events:
+    """Sends events to listeners. A listener that raises is logged, and called again for the next event."""
+
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
-    def tell(self, event: Event) -> None:
+    def publish(self, event: Event) -> None:
         for listener in self._listeners:
             try:
                 listener(event)
             except Exception:
-                log.exception("%s was not taken", type(event).__name__)
+                log.exception("a listener failed on %s", type(event).__name__)

@@ -1,7 +1,11 @@
 """The ledger of stored files that the worker has not read as they are, with their former contents.
 
-A change is entered, and synced, before its file is written, and removed when the worker has it, so that what is refused, interrupted or
-part of a failed reload can be put back. Entries and contents are rows of keys.db, since a content may be a private key.
+The worker reads stored files when it starts. A change of one is applied to it by runtime commands, or by a reload later. Until then the
+ledger has the file: what it contained when the worker read it (`former`), so that a failed reload can restore it; and during a change, what
+it contained when the change began (`before`), so that a refusal or a crash can undo it.
+
+A change is entered, synced, before its file is written. Everything else is written behind it: an entry too many on disk only makes the next
+process repeat what is done. Entries and contents are rows of keys.db, since a content may be a private key.
 """
 
 import asyncio
@@ -55,28 +59,28 @@ ABSENT = Former(0, "")
 
 @dataclass(frozen=True)
 class PendingFile:
-    """`former` is what the worker has. `state`: WAITING where a reload is scheduled for the file, SKIPPED where the next reload reads it.
+    """A file that the worker has not read as it is."""
 
-    During a change `before` is what the file held when it began. Files that are one change have the same `set`, and `text` is the
-    fingerprint of the configuration that is replaced with them, empty where it stays; one that `goes` is deleted when all else is done.
-    `since`: nanoseconds.
-    """
-
+    # The name of its store.
     store: str
+    # What the worker has.
     former: Former
+    # WAITING if a reload is scheduled for the file, SKIPPED if the next reload reads it, empty if only a change is in progress.
     state: str = ""
+    # During a change: what the file contained when the change began.
     before: Former | None = None
+    # Nanoseconds: since when the file is what it is.
     since: int = 0
+    # The same for all files that are one change.
     set: str = ""
+    # The fingerprint of the configuration that is replaced with them; empty if it stays.
     text: str = ""
+    # Whether the file is deleted, after everything else is done.
     goes: bool = False
 
 
 class Ledger:
-    """`entries` by path. `begin`, `restore` and `undo` raise WriteFailed; all else is written as soon as the disk takes it.
-
-    An entry too many on disk only makes the next process do again what is done.
-    """
+    """The entries by path. `begin`, `restore` and `undo` raise WriteFailed; every other write is made as soon as the disk accepts it."""
 
     def __init__(self, database: Database, journals: Path) -> None:
         self._database, self._journals = database, journals
@@ -100,7 +104,7 @@ class Ledger:
 
     @property
     def interrupted(self) -> list[list[str]]:
-        """The changes that were under way when the process ended, each as the paths of its files."""
+        """The changes that were in progress when the process ended, each as the paths of its files."""
         changes: dict[str, list[str]] = {}
         for path, owed in self.entries.items():
             if owed.before is not None:
@@ -109,11 +113,14 @@ class Ledger:
 
     @property
     def waits(self) -> bool:
-        """True if a reload is scheduled for some file."""
+        """Whether a reload is scheduled for a file."""
         return any(owed.state == WAITING for owed in self.entries.values())
 
     async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
-        """Enter a change of files that is about to begin; `text` and `going` as in PendingFile."""
+        """Enter a change of files that is about to begin, on disk when this returns. `stores`: the names of their stores.
+
+        Raises WriteFailed. `text` and `going` as in PendingFile.
+        """
         set_, entries = str(uuid.uuid4()), dict[str, PendingFile]()
 
         def enter(state: State) -> None:
@@ -134,23 +141,23 @@ class Ledger:
         self.entries = entries
 
     def in_step(self, *paths: Path) -> None:
-        """Remove the entries: the worker has the files as they are."""
+        """Remove entries: the worker has these files as they are."""
         if [owed for path in paths if (owed := self.entries.pop(str(path), None))]:
             self._applied |= {str(path): _written(path) for path in paths}
             self._save()
 
     def owe(self, paths: Iterable[Path], state: str) -> None:
-        """Enter that files are changed and the worker needs a reload for them."""
+        """Note that files were changed and the worker needs a reload for them."""
         self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
     async def restore(self, *paths: Path) -> None:
-        """Put files back to what they held when their change began, which stays entered."""
+        """Restore files to what they contained when their change began. The change stays entered. Raises WriteFailed."""
         for path in reversed(paths):
             if not await asyncio.to_thread(self.is_untouched, path):
-                await self._put(path, self.entries[str(path)].before or ABSENT)
+                await self._restore(path, self.entries[str(path)].before or ABSENT)
 
     async def undo(self, *paths: Path) -> None:
-        """Put files back to what they held when their change began, and end it."""
+        """Restore files to what they contained when their change began, and end it. Raises WriteFailed."""
         await self.restore(*paths)
         waiting = {path: owed for path in paths if (owed := self.entries[str(path)]).state}
         self.in_step(*(path for path in paths if path not in waiting))
@@ -163,15 +170,15 @@ class Ledger:
             self._save()
 
     async def put_back(self) -> list[str]:
-        """Put every file back to what the worker has; return their paths. One that cannot be written stays in the ledger."""
+        """Restore every file to what the worker has; return their paths. A file that cannot be written stays in the ledger."""
         back = []
         for path, owed in list(self.entries.items()):
             try:
-                await self._put(Path(path), owed.former)
+                await self._restore(Path(path), owed.former)
                 self.in_step(Path(path))
                 back.append(path)
             except WriteFailed as error:
-                log.error("%s could not be put back to what HAProxy has loaded: %s", path, error)
+                log.error("restoring %s to what HAProxy has loaded failed: %s", path, error)
         return back
 
     def loaded(self) -> None:
@@ -187,15 +194,15 @@ class Ledger:
                 self.in_step(Path(path))
 
     def was_read(self, path: Path, worker: Worker) -> bool:
-        """True if the worker started after the file was last written."""
+        """Return whether the worker started after the file was last written."""
         return worker.started_after(_written(path) / 1e9)
 
     def is_known(self, path: Path, worker: Worker) -> bool:
-        """True if the worker has the file as it is; False after an edit from outside."""
+        """Return whether the worker has the file as it is. An edit by another process makes that False."""
         return self._applied.get(str(path)) == _written(path) or self.was_read(path, worker)
 
     def is_untouched(self, path: Path) -> bool:
-        """True if a change that has begun has not been written to the file yet. Blocks."""
+        """Return whether the file is still what it was when its change began. Blocks."""
         return (self.entries[str(path)].before or ABSENT).digest == (_digest(path) if path.exists() else "")
 
     def _data(self, entries: Mapping[str, PendingFile]) -> str:
@@ -205,13 +212,12 @@ class Ledger:
         used = {former.id for owed in self.entries.values() for former in (owed.former, owed.before) if former}
         self._database.post(partial(_save, self._data(self.entries), used))
 
-    async def _put(self, path: Path, former: Former) -> None:
-        """Make a file what it was."""
+    async def _restore(self, path: Path, former: Former) -> None:
         try:
             row = None if former == ABSENT else await self._database.run(partial(_row, former))
             await asyncio.to_thread(self._install, path, row)
         except OSError as error:
-            raise WriteFailed(ownership.failed(f"cannot put {path} back", error, path)) from error
+            raise WriteFailed(ownership.failed(f"cannot restore {path}", error, path)) from error
         except Unusable as error:
             raise WriteFailed(error.detail) from error
 
@@ -241,7 +247,7 @@ def _write(data: str, state: State) -> None:
 
 
 def _save(data: str, used: Collection[int], state: State) -> None:
-    """Write the entries, and remove the contents that none of them uses."""
+    """Write the entries, and delete the contents that none of them uses."""
     with state.keys.transaction(is_synced=False):
         _write(data, state)
         unused = [(id_,) for (id_,) in state.keys.execute("SELECT id FROM former") if id_ not in used]
@@ -251,7 +257,7 @@ def _save(data: str, used: Collection[int], state: State) -> None:
 
 
 def _copy(state: State, path: Path) -> Former:
-    """Raises WriteFailed for a file that cannot be read."""
+    """Copy what a file contains into a row. Raises WriteFailed if it cannot be read."""
     try:
         with path.open("rb") as file:
             status, data = os.fstat(file.fileno()), file.read()
@@ -265,10 +271,10 @@ def _copy(state: State, path: Path) -> Former:
 
 
 def _row(former: Former, state: State) -> Row:
-    """Raises WriteFailed for a content that is gone, or is another one."""
+    """Return the row of a content. Raises WriteFailed if it is missing, or is not what was stored."""
     row: Row | None = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (former.id,)).fetchone()
     if row is None or blake2b(row[3]).hexdigest() != former.digest:
-        raise WriteFailed("what the file held is not kept any more")
+        raise WriteFailed("the former content of the file is no longer stored")
     return row
 
 
@@ -281,6 +287,6 @@ def _digest(path: Path) -> str:
 
 
 def _written(path: Path) -> int:
-    """Since when a file can be what it is."""
+    """Return since when, at the latest, a file is what it is, in nanoseconds."""
     seen = ConfigFile(path, path.parent).seen()
     return seen.written if seen else time.time_ns()

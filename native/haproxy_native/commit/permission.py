@@ -1,8 +1,8 @@
-"""Whether the author of a change has the right to what it does, and what observers ask of it, without the locks.
+"""Authorize a change: whether its author has the right to what it does, and whether observers accept it. No locks are needed.
 
-HAProxy, a shadow of it and this server run what a text or a file says: Lua, files that are read, names that are resolved. So whoever only
-asks what a change would do needs the same permission as for its commit, and that is decided before anything is evaluated:
-`permit_evaluation` is called wherever a candidate that is not being committed reaches HAProxy.
+HAProxy, a shadow of it and this server execute what a text or a file says: Lua, files that are read, names that are resolved. So asking
+what a change would do needs the same permission as its commit, and that is decided before anything is evaluated: `permit_evaluation` is
+called wherever a candidate that is not being committed reaches HAProxy.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.publication import ASKED
+from haproxy_native.commit.process import ASKED
 from haproxy_native.editing import header
 from haproxy_native.editing.defaults_sections import refuse_rebound
 from haproxy_native.editing.editor import standard_editor
@@ -27,21 +27,21 @@ from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, 
 from haproxy_native.request_context import Author, Rights
 from haproxy_native.text.document import Document
 
-# Bytes of a file whose contents are compared and remembered.
+# In bytes. The contents of larger files are neither compared nor stored in the history.
 LARGEST = 1 << 26
 
 
 def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
-    """Whether the author may reload HAProxy for a change of the configuration, and for what else is `touched`. Raises Forbidden."""
+    """Return whether the author may reload HAProxy for a change of the configuration and of what else is `touched`. Raises Forbidden."""
     if by.rights is None or by.rights.are_all:
         return True
     return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
-def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
-    """The document before and after, and whether its author may reload HAProxy for it. `touched`: files that change with it.
+def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
+    """Apply a change; return the document before and after, and whether its author may reload HAProxy for it.
 
-    Raises Forbidden and what the operations raise.
+    `touched`: what is done to stored files. Raises Forbidden and what the operations raise.
     """
     texts = Texts(before, change.apply(before))
     may_reload = permit(change.author, texts, touched)
@@ -67,20 +67,23 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
 
 
 def touches_of_file(rights: Rights | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
-    """What a change does to a file that is to hold what `coming` holds, or is deleted without it; as `touches_of`. Blocks."""
+    """Return what a change does to a file that will contain what the file `coming` contains; None deletes it. Otherwise as `touches_of`.
+
+    Blocks.
+    """
     if coming and path.exists() and max(file.stat().st_size for file in (path, coming)) <= LARGEST:
         return touches_of(rights, store, path, path.read_bytes(), coming.read_bytes())
     return [touch(store.kind, path, is_there=path.exists(), stays=coming is not None)]
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
-    """What a change does to a file as an object."""
+    """Return what a change does to a file as a whole."""
     verb = DELETE if not stays else CHANGE if is_there else CREATE
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 
 
 def touches_of(rights: Rights | None, store: FileStore, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
-    """What a change does to a file as a whole; to what stands in it, for an author who has no right to the whole. Blocks."""
+    """Return what a change does to a file as a whole; to the objects in it, if the author has no right to the whole. Blocks."""
     whole = [touch(store.kind, path, is_there=before is not None, stays=after is not None)]
     if rights is None or before is None or after is None:
         return whole
@@ -96,9 +99,9 @@ def _holds(store: FileStore, path: Path) -> bool:
 
 
 def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
-    """Raises Forbidden for what an author may not do to a stored file, whatever it holds and whether it is there or not.
+    """Refuse what an author may not do to a stored file, whatever it contains and whether it exists. Raises Forbidden.
 
-    A change may be of something in the file alone, so that only its content decides.
+    A right to change something within the file is enough here; the commit judges the content.
     """
     object_ = spelled(kind, path.name)
     if by.rights and not (verb == CHANGE and by.rights.may_change_within(object_)):
@@ -106,7 +109,10 @@ def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
-    """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later; a transaction without changes does."""
+    """Raise Forbidden for a change that needs a reload, now or, if the change skips it, later.
+
+    A transaction without changes needs one, too.
+    """
     is_asked = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
     if why := [ASKED] if is_asked else await process.reasons_to_reload(context, before, new):
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")
@@ -114,15 +120,17 @@ async def refuse_reload(context: CommitContext, change: Change, before: Document
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What the gate says of a plan: `failed` and `failed_before` as in BreaksTests; `untested`: why that is not known."""
+    """What required tests say of a planned change."""
 
+    # As in BreaksTests.
     failed: Sequence[Any] = ()
     failed_before: Sequence[str] = ()
+    # Why the tests could not be run; empty if they were.
     untested: str = ""
 
 
 async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
-    """Returns the gate's verdict; None if it does not judge changes of this author."""
+    """Return what required tests say of a candidate; None if changes of this author are not tested."""
     if not context.observers.judges(candidate.author):
         return None
     try:
@@ -133,11 +141,11 @@ async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict |
         return GateVerdict(untested=str(error))
 
 
-async def pass_change(context: CommitContext, candidate: Candidate) -> None:
-    """Raises what the gate does.
+async def judge(context: CommitContext, candidate: Candidate) -> None:
+    """Have observers judge a candidate. Raises what they raise.
 
-    It is asked to the end even where another change comes first: of what it has let pass it remembers what matters, so that changes which
-    change nothing of that do not hold this one up.
+    They finish even if another change is committed first: they remember a configuration by what matters to them, so that the next attempt
+    is judged at once.
     """
     if context.observers.judges(candidate.author):
         wrong = await context.observers.judge(candidate)

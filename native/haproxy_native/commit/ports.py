@@ -1,7 +1,7 @@
-"""What takes part in commits and reloads beside file and process.
+"""The seams of the commit: who takes part in commits and reloads besides file and process.
 
-A `Recorder` has an entry of every change, which is begun before the change and ended after it. An `Observer` may refuse a change, as tests
-that it has to pass do; `Observers` asks all of them, in the order in which they have joined.
+The history is the `Recorder`: it begins an entry of every change before the change is made, and ends it afterwards. Features are
+`Observer`s: they may refuse a change, as required routing tests do, and keep what clients have set in the process over a reload.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -14,28 +14,27 @@ from haproxy_native.request_context import Author
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
 
-# Members that are to stay in the process otherwise than the configuration says, by backend and server.
+# Members that keep another value in the process than the configuration has, by backend and server.
 Kept = Mapping[tuple[str, str], Collection[str]]
 
 
 @dataclass
 class Begun:
-    """An entry that was begun. `id`: None where there is none, or where it waits for the disk.
-
-    `intended`: what the change is to do, as far as that is known before: its version, texts and contents.
-    """
+    """An entry of the history that was begun."""
 
     change: Change
+    # What the change is to do, as far as that is known in advance: its version, texts and contents.
     intended: Outcome
+    # None if nothing is recorded, or if the entry waits in memory for the disk.
     id: int | None = None
 
 
 class Recorder:
-    """Keeps nothing; a subclass keeps an entry of every change, by which one that a kill cuts off is found."""
+    """Records nothing. A subclass stores an entry of every change, by which the next start finds a change that a kill has interrupted."""
 
     @asynccontextmanager
     async def entry(self, change: Change, intended: Outcome) -> AsyncIterator[Begun]:
-        """Begin an entry; the body makes the change and calls `ended`. An entry whose body raises is abandoned. Raises Unrecorded."""
+        """Begin an entry. The body makes the change and calls `ended`; if it raises, the entry is abandoned. Raises Unrecorded."""
         begun = await self.begin(change, intended)
         try:
             yield begun
@@ -44,76 +43,79 @@ class Recorder:
             raise
 
     async def begin(self, change: Change, intended: Outcome) -> Begun:
-        """Return an entry that is on disk. Raises Unrecorded where the change of a client cannot be entered."""
+        """Return an entry that is on disk. Raises Unrecorded if the entry of a client's change cannot be written."""
         return Begun(change, intended)
 
     def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
-        """Enter what has become of a change that was made; return its outcome with the id of the entry. Raises nothing."""
+        """Record the outcome of a change that was made; return it with the id of the entry. Raises nothing."""
         return outcome
 
     async def abandon(self, begun: Begun) -> None:
-        """The change has failed: its entry goes, unless the files tell that it was made nevertheless. Raises nothing."""
+        """Remove the entry of a change that failed, or end it if the files show that it was made nevertheless. Raises nothing."""
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Enter a change of the process alone, once it is made; return the id of the entry, None where there is none. Raises nothing."""
+        """Record a change of the process alone after it was made; return the id of the entry, None if it has none yet. Raises nothing."""
         return None
 
     async def entry_of(self, version: int) -> int | None:
-        """Return the id of the entry of a version; None where it is not known. Raises nothing."""
+        """Return the id of the entry of a version; None if it is not known. Raises nothing."""
         return None
 
     async def text_of(self, version: int) -> bytes | None:
-        """Return the text of a version; None where it is not known. Raises nothing."""
+        """Return the text of a version; None if it is not known. Raises nothing."""
         return None
 
 
 class Observer:
-    """Does nothing; a subclass overrides what it takes part in."""
+    """Does nothing. A subclass overrides the methods for what it takes part in."""
 
     def admit(self, change: Change) -> None:
-        """Before a change begins, and again under its locks. Raises to refuse it."""
+        """Refuse a change by raising. Called before the change begins, and again under its locks."""
 
     def judges(self, by: Author) -> bool:
-        """Whether `judge` is to be asked about changes of this author."""
+        """Return whether `judge` has to be called for changes of this author."""
         return False
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
-        """Once HAProxy has accepted a configuration; no lock is held. Raises to refuse it.
+        """Refuse a configuration by raising. Called without locks, after HAProxy has accepted it.
 
-        Returns what was wrong before the change and is so still, by name.
+        Return the names of the tests that failed before the change and still fail.
         """
         return ()
 
     async def loading(self, document: Document) -> None:
-        """Before HAProxy is made to load a text."""
+        """Prepare for a reload. Called before HAProxy reads the file."""
 
     async def loaded(self) -> None:
-        """As soon as a new worker answers, with all locks of commits held. Raises RuntimeFailure."""
+        """Apply to a new worker what a reload loses. Called as soon as it answers, under all locks. Raises RuntimeFailure."""
 
     async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
-        """Keep what a client has set of servers in the process alone: these members, before and after. Raises RuntimeFailure."""
+        """Keep over reloads what a client has set of servers in the process alone. Raises RuntimeFailure.
+
+        `changes`: each server before and after. `members`: those that were set.
+        """
 
     def set_back(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
-        """Servers are in the process as they were before a client's change, which is taken back: before that, and after."""
+        """Forget what a client had set of servers, since it was reverted. `changes`: each server before the revert and after it."""
 
     def deleted(self, server: ServerState) -> None:
-        """A client has deleted a server from the process."""
+        """Forget a server that a client has deleted from the process."""
 
     def lasts(self, confirmation: str) -> bool | None:
-        """Return whether what waits for this confirmation stays; None while that is not decided."""
+        """Return whether the change that waits for this confirmation was confirmed; None while that is undecided."""
         return True
 
     def kept_members(self) -> Kept:
-        """What is to stay in the process otherwise than the configuration says."""
+        """Return the members that keep another value in the process than the configuration has."""
         return {}
 
     async def from_state_files(self) -> Sequence[ServerDifference]:
-        """What servers have from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
+        """Return where servers differ from the configuration because of a server-state file. Raises RuntimeFailure."""
         return ()
 
 
 class Observers(Observer):
-    """All of them, in their order; of answers the first that says something."""
+    """All observers, in the order in which they were added. Where one answer is needed, the first that differs from the default is it."""
 
     def __init__(self) -> None:
         self._all: list[Observer] = []
@@ -123,10 +125,6 @@ class Observers(Observer):
 
     def remove(self, observer: Observer) -> None:
         self._all = [other for other in self._all if other is not observer]
-
-    @property
-    def are_any(self) -> bool:
-        return bool(self._all)
 
     def admit(self, change: Change) -> None:
         for observer in self._all:

@@ -1,53 +1,99 @@
-"""What a commit does without the lock: it edits the configuration and the files that change with it, writes drafts, and has HAProxy check
-them."""
+"""Prepare a change without the locks: apply its operations, authorize its author, write drafts, and have HAProxy check them.
+
+Other changes are committed meanwhile. What is prepared is therefore valid only for the document that it was prepared for
+(`Prepared.before`), which the publication compares under the locks.
+"""
 
 import asyncio
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from haproxy_native.beside import beside
-from haproxy_native.changes.expect import Rebase
-from haproxy_native.commit import file_set, process
+from haproxy_native.changes.expect import Rebase, Version
+from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_set import FileSet
-from haproxy_native.commit.permission import edited, pass_change, refuse_reload
+from haproxy_native.commit.permission import authorized, judge, refuse_reload
 from haproxy_native.commit.ports import Kept
+from haproxy_native.commit.publication import FileSet
 from haproxy_native.disk.files import Drafts
-from haproxy_native.editing import header
+from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import Refused
+from haproxy_native.errors import Missing, Refused, TextGone, Unreadable
 from haproxy_native.planning.outcome import Plan
 from haproxy_native.request_context import Author
+from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+
+
+async def with_base(context: CommitContext, change: Change) -> Change:
+    """Return a change that is to be rebased with the text of its base version; any other change as it is.
+
+    Raises Conflict for a version that is yet to come, and TextGone for one whose text is no longer stored.
+    """
+    if not isinstance(change.expect, Rebase) or change.expect.base is not None:
+        return change
+    return replace(change, expect=replace(change.expect, base=await text_of(context, change.expect.number)))
+
+
+async def text_of(context: CommitContext, version: int) -> Document:
+    """Return the text of a version: the current one, or a former one from the history or a backup. Raises Stale and TextGone."""
+    current = context.current
+    with suppress(Unreadable):
+        await current.notice_in_thread()
+    if version == current.version:
+        return current.document
+    if version > current.version:
+        Version(version).compare(current.version)
+    for published in reversed(context.unloaded):
+        if published.version == version:
+            return published.after
+    if (data := await context.recorder.text_of(version)) is not None:
+        return await beside(lambda: patches.sharing(Document.parse(data), current.document))
+    try:
+        return await beside(_read_backup, context, version)
+    except (Missing, Unreadable):
+        raise TextGone(
+            f"version in configuration file is {current.version}, given version is {version}, of which neither the history "
+            "nor a backup has the text any more, so that nothing can be merged"
+        ) from None
+
+
+def _read_backup(context: CommitContext, version: int) -> Document:
+    texts = {name: context.backups.of(name).read(version) for name in parts.parts(context.current.document)}
+    return parts.with_parts(context.current.document, {name: Document.parse(data) for name, data in texts.items()})
 
 
 @dataclass(frozen=True)
 class NewText:
-    """A configuration as a draft beside its file. `name` is that of the check, and of the failed transaction if HAProxy refuses it."""
+    """A configuration as a draft beside its file."""
 
     stamped: Stamped
     banner: bool
     draft: Drafts
+    # Identifies the check, and the failed transaction if HAProxy refuses the text.
     name: str
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A change that may be published. `base` is the version that it starts from, `publications` the number of changes of stored files
-    before its check. `files` change with the text; where there is none they alone.
-
-    `plan`: the commands by which HAProxy has yet to accept it, without a check, made while `kept` was to stay in the process.
-    """
+    """A change that can be published. `discard` removes its drafts."""
 
     texts: Texts
+    # The version that the change is made on.
     base: int
+    # The number of changes of stored files before the check.
     publications: int
     files: FileSet
     author: Author
+    # None if only stored files change.
     text: NewText | None = None
+    # Whether the author may reload HAProxy for this.
     may_reload: bool = True
+    # The commands by which the running HAProxy judges the change instead of a check; None if it was checked.
     plan: Plan | None = None
+    # The members that the plan leaves as others have set them.
     kept: Kept = field(default_factory=dict)
 
     @property
@@ -69,31 +115,31 @@ class Prepared:
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Compares versions, edits, asks for rights, writes drafts, checks and tests them, without the lock.
+    """Prepare a change. Raises what `attempt` raises, and leaves no draft then.
 
-    What HAProxy judges by taking its commands changes nothing that would be tested. Leaves no draft when it raises what `attempt` raises.
+    What HAProxy judges by accepting its commands changes nothing that routing tests depend on, so it is not tested.
     """
-    await context.current.notice_aside()
+    await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
     before, base, publications = context.current.document, context.current.version, context.publications
-    files = await file_set.prepared(context, change, is_judged=context.observers.judges(change.author))
+    files = await publication.prepared(context, change, is_judged=context.observers.judges(change.author))
     prepared = Prepared(Texts(before, before), base, publications, files, change.author)
     try:
-        prepared = await _edited(context, change, prepared)
+        prepared = await _applied(context, change, prepared)
         if prepared.plan is None:
             await context.current.unless_overtaken(_check(context, change, prepared))
-            await pass_change(context, prepared.candidate)
+            await judge(context, prepared.candidate)
     except BaseException:
         prepared.discard()
         raise
     return prepared
 
 
-async def _edited(context: CommitContext, change: Change, start: Prepared) -> Prepared:
-    """Applies the operations, asks for rights, and writes the text, if that changes. Raises Same, Forbidden, and what they raise."""
+async def _applied(context: CommitContext, change: Change, start: Prepared) -> Prepared:
+    """Apply the operations, authorize the author, and write the text if it changes. Raises Same, Forbidden and what operations raise."""
     current, before, files = context.current, start.before, start.files
     touched = await files.touches(change.author.rights)
-    texts, may_reload = await current.unless_overtaken(beside(edited, change, before, touched))
+    texts, may_reload = await current.unless_overtaken(beside(authorized, change, before, touched))
     prepared = replace(start, texts=texts, may_reload=may_reload)
     files.refuse_named(texts.after)
     unchanged = not change.edits or await beside(header.same_text, *texts)
@@ -122,13 +168,13 @@ async def _drafted(context: CommitContext, change: Change, prepared: Prepared) -
 
 
 def _lines(change: Change, before: Document) -> dict[str, int]:
-    """Return how many lines a text had as it was sent, by its file; none where it was merged into another."""
+    """Return how many lines a text had as it was sent, by its file; nothing if it was merged into another one."""
     is_merged = isinstance(change.expect, Rebase) and change.expect.base is not before
     return {change.text.name: change.text.lines} if change.text and change.text.lines and not is_merged else {}
 
 
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Have HAProxy check the drafts. Raises Refused after the text of a client was kept as a failed transaction."""
+    """Have HAProxy check the drafts. Raises Refused; the refused text of a client is stored as a failed transaction."""
     text = prepared.text
     if change.validation is Validation.NEVER or not (text or any(operation.needs_check(prepared.new) for operation in change.files)):
         return
@@ -138,9 +184,9 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
             await prepared.files.checked(document, change.author, name)
         elif text:
             files = text.draft.checked(text.stamped.document, _lines(change, prepared.before))
-            await context.ask_haproxy(files, change.author, text.name)
+            await context.check_drafts(files, change.author, text.name)
     except Refused:
-        # What the server changes by itself, perhaps again and again, leaves none.
+        # The server may repeat its own changes again and again, so those are not stored.
         if text and (change.transaction_id or change.author.request_id):
             failed = await beside(context.current.stamp, text.stamped.document, prepared.base, banner=text.banner)
             context.transactions.fail(text.name, failed.data, change.author)

@@ -1,6 +1,6 @@
-"""What a change would do, without making it: differences, plans, HAProxy's words, and the verdict of tests.
+"""What a change would do, without making it: differences, effects, commands or reasons to reload, HAProxy's messages, and routing tests.
 
-The change is made as its commit makes it, with drafts that become no files, and its author needs the same permission.
+The change is made as its commit makes it, with drafts in a temporary directory, and its author needs the same permission.
 """
 
 import asyncio
@@ -12,14 +12,13 @@ from pathlib import Path
 from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.messages import Message
-from haproxy_native.commit import file_set, process
+from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.commit import admit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_set import FileSet
-from haproxy_native.commit.permission import GateVerdict, edited, permit_evaluation, refuse_reload, verdict
+from haproxy_native.commit.permission import GateVerdict, authorized, permit_evaluation, refuse_reload, verdict
 from haproxy_native.commit.process import decide, reasons_to_reload
-from haproxy_native.commit.publication import reasons_of
+from haproxy_native.commit.publication import FileSet, reasons_of
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.header import same_text, with_header_of
 from haproxy_native.errors import Conflict, Refused
@@ -34,59 +33,62 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import joined, split_lines
 
 FUTURE, PAST = ("now", "then"), ("before", "after")
-# In bytes: of larger files no difference is worked out.
+# In bytes. The difference of larger files is not computed.
 LARGEST_DIFFERENCE = 1 << 18
 
 
 @dataclass(frozen=True)
 class FilePreview:
-    """How a stored file would be applied. `diff` is None for certificates, for what looks like a key, and for large files."""
+    """How a stored file would be applied."""
 
     store: FileStore
     path: Path
+    # None for certificates, for what looks like a key, and for large files.
     diff: str | None
     plan: FilePlan
 
 
 @dataclass(frozen=True)
 class Preview:
-    """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration.
-
-    `files` are those that change with it, with reasons and commands of their own. `servers`: backend and name of those that the commands
-    change. `conflict`: why it cannot be made on the current configuration; the rest is then of the one that it started from. `tests`: None
-    where none are required.
-    """
+    """What a change would do."""
 
     diff: str
+    # On the objects of the current configuration.
     effects: Sequence[Effect]
     commands: Sequence[str]
+    # Why the configuration needs a reload; empty if the commands are enough.
     reasons: Sequence[Reason]
+    # Whether HAProxy accepts it.
     valid: bool
     messages: Sequence[Message]
+    # Why the change cannot be made on the current configuration. Everything else is then about the one that it started from.
     conflict: Conflict | None = None
+    # Backend and name of the servers that the commands change.
     servers: Sequence[tuple[str, str]] = ()
+    # None if no tests are required.
     tests: GateVerdict | None = None
+    # The stored files that change with it, with reasons and commands of their own.
     files: Sequence[FilePreview] = ()
 
     @property
     def reloads(self) -> bool:
-        """Whether a reload is needed, for the configuration or for one of the files."""
+        """Whether the configuration or one of the files needs a reload."""
         return bool(self.reasons or reasons_of(file.plan for file in self.files))
 
 
 @asynccontextmanager
 async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[Texts, FileSet, bool]]:
-    """Yield what a change makes of configuration and stored files, as drafts aside, and whether its author may reload HAProxy for it.
+    """Yield what a change makes of configuration and stored files, and whether its author may reload HAProxy for it.
 
-    Raises Forbidden for a change that the author may not commit, and what its expectation, its operations and its files are refused for.
+    Raises Forbidden if the author may not commit the change, and what its expectation, its operations and its files are refused for.
     """
-    await context.current.notice_aside()
+    await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
     before = context.current.document
     async with drafts_aside(wanted=context.read_only or bool(change.files)):
-        files = await file_set.prepared(context, change, is_judged=True)
+        files = await publication.prepared(context, change, is_judged=True)
         try:
-            texts, may_reload = await beside(edited, change, before, await files.touches(change.author.rights))
+            texts, may_reload = await beside(authorized, change, before, await files.touches(change.author.rights))
             files.refuse_named(texts.after)
             yield texts, files, may_reload
         finally:
@@ -94,7 +96,7 @@ async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[T
 
 
 async def would_reload(context: CommitContext, change: Change) -> bool:
-    """Return whether the commit of a change would reload HAProxy, which is not asked about the text. Raises what `preview` raises."""
+    """Return whether the commit of a change would reload HAProxy. Nothing is checked. Raises what `preview` raises."""
     admit(context, change)
     async with _made(context, change) as ((before, new), files, may_reload):
         if files:
@@ -112,21 +114,21 @@ async def _needs_reload(context: CommitContext, change: Change, before: Document
 
 
 async def permit_preview(context: CommitContext, change: Change) -> None:
-    """Raise what `preview` raises before it has anything evaluated."""
+    """Raise what `preview` raises before anything is evaluated."""
     async with _made(context, change):
         pass
 
 
 async def preview(context: CommitContext, change: Change) -> Preview:
-    """Return what the commit of a change would do, without doing it.
+    """Return what the commit of a change would do.
 
-    Raises Forbidden for a change that the author may not commit, before anything of it is evaluated; what its expectation, its operations
-    and its files are refused for; and CheckImpossible.
+    Raises Forbidden, before anything is evaluated, if the author may not commit the change; what its expectation, its operations and its
+    files are refused for; and CheckImpossible.
     """
     async with _made(context, change) as (texts, files, _):
         is_judged = change.validation is not Validation.NEVER
         valid, messages = await _judged(context, change.author, texts.after, files) if is_judged else (True, ())
-        # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
+        # Without the locks, a file that a commit has just replaced would seem to be one that the worker has not read.
         async with context.publishing_files() if files else context.publishing():
             await (context.notice() if files else context.observe())
             plans = await files.planned()
@@ -149,7 +151,7 @@ async def _judged(context: CommitContext, by: Author, new: Document, files: File
 
 
 async def _plan(context: CommitContext, change: Change, texts: Texts, files: FileSet) -> Plan:
-    """Plan the configuration; nothing where files change alone. The caller holds the locks."""
+    """Plan the configuration; nothing if only files change. The caller holds the locks."""
     before, new = texts
     if bool(files) and await beside(same_text, before, new):
         return Plan()
@@ -187,7 +189,7 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
 
 
 async def preview_of_former(context: CommitContext, by: Author, texts: Texts, conflict: Conflict) -> Preview:
-    """Return what differs from a former configuration in one that cannot be made on the current one. Raises as `preview` does."""
+    """Return how a configuration differs from a former one, if it cannot be made on the current one. Raises as `preview` does."""
     await permit_evaluation(context, Candidate(texts.before, texts.after, author=by))
     valid, messages = await _judged(context, by, texts.after, FileSet(context))
     diff = await beside(difference, texts.before, texts.after, context.current.path.name, PAST)
@@ -195,7 +197,7 @@ async def preview_of_former(context: CommitContext, by: Author, texts: Texts, co
 
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:
-    """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
+    """Return the unified difference of what people wrote: our checksum and version do not count. `name`: that of the main file."""
     before, after = parts.parts(old), parts.parts(with_header_of(new, old))
     return "".join(
         difference_of_texts(before[file_name].text, after[file_name].text, file_name or name, moments)
@@ -205,5 +207,5 @@ def difference(old: Document, new: Document, name: str, moments: tuple[str, str]
 
 
 def difference_of_texts(old: str, new: str, name: str, moments: tuple[str, str] = FUTURE) -> str:
-    """`moments` are words for when the file is like the one and like the other."""
+    """Return a unified difference. `moments`: words for the time at which the file is like the one text, and like the other."""
     return joined(line_diff.unified(split_lines(old), split_lines(new), *(f"{name} ({moment})" for moment in moments)))

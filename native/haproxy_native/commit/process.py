@@ -1,10 +1,11 @@
-"""Decides how a change is applied to the process, by runtime commands or by a reload with its reasons, and does that.
+"""Decide how a change is applied to the process, by runtime commands or by a reload with its reasons, and apply it.
 
-Plans and commits decide by the same function. HAProxy refuses some commands for what only the worker knows: the weight that a server began
-with, whether it had checks then. So the servers of each backend whose lines differ are read before it, by one `show servers state BACKEND`;
-also those that a change claims, whose lines need not differ (`claimed`). A write that touches no server reads nothing.
+Plans and commits decide by the same function, `decide`. HAProxy refuses some commands for reasons that only the worker knows, such as the
+weight that a server started with, or whether it had checks then. So the servers of each backend whose lines differ are read before it, by
+one `show servers state BACKEND`; so are those that a change claims, whose lines need not differ (`Change.claimed`). A change that touches
+no server reads nothing.
 
-What changes the process is called with the locks held.
+Functions that change the process are called under the locks.
 """
 
 import logging
@@ -42,12 +43,14 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 STOPPED = Reason("", 0, "", "HAProxy does not run")
+ASKED = Reason("", 0, "", "a reload was asked for")
 
 
 class Decision(NamedTuple):
-    """`wanted`: the document that the worker does after the commands, which may be ahead of what waits for a reload; None if unchanged."""
+    """How a change is applied to the worker."""
 
     plan: Plan
+    # What the worker has after the commands if that is not the text of the file, since other changes wait for a reload; else None.
     wanted: Document | None = None
 
     @property
@@ -66,7 +69,7 @@ async def decide(
 ) -> Decision:
     """Decide how to apply `new`, which was made from `before`, to the worker in service.
 
-    `whole`: all of it is to be in effect, also what servers of the process alone contradict. `may_wait`: the change may be live although
+    `whole`: all of it has to be in effect, also what servers of the process alone contradict. `may_wait`: the change may be live although
     other changes wait for a reload.
     """
     running = context.running
@@ -84,27 +87,27 @@ async def decide(
 
 
 async def planned(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
-    """Plan as `plan_observed` does; a worker that does not answer is a reason to reload."""
+    """Plan as `plan_observed` does. A worker that does not answer is a reason to reload."""
     try:
         return await plan_observed(context, running, new, claimed)
     except RuntimeAbsent as error:
-        return Plan(reasons=[Reason("", 0, "", f"HAProxy does not tell what its servers do: {error}")])
+        return Plan(reasons=[Reason("", 0, "", f"HAProxy does not report the state of its servers: {error}")])
 
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
-    """Plan from one document to another, for a process that does the first one, by what its worker shows. Raises RuntimeAbsent."""
+    """Plan from one document to another for a process that has the first one, by what its worker reports. Raises RuntimeAbsent."""
     backends = await beside(observable, running, new, claimed)
     if not backends:
-        return await _asked(context, await beside(_plan, context, running, new, None), new)
+        return await _probed(context, await beside(_plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
     kept = context.observers.kept_members() if claimed else {}
     plan = await beside(_plan, context, running, new, Observed(rows, limits, claimed, kept))
-    return await _asked(context, plan, new)
+    return await _probed(context, plan, new)
 
 
-async def _asked(context: CommitContext, plan: Plan, new: Document) -> Plan:
-    """Return the plan, or the reasons of HAProxy if it says that it would refuse a command."""
+async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
+    """Return the plan, or HAProxy's reasons if it reports that it would refuse a command."""
     for command in plan.commands if not plan.reasons else ():
         if command.asks:
             try:
@@ -119,7 +122,7 @@ async def _asked(context: CommitContext, plan: Plan, new: Document) -> Plan:
 
 
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
-    """Plan a reload if planning itself fails, because the file may have been replaced already."""
+    """Plan a reload if planning itself fails, since the file may have been replaced already."""
     try:
         return context.plan(running, new, context.runtime.capabilities, observed)
     except Exception:
@@ -134,25 +137,28 @@ async def reasons_to_reload(context: CommitContext, before: Document, new: Docum
 
 @dataclass(frozen=True)
 class Applied:
-    """The commands that HAProxy has taken, or the reasons why only a reload applies the change; `members` are set back either way."""
+    """How a change was applied."""
 
+    # Why only a reload applies the change; empty if commands did.
     reasons: Sequence[Reason] = ()
+    # The commands that HAProxy has accepted.
     commands: Sequence[str] = ()
+    # What was reset that others had set, in either case.
     members: Sequence[Member] = ()
 
 
 def corrected(plan: Plan) -> tuple[Member, ...]:
-    """Return what a plan sets back that others have changed in the process; of a whole server all that it shows."""
+    """Return what a plan resets that others have changed in the process; of a whole server every member."""
     return tuple(
         Member(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared) for each in plan.corrected
     )
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
-    """Applies the change to the process."""
+    """Apply a change whose text is in the file to the process."""
     unchanged = await beside(header.same_text, before, new)
     if change.reload is Reload.NONE:
-        await _skip(context, change, stamped, new)
+        await _send_actions(context, change, stamped, new)
         return Applied()
     if unchanged and change.transaction_id and not change.files:
         return Applied([Reason("", 0, "", "a transaction without changes was committed")])
@@ -165,7 +171,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
-    """What `apply` would return, without applying anything."""
+    """Return the reasons that `apply` would return, and apply nothing."""
     if await beside(header.same_text, before, stamped.document):
         return []
     return (await _decided(context, change, before, stamped.document)).reasons
@@ -174,7 +180,7 @@ async def why_not_live(context: CommitContext, change: Change, stamped: Stamped,
 async def is_done(context: CommitContext, change: Change, new: Document) -> bool:
     """Return whether a change that leaves the text as it is leaves nothing to do in the process either.
 
-    Nothing is to be done beside no worker, which loads the file when it starts, and where a reload comes anyway.
+    Without a worker nothing is to be done, since it loads the file when it starts; nor is anything before a reload that is pending.
     """
     running = context.running
     if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.state.answers:
@@ -200,7 +206,7 @@ def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -
 
 
 async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Applied:
-    """Runtime commands, or the reasons for a reload."""
+    """Send the commands of a change, or return the reasons for a reload."""
     plan, wanted = await _decided(context, change, before, stamped.document)
     if plan.commands and not plan.reasons:
         context.running.step(CommandsSent(stamped_fingerprint(stamped)))
@@ -209,16 +215,16 @@ async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, 
         return Applied(reasons, members=corrected(plan))
     context.running.step(CommandsProved(await _text(wanted) if wanted else text_of(stamped), is_file=wanted is None))
     if context.load:
-        await _want(context, context.load, before, stamped.document)
+        await _extend_target(context, context.load, before, stamped.document)
     return Applied(commands=plan.texts, members=corrected(plan))
 
 
-class Untaken(Exception):
-    """The running HAProxy has not taken the commands of a change that was not checked."""
+class NotAccepted(Exception):
+    """The running HAProxy has not accepted the commands of a change that was not checked."""
 
 
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
-    """True if HAProxy does exactly what `before` says, and so has accepted that, and takes commands now."""
+    """Return whether HAProxy can judge a change by its commands: it does exactly what `before` says, and accepts commands now."""
     running = context.running
     if change.validation is not Validation.IF_NEEDED or change.reload is not Reload.AUTO or context.check.command:
         return False
@@ -228,7 +234,7 @@ def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
 
 
 async def plan_without_check(context: CommitContext, change: Change, before: Document, new: Document) -> Plan | None:
-    """The commands by which the running HAProxy can judge a change; None where `haproxy -c` has to."""
+    """Return the commands by which the running HAProxy can judge a change; None if `haproxy -c` has to."""
     if not may_judge(context, change, before):
         return None
     if await beside(needs_check, before, new):
@@ -239,9 +245,9 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
 
 @asynccontextmanager
 async def applied(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
-    """Sends the commands of a plan that was not checked, and runs its body, which replaces the file; if that raises, takes them back.
+    """Send the commands of a plan that was not checked; the body replaces the file. If it raises, revert the commands.
 
-    Raises Untaken where HAProxy has not taken them. Where it is not known what the process does, a reload is scheduled.
+    Raises NotAccepted if HAProxy has refused a command. Schedules a reload if it is unknown what the process does then.
     """
     running = context.running
     running.step(CommandsSent(stamped_fingerprint(stamped)))
@@ -250,19 +256,19 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
         await commands.apply(context.runtime, plan.commands)
         await context.observe()
         if not running.is_trying:
-            raise Untaken("HAProxy was restarted meanwhile")
+            raise NotAccepted("HAProxy was restarted meanwhile")
         yield
     except Exception as error:
-        await _take_back(context, plan, before, stamped.document, error)
+        await _revert(context, plan, before, stamped.document, error)
         if isinstance(error, RuntimeFailure):
-            raise Untaken(_why(error)) from error
+            raise NotAccepted(_why(error)) from error
         raise
     running.step(CommandsProved(text_of(stamped), is_file=True))
-    context.events.tell(ChangedLive(plan.texts))
+    context.events.publish(ChangedLive(plan.texts))
 
 
-async def _take_back(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
-    """Takes the commands back as far as HAProxy allows; schedules a reload if a re-read differs from before, or if no worker answers."""
+async def _revert(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
+    """Revert the commands of a plan. Schedule a reload if the worker does not confirm what it did before, or does not answer."""
     running = context.running
     if not running.is_trying:
         return
@@ -274,17 +280,17 @@ async def _take_back(context: CommitContext, plan: Plan, before: Document, new: 
         if await _is_done(context, back):
             return running.step(CommandsReverted())
     except RuntimeFailure as failure:
-        log.warning("a change could not be taken back: %s", failure)
-    why = _why(error) if isinstance(error, RuntimeFailure) else f"a change could not be taken back: {error}"
+        log.warning("reverting the commands of a change failed: %s", failure)
+    why = _why(error) if isinstance(error, RuntimeFailure) else f"the commands of a change could not be reverted: {error}"
     running.step(Doubted(why, _place(plan, new, error, why)))
     context.reloads.schedule(running.reasons())
 
 
 async def is_live(context: CommitContext, load: Load, change: Change, before: Document, new: Document) -> bool:
-    """True if the worker in service and the one that is being loaded can take a change without a reload."""
+    """Return whether the worker in service and the one that is being started can apply a change without a reload."""
     running = context.running
     if context.current.document is not before:
-        # Overtaken, as the publication tells.
+        # The publication raises Overtaken.
         return True
     if change.reload is not Reload.AUTO or change.is_whole or running.document is None or running.reasons():
         return False
@@ -295,8 +301,8 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     return plan is not None and not plan.reasons
 
 
-async def _want(context: CommitContext, load: Load, before: Document, new: Document) -> None:
-    """A change was made live in the worker in service; the one that is being loaded has to do the same."""
+async def _extend_target(context: CommitContext, load: Load, before: Document, new: Document) -> None:
+    """Note that the worker which is being started has to do what the worker in service was changed to do."""
     wanted = await beside(with_ready_change, load.wanted, before, new)
     assert wanted is not None
     context.running.step(TargetChanged(wanted))
@@ -304,7 +310,7 @@ async def _want(context: CommitContext, load: Load, before: Document, new: Docum
 
 
 async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
-    """Makes live in the worker in service what was live in its predecessor; returns the reasons where only a reload can.
+    """Apply to the worker in service what its predecessor had at runtime; return the reasons if that needs a reload.
 
     The caller holds the lock.
     """
@@ -323,11 +329,11 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
 
 
 async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
-    """Sends the commands of a plan. After a failure the state of the worker is unknown, and the reasons for a reload are returned."""
+    """Send the commands of a plan. After a failure the state of the worker is unknown; return the reasons for a reload then."""
     try:
         if plan.commands:
             await commands.apply(context.runtime, plan.commands)
-            context.events.tell(ChangedLive(plan.texts))
+            context.events.publish(ChangedLive(plan.texts))
     except RuntimeFailure as error:
         why = _why(error)
         context.running.step(Doubted(why, _place(plan, document, error, why)))
@@ -345,8 +351,8 @@ def _place(plan: Plan, document: Document, error: Exception, why: str) -> Reason
     return None
 
 
-async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
-    """Sends the runtime actions that the client named, and nothing else. Raises RuntimeFailure."""
+async def _send_actions(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
+    """Send the runtime actions that the client has named, and nothing else. Raises RuntimeFailure."""
     running = context.running
     if context.pending is None:
         running.step(NoReloadRequired())
@@ -362,12 +368,12 @@ async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: D
 
 
 async def _text(document: Document) -> Text:
-    """A document that is in no file."""
+    """Return a document that is in no file, with its fingerprint."""
     return await beside(lambda: Text(document, fingerprint(document.data)))
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:
-    """True if a re-read shows that the process already does what the plan would make it do."""
+    """Return whether the process, by what it reports, already does what a plan would make it do."""
     if plan.reasons or not all(command.check for command in plan.commands):
         return False
     try:

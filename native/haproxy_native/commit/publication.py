@@ -1,13 +1,18 @@
-"""Puts stored files on disk and into the process: one or several, with the text of the configuration or without, all or nothing.
+"""Stored files of a change: drafted, checked and authorized with its configuration, then put on disk and into the process.
 
-A file is entered into the ledger (native/haproxy_native/commit/ledger.py) before it is written, and removed when the worker has it. A file
-that changes alone, and that the worker has not read, is not entered: its rename is the whole change.
+A change may have one file or several, with a new configuration or without; all or nothing of it is made. `FileSet` is what the operations
+have drafted, without locks. `Publication` replaces the files, under the locks.
 
-- Without a text, every file is written or deleted and then applied. A refusal by HAProxy undoes the change. After a crash it is undone if a
-  file is still as it was, and is finished otherwise.
-- With a text, files are written and applied before the text is replaced, and deleted after that: at no moment does the configuration name a
-  file that is missing. The replacement of the text decides: until then a refusal or a crash undoes the change, from then on it is finished,
-  and what HAProxy refuses waits for a reload.
+A file is entered into the ledger (native/haproxy_native/commit/ledger.py), synced, before it is written, and removed when the worker has
+it. Only a single file that the worker has not read is not entered: its rename is the whole change.
+
+- Without a text, every file is written or deleted and then applied. A refusal by HAProxy undoes the change. After a crash the change is
+  undone if a file is still as it was, and is finished otherwise.
+- With a text, files are written and applied before the text is replaced, and deleted after that: at no moment does the configuration name
+  a file that does not exist. The replacement of the text decides. Until then, a refusal or a crash undoes the change; from then on the
+  change is finished, and what HAProxy refuses waits for a reload.
+
+`resume` does that at the start.
 """
 
 import asyncio
@@ -15,24 +20,189 @@ import logging
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
-from haproxy_native.changes.file_operations import FileStore
+from haproxy_native.changes.file_operations import Contents, Drafted, FileOperation, FileStore, contents, discard
+from haproxy_native.check.messages import Message
+from haproxy_native.check.whole_set import WholeSet, check_whole_set
+from haproxy_native.commit.change import Change, Content, Reload
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.ledger import SKIPPED, WAITING
+from haproxy_native.commit.permission import LARGEST, touches_of_file
+from haproxy_native.commit.process import ASKED
 from haproxy_native.disk import ownership
 from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.planning.touches import Touch
+from haproxy_native.request_context import Author, Rights
+from haproxy_native.runtime.commands import Step
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+
+# The kind of the stores whose files name other files by their paths.
+LISTS = "crt_list"
+
+
+@dataclass(frozen=True)
+class FileSet:
+    """What operations make of stored files. It is false if that is nothing."""
+
+    context: CommitContext
+    operations: Sequence[FileOperation] = ()
+    # What each operation has drafted. Empty until the locks are held if an operation depends on the state of the process.
+    made: Sequence[Drafted] = field(default=(), repr=False)
+
+    def __bool__(self) -> bool:
+        return any(drafted.drafts for drafted in self.made)
+
+    @property
+    def stores(self) -> dict[Path, FileStore]:
+        return {path: store for drafted in self.made for path, store in drafted.stores.items()}
+
+    @property
+    def drafts(self) -> dict[Path, Draft | None]:
+        """What files will contain; None for those that are deleted."""
+        return {path: draft for drafted in self.made for path, draft in drafted.drafts.items()}
+
+    @property
+    def written(self) -> dict[Path, Path | None]:
+        """The paths of the drafts, by the paths of the files; None for files that are deleted."""
+        return {path: draft.path if draft else None for path, draft in self.drafts.items()}
+
+    @property
+    def partial(self) -> Collection[Path]:
+        return [path for drafted in self.made for path in drafted.partial]
+
+    def discard(self) -> None:
+        for operation, drafted in zip(self.operations, self.made, strict=False):
+            if not operation.keeps_drafts:
+                discard(drafted.drafts)
+
+    async def touches(self, rights: Rights | None) -> Sequence[Touch]:
+        """Return what the operations do to files, or to objects in them. Nothing is compared for an author with all rights."""
+        if rights is None or rights.are_all:
+            return ()
+        return [touch for drafted in self.made for touch in await asyncio.to_thread(_touches, rights, drafted)]
+
+    def refuse_named(self, document: Document) -> None:
+        """Raise InUse if the configuration names a file that is deleted."""
+        for operation, drafted in zip(self.operations, self.made, strict=False):
+            operation.refuse_named(drafted, document, str(self.context.current.path.parent))
+
+    async def current(self) -> "FileSet":
+        """Return the same under the locks, with what depends on the process drafted now.
+
+        Raises Overtaken if that is not what was judged, or if a file is not what was read, and what the operations refuse.
+        """
+        if not any(operation.reads_process for operation in self.operations):
+            if self.operations:
+                await asyncio.to_thread(self._compare)
+            return self
+        now = await drafted(self.context, self.operations)
+        if self.made and await asyncio.to_thread(self._contents) != await asyncio.to_thread(now._contents):
+            now.discard()
+            raise Overtaken
+        return now
+
+    def _compare(self) -> None:
+        for operation in self.operations:
+            operation.refuse()
+        read = {path: data for drafted in self.made for path, data in drafted.read.items()}
+        if contents(read) != read:
+            raise Overtaken
+
+    def _contents(self) -> Contents:
+        return {path: draft.path.read_bytes() if draft else None for path, draft in self.drafts.items()}
+
+    async def planned(self, reload: Reload = Reload.AUTO) -> dict[Path, FilePlan]:
+        """Plan how each file is applied. The caller holds the locks."""
+        steps = {path: given for drafted in self.made for path, given in drafted.steps.items()}
+        return {path: await self._planned(path, content, reload, steps.get(path)) for path, content in self.written.items()}
+
+    async def _planned(self, path: Path, content: Path | None, reload: Reload, steps: Sequence[Step] | None) -> FilePlan:
+        plan = await self.stores[path].plan(self.context, path, content)
+        if reload in (Reload.NOW, Reload.NONE):
+            return by_reload(plan, forced=reload is Reload.NOW)
+        return plan if steps is None else replace(plan, steps=steps, reasons=())
+
+    async def checked(self, document: Document, by: Author, name: str | None = None) -> list[Message]:
+        """Check a configuration with these files; return HAProxy's warnings. Raises Refused, CheckImpossible and ShareExceeded."""
+        document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
+        whole_set = await asyncio.to_thread(self._whole_set, document)
+        async with self.context.validating(by):
+            return await check_whole_set(whole_set, self.context.check, name)
+
+    def _whole_set(self, document: Document) -> WholeSet:
+        texts = {name or str(self.context.current.path): part.data for name, part in parts.parts(document).items()}
+        drafts = self.drafts
+        changed: dict[str, bytes | Path] = {os.path.abspath(path): draft.path for path, draft in drafts.items() if draft}
+        gone = [os.path.abspath(path) for path, draft in drafts.items() if draft is None]
+        lists = [os.path.abspath(path) for path in drafts if self.stores[path].kind == LISTS]
+        return WholeSet(texts, changed, lists, gone, Path.cwd())
+
+    def contents(self) -> list[Content]:
+        """Return what the files contain, and what they will contain. Blocks."""
+        return [_content(self.stores[path].kind, path, draft) for path, draft in self.drafts.items()]
+
+
+async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -> FileSet:
+    """Draft what operations make of stored files; leave no draft on failure. Raises what operations raise, BadRequest and WriteFailed."""
+    made = list[Drafted]()
+    files = FileSet(context, operations, made)
+    try:
+        for operation in operations:
+            made.append(await operation.drafted())
+    except BaseException:
+        files.discard()
+        raise
+    return files
+
+
+async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
+    """Draft the files of a change before its locks are held.
+
+    What depends on the state of the process is drafted then only if observers have to judge it (`is_judged`), and again under the locks.
+    """
+    if not any(operation.reads_process for operation in change.files):
+        return await drafted(context, change.files)
+    if not is_judged:
+        return FileSet(context, change.files)
+    async with context.settled(), context.process_lock:
+        await context.notice()
+        return await drafted(context, change.files)
+
+
+def _touches(rights: Rights, drafted: Drafted) -> Sequence[Touch]:
+    if drafted.touches is not None:
+        return drafted.touches
+    rows = ((drafted.stores[path], path, draft.path if draft else None) for path, draft in drafted.drafts.items())
+    return [touch for store, path, coming in rows for touch in touches_of_file(rights, store, path, coming)]
+
+
+def _content(kind: str, path: Path, draft: Draft | None) -> Content:
+    """Return what a file contains, and what it will contain."""
+    object_, coming = spelled(kind, path.name), draft.path if draft else None
+    there = [file for file in (path, coming) if file and file.exists()]
+    if any(file.stat().st_size > LARGEST for file in there):
+        return Content(object_, str(path), None, None, is_kept=False)
+    before, after = (file.read_bytes() if file in there else None for file in (path, coming))
+    return Content(object_, str(path), before, after)
+
 
 log = logging.getLogger(__name__)
-ASKED = Reason("", 0, "", "a reload was asked for")
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
 
 
 def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
-    """Return the plan of a file that is not applied live; without `forced` no reload is needed if the worker has the content already."""
+    """Return the plan of a file that is not applied at runtime.
+
+    Without `forced`, no reload is needed if the worker has the content already.
+    """
     reasons = plan.reasons or ([ASKED] if forced or plan.steps else [])
     return FilePlan(() if forced else plan.seen, reasons, plan.used or bool(plan.steps), plan.awaited)
 
@@ -42,29 +212,37 @@ def reasons_of(plans: Iterable[FilePlan]) -> list[Reason]:
     return [reason for plan in plans if not plan.steps for reason in plan.reasons]
 
 
+# -- publishing
+
+
 @dataclass
 class Publication:
-    """`begin`, then, if a text changes too, its replacement and `finish`, or `undo`; `settle` at the end. The caller holds the locks.
+    """Replaces files and applies them. The caller holds the locks.
 
-    `stores` and `plans` are those of each file. `reasons`: why only a reload will do; then nothing is applied live, and the files wait for
-    that reload, or without `may_reload` for any. `partial`: files whose steps apply this change alone, and not all that they hold.
+    Call `begin`; then, if a text changes too, replace that and call `finish`, or `undo` if that fails; then `settle`.
     """
 
     context: CommitContext
+    # By the path of each file.
     stores: Mapping[Path, FileStore]
     plans: Mapping[Path, FilePlan]
+    # Why a reload is needed; complete after `settle`. From the first one on, nothing is applied at runtime and the files wait for the
+    # reload.
     reasons: list[Reason] = field(default_factory=list)
+    # Without it no reload is scheduled: the files wait for the next one.
     may_reload: bool = True
+    # Files whose steps apply this change alone, and not all that they contain.
     partial: Collection[Path] = ()
-    # Whether the text has been replaced, so that there is no way back.
+    # Whether the text was replaced, so that the change can only be finished.
     decided: bool = False
+    # Files that `finish` deletes.
     going: Sequence[Path] = ()
     _applied: list[Path] = field(default_factory=list)
 
     async def begin(self, drafts: Mapping[Path, Draft | None], text: str = "") -> None:
-        """Write the drafts, delete files without one, and apply them. `text`: the fingerprint of the configuration that is replaced next.
+        """Write the drafts, delete files that have none, and apply them. Raises WriteFailed and NotTaken with nothing changed.
 
-        With a text, files are deleted by `finish`. Raises WriteFailed and NotTaken with nothing changed.
+        `text`: the fingerprint of the configuration that is replaced next. If there is one, `finish` deletes the files.
         """
         self.going = [path for path, draft in drafts.items() if draft is None and text]
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
@@ -79,7 +257,10 @@ class Publication:
         await self.apply(now)
 
     async def apply(self, paths: Iterable[Path]) -> None:
-        """Apply files live, unless a reload is needed. Raises NotTaken with the change undone, unless the text has been replaced."""
+        """Apply files at runtime, unless a reload is needed.
+
+        Raises NotTaken after the change was undone; once the text was replaced, what HAProxy refuses needs a reload instead.
+        """
         for path in paths:
             for step in self.plans[path].steps:
                 if self.reasons:
@@ -99,7 +280,7 @@ class Publication:
                     self.reasons.append(_not_applied(path, error))
 
     async def undo(self) -> None:
-        """Restore files and process; what cannot be restored now is by a reload, or at the next start."""
+        """Restore files and process. What cannot be restored now is restored by a reload, or at the next start."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         try:
@@ -110,16 +291,16 @@ class Publication:
             else:
                 await ledger.undo(*paths)
         except WriteFailed as error:
-            log.error("%s; it is tried again at the next start", error)
+            log.error("undoing a change of stored files failed: %s; the next start tries again", error)
 
     async def finish(self) -> None:
-        """Delete what goes with the text that has been replaced."""
+        """Delete the files that are deleted with the text, which was replaced, and apply that."""
         await asyncio.to_thread(_delete_all, self.going)
         self.decided = True
         await self.apply(self.going)
 
     def settle(self) -> None:
-        """Enter into the ledger what waits for a reload, and remove the rest; from then on `reasons` are complete."""
+        """Enter into the ledger what waits for a reload, and remove the other files from it."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         if self.reasons:
@@ -132,9 +313,10 @@ class Publication:
 
     @property
     def to_reload(self) -> Sequence[Reason]:
-        """Why a reload is to be scheduled, once the change is settled.
+        """The reasons to schedule a reload, once the change is settled.
 
-        A file that the worker has not taken live, and that a configuration names which waits for its reload, waits with it.
+        A file that the worker has not accepted at runtime, and that is named by a configuration which waits for its reload, waits for the
+        same one.
         """
         unread = [
             path for path, plan in self.plans.items() if plan.awaited and (not plan.steps or str(path) in self.context.ledger.entries)
@@ -152,7 +334,7 @@ class Publication:
             self.context.note_published(path)
 
     async def bring(self, paths: Iterable[Path]) -> list[Reason]:
-        """Make the worker do what files hold now; returns the reasons if that needs a reload."""
+        """Make the worker have what files contain now; return the reasons if that needs a reload."""
         reasons = list[Reason]()
         for path in paths:
             plans = await planned(self.context, {path: self.stores[path]})
@@ -185,7 +367,7 @@ def _delete_all(paths: Iterable[Path]) -> None:
 
 
 def delete(path: Path) -> None:
-    """Raises WriteFailed."""
+    """Delete a file, on disk when this returns. Raises WriteFailed."""
     try:
         path.unlink()
     except OSError as error:
@@ -201,12 +383,12 @@ def _not_applied(path: Path, error: NativeError) -> Reason:
 
 
 async def resume(context: CommitContext, stores: Mapping[str, FileStore]) -> None:
-    """Finish, at the start, changes that a crash interrupted, or undo those that were not yet decided."""
+    """Finish, at the start, changes of stored files that a crash has interrupted, or undo those that were not decided yet."""
     for names in context.ledger.interrupted:
         try:
             await _resume(context, stores, [Path(name) for name in names])
         except NativeError as error:
-            log.warning("the change of %s that was cut off: %s", " and ".join(names), error)
+            log.warning("resuming the interrupted change of %s failed: %s", " and ".join(names), error)
     context.mark_files_loaded()
 
 
@@ -236,4 +418,4 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
     else:
         await publication.apply(paths)
     publication.settle()
-    log.warning("the change of %s that was cut off has been %s", " and ".join(map(str, paths)), "undone" if is_undone else "finished")
+    log.warning("the interrupted change of %s has been %s", " and ".join(map(str, paths)), "undone" if is_undone else "finished")

@@ -1,16 +1,27 @@
-"""`Running`: queries the HAProxy worker and stores the state of native/haproxy_native/process_state.py in the database."""
+"""Query the HAProxy worker, and store in the database what native/haproxy_native/process_state.py concludes.
 
+`ProcessState` is small and is stored as JSON in the row of the file (`StateRow`). The texts that it refers to may be large and have rows
+of their own (`TextRows`), which are written only when they change.
+"""
+
+import logging
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
-from haproxy_native.commit.current import Current, StateRow, TextRows
+from haproxy_native.commit.current import Current, StateRow
 from haproxy_native.commit.events import Events, WorkerChanged
-from haproxy_native.errors import RuntimeFailure
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, State
+from haproxy_native.errors import RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import (
     Doubtful,
     Event,
+    Load,
     ProcessState,
     ReloadSucceeded,
+    Text,
     Trying,
     WorkerSeen,
     WorkerSilent,
@@ -20,6 +31,82 @@ from haproxy_native.process_state import (
 )
 from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+
+
+class TextRows:
+    """The texts that the state of the process refers to, except the one in the file.
+
+    `copy`: a file for operators, never read here, that gets the text that a failed reload restores, with owner and mode of `like`.
+    """
+
+    def __init__(self, database: Database, copy: Path | None = None, like: Path | None = None, *, is_kept: bool = True) -> None:
+        self._database, self._copy, self._like, self._is_kept = database, copy, like, is_kept
+        self._is_posted = False
+        # What a failed reload restores, and the fingerprint of what is written of it.
+        self._last_good: Text | None = None
+        self._written = ""
+
+    def read(self) -> tuple[Text | None, list[Load]]:
+        """Return the text that a failed reload restores, and the reloads without an outcome, oldest first. Blocks."""
+        last_good, loads = None, list[Load]()
+        with suppress(Unusable):
+            last_good, loads = self._database.read(_read_texts)
+        self._written = last_good.fingerprint if last_good else ""
+        return last_good, loads
+
+    def save_last_good(self, state: ProcessState) -> None:
+        """Schedule the write of the text that a failed reload restores, unless it is written already."""
+        self._last_good = state.last_good
+        if self._last_good and self._last_good.fingerprint != self._written and self._is_kept and not self._is_posted:
+            self._is_posted = True
+            self._database.post(self._write_last_good)
+
+    def _write_last_good(self, state: State) -> None:
+        if text := self._last_good:
+            with state.transaction(is_synced=False):
+                state.execute("INSERT OR REPLACE INTO last_good VALUES (1, ?, ?)", (text.fingerprint, text.document.data))
+            self._written = text.fingerprint
+            self._write_copy(text)
+        self._is_posted = False
+
+    def _write_copy(self, text: Text) -> None:
+        try:
+            if self._copy:
+                self._copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+                write_atomically(self._copy, text.document.pieces(), like=self._like, durable=False)
+        except OSError as error:
+            log.warning("writing %s failed: %s", self._copy, error.strerror)
+
+    def save_loads(self, before: ProcessState, after: ProcessState) -> None:
+        """Schedule the write of the reloads that differ between two states."""
+        known = {load.began: load for load in before.loads}
+        for load in after.loads if self._is_kept else ():
+            if load is not known.get(load.began):
+                self._database.post(partial(_store_load, load))
+        if before.loads and not after.loads and self._is_kept:
+            self._database.post(_delete_loads)
+
+
+def _read_texts(state: State) -> tuple[Text | None, list[Load]]:
+    last_good = state.execute("SELECT fingerprint, data FROM last_good").fetchone()
+    loads = [
+        Load(Text(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
+        for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began")
+    ]
+    return Text(Document.parse(last_good[1]), last_good[0]) if last_good else None, loads
+
+
+def _store_load(load: Load, state: State) -> None:
+    row = (load.began, load.text.fingerprint, load.text.document.data, load.target.data if load.target else None)
+    with state.transaction(is_synced=False):
+        state.execute("INSERT OR REPLACE INTO open_load VALUES (?, ?, ?, ?)", row)
+
+
+def _delete_loads(state: State) -> None:
+    with state.transaction(is_synced=False):
+        state.execute("DELETE FROM open_load")
 
 
 class Running:
@@ -36,7 +123,7 @@ class Running:
             self._texts.save_loads(before, self.state)
             self._row.set(process=to_row(self.state))
         if self.state.worker != before.worker:
-            self._events.tell(WorkerChanged(before.worker, self.state.worker))
+            self._events.publish(WorkerChanged(before.worker, self.state.worker))
 
     def save_last_good(self) -> None:
         """Schedule the write of the text that a failed reload restores. Runtime changes do not write it, since it may be large."""
@@ -122,4 +209,4 @@ class Running:
 
     def _has_read_file(self, worker: Worker) -> bool:
         seen = self._current.file.seen()
-        return bool(seen and self._current.touched() is None and worker.started_after(seen.written / 1e9))
+        return bool(seen and self._current.changed_stamp() is None and worker.started_after(seen.written / 1e9))

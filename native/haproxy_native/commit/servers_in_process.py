@@ -1,4 +1,4 @@
-"""What clients change of servers in the process alone: the members of a server, and the way back to what they were."""
+"""What clients change of servers in the process alone: which members, and how a change is reverted."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
 
 STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
-# Those that stay as they are set; the next check changes the health.
+# Members that stay as they are set, and the health, which the next check may change.
 MEMBERS, HEALTH = (STATE, WEIGHT, ADDRESS, PORT), OPERATIONAL
 # A server before and after a change.
 Changes = Sequence[tuple[ServerState, ServerState]]
@@ -30,18 +30,18 @@ def object_of(state: ServerState) -> str:
 
 
 def values_of(state: ServerState) -> dict[str, object]:
-    """Return what an operator sets of a server in the process."""
+    """Return the members of a server that an operator sets in the process."""
     return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
 
 
 async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[Member]:
-    """Let observers keep what an author has changed of servers; return those of the members that are not as they were."""
+    """Let observers keep over reloads what an author has changed of servers; return the members that differ from before."""
     await context.observers.hold(changes, members, author)
     return changed_members(changes, members)
 
 
 def changed_members(changes: Changes, members: Collection[str]) -> list[Member]:
-    """Return those of these members that are not as they were."""
+    """Return which of these members differ from before."""
     found = []
     for before, after in changes:
         was, now, object_ = values_of(before), values_of(after), object_of(before)
@@ -50,7 +50,7 @@ def changed_members(changes: Changes, members: Collection[str]) -> list[Member]:
 
 
 def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands for what differs."""
+    """Yield the commands that set what differs."""
     backend, name, is_now = now.backend_name, now.name, values_of(now)
     changed = {member: value for member, value in wanted.items() if value != is_now[member]}
     if HEALTH in changed:
@@ -72,7 +72,7 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
 
 
 async def set_back(context: CommitContext, changed: Sequence[Member], author: Author) -> Outcome | None:
-    """Set members of servers to what they were before a change. Return None where they are so already.
+    """Set members of servers to what they were before a change. Return None if they are so already.
 
     Raises NotFound, RuntimeFailure, and Conflict with both values.
     """
@@ -83,7 +83,7 @@ async def set_back(context: CommitContext, changed: Sequence[Member], author: Au
     async def apply() -> list[Member]:
         applied = []
         for object_, members in groupby(left, lambda member: member.object):
-            applied.append((await _changed_so(runtime, object_, wanted := list(members)), wanted))
+            applied.append((await _state_as_changed(runtime, object_, wanted := list(members)), wanted))
         for state, wanted in applied:
             await commands.apply(runtime, list(setting(state, {member.member: member.old for member in wanted})))
         after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
@@ -102,8 +102,8 @@ async def _now(runtime: Runtime, changed: Member) -> object:
     return values_of(state)[changed.member]
 
 
-async def _changed_so(runtime: Runtime, object_: str, changed: Sequence[Member]) -> ServerState:
-    """Return the state of a server, which is what the change has left. Raises NotFound and Conflict."""
+async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[Member]) -> ServerState:
+    """Return the state of a server if it is as the change has left it. Raises NotFound and Conflict."""
     if (state := await state_of(runtime, object_)) is None:
         raise NotFound(f"the worker in service has no {object_}")
     for member in changed:

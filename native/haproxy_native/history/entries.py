@@ -84,8 +84,8 @@ def record(editor: Editor, change: Change, outcome: Outcome, path: str, version:
         before, after = outcome.texts
         kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data), *contents]
         objects += sections(editor, before, after)
-    if change.beside:
-        objects.append(change.beside.object)
+    if change.sole_operation:
+        objects.append(change.sole_operation.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
     return Record(entry, contents, outcome.members, sorted(set(objects)))
 

@@ -28,7 +28,7 @@ from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
-from haproxy_native.commit.aftermath import RELOAD
+from haproxy_native.commit.after_reload import RELOAD
 from haproxy_native.commit.change import Change, Content, Outcome, Published
 from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded

@@ -13,9 +13,9 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.file_operations import EditFiles
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Change, Outcome, Reload
-from haproxy_native.commit.commit import commit, to_the_end
+from haproxy_native.commit.commit import commit, run_to_the_end
+from haproxy_native.commit.preparation import with_base
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
@@ -228,8 +228,8 @@ class Naming:
         if renaming.transaction_id:
             id_ = renaming.transaction_id
             return await self._engine.write(change.edits, author=change.author, transaction_id=id_, reload=reload)
-        change = await on_its_base(self._engine.context, replace(change, reload=reload))
-        return await to_the_end(self._engine.context, self._followed(renaming, change))
+        change = await with_base(self._engine.context, replace(change, reload=reload))
+        return await run_to_the_end(self._engine.context, self._followed(renaming, change))
 
     async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
         async with AsyncExitStack() as stack:

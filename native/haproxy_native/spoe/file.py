@@ -13,7 +13,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Outcome, Reload
-from haproxy_native.commit.commit import commit, to_the_end
+from haproxy_native.commit.commit import commit, run_to_the_end
 from haproxy_native.commit.current import Current, StateRow
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
@@ -93,7 +93,7 @@ class SpoeFile:
 
     async def remove(self, *, author: Author) -> None:
         """Removes the file and its transactions. Raises InUse and Unusable."""
-        await to_the_end(self._store.context, self._removed(author))
+        await run_to_the_end(self._store.context, self._removed(author))
 
     async def _removed(self, author: Author) -> None:
         async def make() -> tuple[bytes, None]:
@@ -147,7 +147,7 @@ class SpoeFile:
         expect = Version(transaction.version, base, document, transaction=id_)
         change = Change(list(transaction.operations), expect, reload, author=author)
         transaction.closed = True
-        return transaction, await to_the_end(self._store.context, self._committed(transaction, change))
+        return transaction, await run_to_the_end(self._store.context, self._committed(transaction, change))
 
     async def _committed(self, transaction: Transaction, change: Change) -> Outcome:
         try:
@@ -186,7 +186,7 @@ class SpoeFile:
             before = self._current.document
             new = await beside(self._applied, change, before)
             stamped = self._current.stamp(new, self._current.version + 1, banner=False)
-            self._current.expects(stamped)
+            self._current.expect_text(stamped)
             return before.data, stamped.data
 
         outcome = await self._commit(make, change.author, change.reload, asked)

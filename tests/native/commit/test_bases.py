@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Rebase, Version
-from haproxy_native.commit.bases import on_its_base
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
+from haproxy_native.commit.preparation import with_base
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Stale, TextGone
 from haproxy_native.request_context import NOBODY
@@ -43,9 +43,9 @@ def test_the_text_of_an_old_version_is_that_of_its_backup(tmp_path: Path, number
             change = Change([ByFunction(adding("second"))], Rebase(1), author=NOBODY)
             if not number:
                 with pytest.raises(TextGone, match="given version is 1, of which neither the history nor a backup has the text"):
-                    await on_its_base(engine.context, change)
+                    await with_base(engine.context, change)
                 return
-            await commit(engine.context, await on_its_base(engine.context, change))
+            await commit(engine.context, await with_base(engine.context, change))
             assert backends(engine) == ["first", "second"]
 
     run(work())

@@ -31,7 +31,7 @@ def current(tmp_path: Path) -> Current:
 
 def test_opened(current: Current) -> None:
     assert (current.document.text, current.version, current.banner) == (TEXT, 4, True)
-    assert current.touched() is None
+    assert current.changed_stamp() is None
     assert not current.notice()
 
 
@@ -42,7 +42,7 @@ async def install(current: Current) -> None:
 
 def test_our_own_write_is_no_surprise(current: Current, tmp_path: Path) -> None:
     asyncio.run(install(current))
-    assert current.touched() is None
+    assert current.changed_stamp() is None
     assert not current.notice()
     assert (current.version, current.banner) == (5, False)
     assert current.document.data == (tmp_path / "haproxy.cfg").read_bytes()
@@ -53,9 +53,9 @@ def test_an_outsider_s_write_is_taken_over(current: Current, tmp_path: Path) -> 
     before = current.document
     current.banner = False
     (tmp_path / "haproxy.cfg").write_text(TEXT + "backend b\n")
-    assert current.touched()
+    assert current.changed_stamp()
     assert current.notice()
-    assert (current.version, current.banner, current.touched()) == (5, True, None)
+    assert (current.version, current.banner, current.changed_stamp()) == (5, True, None)
     assert current.document.text == TEXT + "backend b\n"
     assert current.document.sections[0] is before.sections[0], "what did not change is shared"
 
@@ -65,7 +65,7 @@ def test_an_outsider_s_write_right_behind_ours(current: Current, tmp_path: Path)
     file = tmp_path / "haproxy.cfg"
     for number in range(50):
         asyncio.run(install(current))
-        assert current.settled
+        assert current.is_settled
         with file.open("r+b") as opened:
             opened.seek(-2, os.SEEK_END)
             opened.write(b"%d" % (number % 10))
@@ -78,7 +78,7 @@ def test_a_file_that_was_only_touched_is_compared(current: Current, tmp_path: Pa
     os.utime(tmp_path / "haproxy.cfg")
     monkeypatch.setattr(current.file, "read", lambda: pytest.fail("read as a whole"))
     assert not current.notice()
-    assert current.touched() is None
+    assert current.changed_stamp() is None
 
 
 class Slow(ConfigFiles):
@@ -107,7 +107,7 @@ def test_the_loop_goes_on_while_an_edit_is_read_and_what_a_commit_overtakes_is_r
         path.write_text(TEXT + "backend by-hand\n")
         files.go.clear()
         files.reading.clear()
-        noticing = asyncio.create_task(current.notice_aside())
+        noticing = asyncio.create_task(current.notice_in_thread())
         assert await asyncio.to_thread(files.reading.wait, 60)
         path.write_text(TEXT)
         files.go.set()
@@ -117,10 +117,10 @@ def test_the_loop_goes_on_while_an_edit_is_read_and_what_a_commit_overtakes_is_r
         assert not await noticing
         assert (current.version, current.document.sections[-1].name) == (5, "ours")
         path.write_text(TEXT + "backend by-hand\n")
-        assert await current.notice_aside()
+        assert await current.notice_in_thread()
         assert (current.version, current.document.sections[-1].name) == (6, "by-hand")
         path.write_text("# _version=4\nglobal\n")
-        assert not await current.open_aside()
+        assert not await current.open_in_thread()
         assert current.version == 4
 
     asyncio.run(work())

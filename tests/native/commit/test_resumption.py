@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.process_watch import ProcessWatch
+from haproxy_native.commit.watch import ProcessWatch
 from haproxy_native.engine import Engine
 from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, Record
 from haproxy_native.request_context import NOBODY
@@ -69,7 +69,7 @@ def test_a_second_worker_that_comes_late_of_it_is_replaced(tmp_path: Path) -> No
     async def work(engine: Engine, identity: str) -> None:
         beside[0].ask_master("reload")
         beside[0].file.touch()
-        await ProcessWatch(engine.context).look()
+        await ProcessWatch(engine.context).poll()
         assert engine.running is None and engine.reloads.pending
         assert (await reload(engine)).status == "succeeded" and engine.running is engine.document
 

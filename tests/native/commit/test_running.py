@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.commit.current import Current, StateRow, TextRows, fingerprint
+from haproxy_native.commit.current import Current, StateRow, fingerprint
 from haproxy_native.commit.events import Events
-from haproxy_native.commit.running import Running
+from haproxy_native.commit.running import Running, TextRows
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.process_state import CommandsProved, Doubted, Drifted, Load, LoadsEnded, ReloadBegan, Text

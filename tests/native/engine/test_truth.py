@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit import aftermath, current
+from haproxy_native.commit import after_reload, current
 from haproxy_native.commit.change import Reload
 from haproxy_native.errors import Conflict, NoTransaction, WriteFailed
 from haproxy_native.request_context import NOBODY
@@ -40,7 +40,7 @@ def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             async with engine.loading():
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
-                await aftermath.succeeded(engine.context)
+                await after_reload.succeeded(engine.context)
             outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2), author=NOBODY)
             assert outcome.reload_id
             assert "while HAProxy read it" in outcome.reasons[0].why
@@ -108,7 +108,7 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
             moved = text.replace("backend free\n", "defaults other\nbackend free\n").encode()
             await push(engine, moved, version=1)
             async with engine.loading():
-                assert (await aftermath.failed(engine.context, engine.reloads.records.issue())).restored_version == 3
+                assert (await after_reload.failed(engine.context, engine.reloads.records.issue())).restored_version == 3
             assert body(tmp_path / "haproxy.cfg") == text
 
     run(work())

@@ -27,4 +27,4 @@ class ConfirmationsFeature(Feature):
 
     def _announce(self, changed: Confirmation) -> None:
         shown = masked_object(as_dict(changed), CONFIRMATION)
-        self._engine.context.events.tell(Announced(CONFIRMATION, f"{CONFIRMATION}/{changed.id}", shown))
+        self._engine.context.events.publish(Announced(CONFIRMATION, f"{CONFIRMATION}/{changed.id}", shown))

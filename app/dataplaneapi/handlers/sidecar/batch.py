@@ -23,9 +23,9 @@ from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Reload, Texts
-from haproxy_native.commit.of_transaction import edits_of
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.preview import Preview
+from haproxy_native.commit.transaction_commit import edits_of
 from haproxy_native.errors import NativeError, Stale
 from haproxy_native.request_context import Author
 from haproxy_native.transactions.staged import Staged

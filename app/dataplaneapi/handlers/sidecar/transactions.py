@@ -6,7 +6,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.responses import Response, json_response
-from haproxy_native.commit.of_transaction import objects_of
+from haproxy_native.commit.transaction_commit import objects_of
 from haproxy_native.errors import NoTransaction
 
 

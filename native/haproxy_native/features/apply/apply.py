@@ -11,7 +11,7 @@ from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.commit.change import Change, Outcome
-from haproxy_native.commit.commit import commit, to_the_end
+from haproxy_native.commit.commit import commit, run_to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
@@ -222,7 +222,7 @@ class Apply:
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
-        return await to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
+        return await run_to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
 
     async def _carried_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
         async with self._lock:

@@ -131,7 +131,7 @@ class Confirmations(Observer):
         Raises BadRequest for a change that is to be confirmed and that could not be rolled back.
         """
         waiting, by = self._ledger.waiting, change.author
-        alone = change.beside if isinstance(change.beside, SetRuntime) else None
+        alone = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
         if waiting and by.request_id and by.confirmation != waiting.id and not alone:
             raise _unconfirmed(waiting)
         if alone and by.confirmation and not _sets_servers(alone):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.aftermath import lost_edits
+from haproxy_native.commit.after_reload import lost_edits
 from haproxy_native.commit.change import Change, Content, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import Announced, Committed, Edited, Event, Reloaded
@@ -97,7 +97,7 @@ class Changes:
         for content in result.contents:
             if content.object:
                 self.stream.publish(type_of(content.object), content.object, present({"change": what_became(content), **about}))
-        if change.beside and type_of(change.object) != SERVER and not result.texts and not result.contents:
+        if change.sole_operation and type_of(change.object) != SERVER and not result.texts and not result.contents:
             self.stream.publish(type_of(change.object), change.object, present({"change": "changed", **about}))
 
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, ChangeBeside, Content, Outcome
+from haproxy_native.commit.change import Change, ChangeContent, Content, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.database import Database, State, Tables
@@ -96,7 +96,7 @@ class TestTable:
             now = self.content(name)
             return Content(object_, object_, now, wanted(now))
 
-        change = ChangeBeside(content, partial(self._store, name), self._lock, object_, touched)
+        change = ChangeContent(content, partial(self._store, name), self._lock, object_, touched)
         return await commit(self._context, Change([change], author=author))
 
     async def _store(self, name: str, data: bytes | None) -> None:

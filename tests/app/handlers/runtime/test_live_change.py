@@ -68,7 +68,7 @@ def test_each_waits_for_the_change_before_it_and_is_an_event(both: Both) -> None
         assert (target, got.status, got.body) == (target, status, b"")
         assert released.is_set(), target
         changes = [event.change for event in events if isinstance(event, Committed)]
-        assert [change.object for change in changes if change.beside] == [name]
+        assert [change.object for change in changes if change.sole_operation] == [name]
     assert site.serial("FILE") == 0x400
 
 

@@ -78,7 +78,7 @@ def test_secrets_in_what_haproxy_says_are_masked(tmp_path: Path, monkeypatch: py
             record = replace(await reload(engine), response=said)
             await read.next()
             monkeypatch.setattr(type(engine.context.reloads.records), "get", lambda *_: record)
-            engine.context.events.tell(Reloaded(record.id, "failed", 0.0, ()))
+            engine.context.events.publish(Reloaded(record.id, "failed", 0.0, ()))
             text = (await read.next())["data"]["response"]
             assert text == "[ALERT] (1) : config : parsing [a.cfg:2] : '<masked>' is not a number."
 

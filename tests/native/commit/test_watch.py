@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.process_watch import ProcessWatch
+from haproxy_native.commit.watch import ProcessWatch
 from haproxy_native.engine import Engine
 from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy
@@ -44,7 +44,7 @@ def test_a_worker_that_comes_late_of_a_failed_reload_is_replaced(tmp_path: Path,
         # The file is newer than what that worker has read.
         haproxy.file.touch()
         engine.reloads.left_at = time.time() if after_failure else 0.0
-        await watch.look()
+        await watch.poll()
         assert engine.running is None
         assert (engine.reloads.pending is not None) is after_failure
         if after_failure:
@@ -52,7 +52,7 @@ def test_a_worker_that_comes_late_of_a_failed_reload_is_replaced(tmp_path: Path,
             assert (await reload(engine)).status == "succeeded"
             assert engine.running is engine.document
             assert haproxy.worker_pid() != worker
-            await watch.look()
+            await watch.poll()
             assert engine.reloads.pending is None
 
     beside(tmp_path, work)
@@ -60,16 +60,16 @@ def test_a_worker_that_comes_late_of_a_failed_reload_is_replaced(tmp_path: Path,
 
 def test_a_late_worker_that_a_request_meets_first_is_replaced_as_well(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
-        await watch.look()
+        await watch.poll()
         renew(haproxy)
         haproxy.file.touch()
         engine.reloads.left_at = time.time()
         await engine.context.observe()
         assert engine.running is None and engine.reloads.pending is None
-        await watch.look()
+        await watch.poll()
         assert engine.reloads.pending is not None
         assert (await reload(engine)).status == "succeeded"
-        await watch.look()
+        await watch.poll()
         assert engine.reloads.pending is None
 
     beside(tmp_path, work)
@@ -78,7 +78,7 @@ def test_a_late_worker_that_a_request_meets_first_is_replaced_as_well(tmp_path: 
 def test_a_worker_that_has_read_the_file_is_taken_over(tmp_path: Path) -> None:
     async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
         renew(haproxy)
-        await watch.look()
+        await watch.poll()
         assert engine.running is engine.document
         assert engine.context.running.worker.pid == haproxy.worker_pid()
         assert engine.reloads.pending is None
@@ -90,7 +90,7 @@ def test_what_a_failed_reload_goes_back_to_follows_live_changes(tmp_path: Path) 
     async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
         assert (await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)).live
         assert await kept(engine) != haproxy.file.read_bytes()
-        await watch.look()
+        await watch.poll()
         assert await kept(engine) == haproxy.file.read_bytes() == haproxy.file.with_name("haproxy.cfg.lkg").read_bytes()
 
     beside(tmp_path, work)
@@ -103,7 +103,7 @@ def test_a_new_worker_is_taken_over_between_two_changes_of_the_process(tmp_path:
         former = engine.context.running.worker.pid
         renew(haproxy)
         async with engine.context.process_lock:
-            looking = asyncio.create_task(watch.look())
+            looking = asyncio.create_task(watch.poll())
             await asyncio.wait([looking], timeout=0.3)
             assert engine.context.running.worker.pid == former
         await looking
@@ -113,18 +113,18 @@ def test_a_new_worker_is_taken_over_between_two_changes_of_the_process(tmp_path:
 
 
 def test_the_log_tells_when_haproxy_is_gone_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "haproxy_native.commit.process_watch")
+    caplog.set_level(logging.INFO, "haproxy_native.commit.watch")
 
     async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
         for _ in range(3):
-            await watch.look()
+            await watch.poll()
         assert caplog.messages == []
         haproxy.kill()
         for _ in range(3):
-            await watch.look()
+            await watch.poll()
         haproxy.start()
         for _ in range(3):
-            await watch.look()
+            await watch.poll()
         gone, back = caplog.messages
         assert gone.startswith("HAProxy does not answer: ") and str(haproxy.stats) in gone
         assert back == f"HAProxy answers again (pid {haproxy.worker_pid()})"

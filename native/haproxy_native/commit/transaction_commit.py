@@ -1,4 +1,8 @@
-"""The commit of a transaction, and what one holds that another writer overtook."""
+"""Commit a transaction, and plan the commit of one that other changes have overtaken.
+
+A transaction is the document that it started from and the operations made in it, so its commit is one `Change`. If the configuration has
+changed since, that is a conflict and the transaction becomes outdated, unless the client merges: then the change is rebased.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,9 +38,9 @@ from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Tra
 async def committed(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
-    """Commit a transaction. Return it, with the version that it started from, and what the commit did. An empty one reloads.
+    """Commit a transaction. Return it, with the version that it started from, and the outcome.
 
-    Raises what `commit_of` and a commit raise.
+    A transaction without changes reloads HAProxy. Raises what `commit_of` and a commit raise.
     """
     transaction = context.transactions.to_commit(id_, author)
     with _closed(context, transaction):
@@ -48,9 +52,10 @@ async def committed(
 async def commit_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> Change:
-    """Return the change that the commit of a transaction by this author makes. `merges`: what came between stays.
+    """Return the change that the commit of a transaction by this author makes.
 
-    Raises NoTransaction, Forbidden, NotCommittable, Outdated without `merges`, TextGone with it, and Missing.
+    `merges`: rebase it onto changes that were made since. Raises NoTransaction, Forbidden, NotCommittable, Missing, Outdated without
+    `merges`, and TextGone with it.
     """
     transaction = context.transactions.to_commit(id_, author)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -73,11 +78,11 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
 async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
     """Return what a transaction of any status changes, on the version that it started from.
 
-    `merges`: what came between stays. Raises NoTransaction, TextGone where that needs a text which is not known any more, and Missing.
+    `merges`: rebase it. Raises NoTransaction, Missing, and TextGone if rebasing needs a text that is no longer stored.
     """
     base, document = await beside(context.transactions.sides, id_)
     if merges and base is None:
-        raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
+        raise TextGone(f"what transaction {id_} started from is not known any more, so it cannot be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
     files = edits_of(context.transactions.staged(id_), stores)
     return Change([*transaction.operations, *files], expect(transaction.version, base, document), author=author)
@@ -86,13 +91,13 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
 async def preview_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, more: Sequence[Operation] = ()
 ) -> Preview:
-    """Return what the commit of a transaction would do, and of `more` with it; if it was overtaken, when it is merged.
+    """Return what the commit of a transaction, and of `more` with it, would do; if it was overtaken, what it would do when it is merged.
 
-    If it collides: what it was to do, and with what it collides.
+    If it collides with other changes: what it was to do, and with what it collides.
     """
     is_merged = await beside(is_overtaken, context, id_)
     change = await change_of(context, id_, stores, author, merges=is_merged)
-    # A text that was refused, of which it is not known what it started from, is compared with what there is now.
+    # It is not known what a refused text started from, so it is compared with the current text.
     expect = ANY if isinstance(change.expect, Version) and change.expect.base is None else change.expect
     try:
         return await preview(context, replace(change, operations=[*change.operations, *more], expect=expect))
@@ -104,7 +109,7 @@ async def preview_of(
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
-    """Return the names of the objects that a transaction changes, None if it is not known what it started from. Raises NoTransaction."""
+    """Return the names of the objects that a transaction changes; None if it is not known what it started from. Raises NoTransaction."""
     base, document = await beside(context.transactions.sides, id_)
     if base is None:
         return None
@@ -114,7 +119,7 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
 
 
 def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]:
-    """What the commit does to stored files. Raises Missing for a store that there is no more."""
+    """Return what the commit does to stored files. Raises Missing for a store that no longer exists."""
     if not (files := dict(staged.files)):
         return []
     if gone := next((file.store for file in files.values() if file.store not in stores), None):
@@ -123,7 +128,7 @@ def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]
 
 
 def _with_files(staged: Staged, now: Contents) -> Contents:
-    """Raises Conflict for a file that is not what it was when it was staged."""
+    """Raises Conflict for a file that has changed since it was staged."""
     wanted = {path: _content(staged.content(path)) for path in staged.files}
     for path, file in staged.files.items():
         if now[path] != wanted[path] and digest(now[path]) != file.before:
@@ -147,7 +152,7 @@ def _closed(context: CommitContext, transaction: Transaction) -> Iterator[None]:
     try:
         yield
     except Unconfirmed:
-        # It can be committed then, and at once by joining what waits.
+        # The transaction can be committed once the waiting change is confirmed.
         raise
     except Conflict:
         if transaction.status == IN_PROGRESS:

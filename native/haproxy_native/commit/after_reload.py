@@ -1,0 +1,317 @@
+"""After a reload: the loaded text becomes the running document, or what HAProxy refuses is reverted.
+
+If HAProxy names lines, only the changes that brought them are reverted, and the next reload loads the rest; the second half of this module
+finds them, and is pure. If HAProxy names none, or if those changes cannot be reverted alone, the file is restored to what still runs.
+Either way the file gets a new, higher version. Stored files are restored first, from the ledger.
+
+Live changes may have been made while HAProxy loaded the text; they are applied to the new worker as well.
+
+If this server is killed during a reload, its record stays open. `resume` gives it an outcome at the next start, by the worker that answers
+then, and schedules what is still pending.
+
+The caller holds the locks.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from pathlib import PurePath
+from typing import NamedTuple
+
+from haproxy_native.beside import beside
+from haproxy_native.changes.operations import PutDocument
+from haproxy_native.changes.rebasing import reverted
+from haproxy_native.check.messages import Places, messages
+from haproxy_native.commit import process
+from haproxy_native.commit.change import Change, Published, Reload, Validation
+from haproxy_native.commit.commit import attempt
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.current import Current, Overtaken
+from haproxy_native.editing import header
+from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
+from haproxy_native.planning.observed import ServerDifference
+from haproxy_native.planning.outcome import Reason
+from haproxy_native.process_state import CommandsProved, Doubted, Load, LoadsEnded, ReloadFailed
+from haproxy_native.reload.records import INTERRUPTED, KEPT, MOST_REASONS, TAKEN_BACK, Phase, Record
+from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+# The author of what is restored after a failed reload.
+RELOAD = "reload"
+
+
+def settle(context: CommitContext) -> None:
+    """End the reloads of a former process that the worker in service results from, whatever the file contains by now."""
+    worker, records = context.running.worker, context.reloads.records
+    if context.running.document is None or worker is None:
+        return
+    for record in records.loading:
+        is_new = record.pid_before != worker.pid and worker.may_have_started_after(record.started or record.requested)
+        if is_new and record.id != context.reloads.loading:
+            records.finish(record.succeeded(worker.pid))
+
+
+async def succeeded(context: CommitContext) -> None:
+    """Take over that the new worker runs the loaded text, and query its sockets and capabilities."""
+    with suppress(RuntimeFailure):
+        await context.observers.loaded()
+    running, load = context.running, context.load
+    assert load
+    with suppress(RuntimeFailure):
+        await context.runtime.refresh()
+    await running.succeeded()
+    while context.unloaded and context.unloaded[0].version <= load.version:
+        context.unloaded.popleft()
+    context.ledger.loaded()
+    with suppress(Unreadable):
+        await context.current.notice_in_thread()
+    if context.current.edits != load.edits:
+        running.step(Doubted("the file was edited by another process while HAProxy read it"))
+    if (reasons := await apply_missing(context)) and not context.pending:
+        context.reloads.schedule(reasons)
+
+
+async def differences(context: CommitContext) -> list[str]:
+    """Return, and log, where a new worker differs from the text that it loaded because it read a server-state file."""
+    found: Sequence[ServerDifference] = ()
+    with suppress(RuntimeFailure):
+        found = await context.observers.from_state_files()
+    shown = [
+        f"{each.member} of server {each.backend}/{each.server} is {each.value}, from the server-state file, and not {each.declared}"
+        for each in found[:MOST_REASONS]
+    ]
+    for text in shown:
+        log.warning("%s", text)
+    return shown
+
+
+async def apply_missing(context: CommitContext) -> list[Reason]:
+    """Apply to a new worker what its predecessor had at runtime while it was started; return the reasons if that needs a reload.
+
+    The worker has read the loaded text, or that text with some of these changes.
+    """
+    running = context.running
+    if (target := running.state.target) is None:
+        return []
+    reasons = await process.apply_missing(context, target)
+    running.step(LoadsEnded())
+    if running.document and not running.is_doubtful and header.same_text(running.document, context.current.document):
+        running.step(CommandsProved(context.current.text, is_file=True))
+    return reasons
+
+
+async def failed(context: CommitContext, record: Record) -> Record:
+    """Revert the changes that brought the lines which HAProxy names, or all that it had not loaded, and restore stored files.
+
+    Return the record with the outcome of each change, and with the file's new version if it has one.
+    """
+    load = context.load
+    assert load
+    context.running.step(ReloadFailed())
+    await _restore_files(context)
+    # Somebody else, or an earlier reload, may have started a worker meanwhile.
+    await context.running.observe()
+    settle(context)
+    await apply_missing(context)
+    good = context.running.last_good
+    if good is None or header.same_text(good, context.current.document):
+        return record
+    if await _is_edited(context, load):
+        return record
+    changes = [change for change in context.unloaded if change.version <= load.version]
+    if found := await beside(_failing_and_rest, record.response, load.text.document, context.current, changes):
+        failing, rest = found
+        if not header.same_text(rest, good):
+            if reverted_some := await _revert_some(context, record, changes, failing, rest):
+                return reverted_some
+            if await _is_edited(context, load):
+                return record
+    return await _revert_all(context, record, changes, good, load)
+
+
+async def _is_edited(context: CommitContext, load: Load) -> bool:
+    """Return whether another process has edited the file since HAProxy read it for the reload."""
+    if is_edited := await context.current.notice_in_thread() or context.current.edits != load.edits:
+        log.warning("the reload failed, and another process has edited the file since; it is left as it is")
+    return is_edited
+
+
+def _failing_and_rest(
+    output: str, loaded: Document, current: Current, changes: Sequence[Published]
+) -> tuple[list[Published], Document] | None:
+    """Return the changes that have to be reverted, and the configuration without them; None if they cannot be reverted alone."""
+    named = failing_changes(changes, named_lines(output, loaded, current.path.name))
+    # Waiting stored files have been restored, so what was changed with them is reverted as well.
+    failing = [change for change in changes if change in named or change.with_files] if named else []
+    try:
+        return (failing, without_changes(current.document, failing)) if failing else None
+    except NativeError as error:
+        log.info("the failing change cannot be reverted among later ones: %s", error)
+        return None
+
+
+async def _revert_some(
+    context: CommitContext, record: Record, changes: Sequence[Published], failing: Sequence[Published], rest: Document
+) -> Record | None:
+    """Commit the rest, live or with a reload. Return None, with nothing changed, if HAProxy does not accept it."""
+    record = await _with_outcomes(context, record, changes, failing)
+    try:
+        outcome = await attempt(context, Change([PutDocument(rest)], validation=Validation.ALWAYS, author=_author(record)), nullcontext)
+    except (NativeError, Overtaken) as error:
+        log.info("the configuration without the failing change cannot be loaded: %s", error)
+        return None
+    left = [change for change in context.unloaded if change not in failing and change.version != outcome.version]
+    context.unloaded.clear()
+    context.unloaded.extend(left)
+    versions = ", ".join(str(change.version) for change in failing)
+    log.warning("the reload failed; version %d is without the change of version %s", outcome.version, versions)
+    _log_lost_edits(record)
+    return replace(record, restored_version=outcome.version, rest_reload_id=outcome.reload_id or "")
+
+
+async def _revert_all(context: CommitContext, record: Record, changes: Sequence[Published], good: Document, load: Load) -> Record:
+    """Restore the file to what runs. Return the record as it is if that cannot be written."""
+    is_known = context.running.document is not None
+    failing = [change for change in changes if not (change.is_live and is_known)]
+    with_outcomes = await _with_outcomes(context, record, changes, failing)
+    put = PutDocument(good, banner=header.has_banner(good))
+    restoring = Change([put], reload=Reload.NONE, validation=Validation.NEVER, author=_author(record))
+    try:
+        outcome = await attempt(context, restoring, nullcontext)
+    except (NativeError, Overtaken) as error:
+        log.error("the reload failed, and the file could not be restored to what runs: %s", error)
+        return record
+    context.unloaded.clear()
+    versions = outcome.version, load.version
+    log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not loaded", *versions)
+    _log_lost_edits(with_outcomes)
+    return replace(with_outcomes, restored_version=outcome.version)
+
+
+def _author(record: Record) -> Author:
+    return Author(RELOAD, cause=f"{RELOAD}/{record.id}")
+
+
+async def _with_outcomes(context: CommitContext, record: Record, changes: Sequence[Published], failing: Sequence[Published]) -> Record:
+    """Return the record with the outcome of each change. It is on disk before the file is replaced, like all that is posted."""
+    shown = []
+    for change in changes:
+        entry = change.entry or await context.recorder.entry_of(change.version)
+        members = {"author": change.author.name, "request_id": change.author.request_id, "entry": str(entry or "")}
+        known = {name: value for name, value in members.items() if value}
+        shown.append({"version": change.version, "outcome": TAKEN_BACK if change in failing else KEPT, **known})
+    records = context.reloads.records
+    records.update(replace(records.get(record.id), changes=tuple(shown)))
+    return replace(record, changes=tuple(shown))
+
+
+def lost_edits(record: Record) -> list[str]:
+    """Return, for each edit by another process that was reverted, a sentence that says where its text is."""
+    edits = [each for each in record.changes if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE]
+    where = [f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it" for each in edits]
+    return [f"version {each['version']}, an edit by another process, was taken back; {has}" for each, has in zip(edits, where, strict=True)]
+
+
+def _log_lost_edits(record: Record) -> None:
+    for text in lost_edits(record):
+        log.warning("%s", text)
+
+
+async def _restore_files(context: CommitContext) -> None:
+    """Restore stored files, except those that a worker which somebody else has started has read meanwhile."""
+    with suppress(RuntimeFailure):
+        context.ledger.loaded_by(await context.runtime.worker())
+    for path in await context.ledger.put_back():
+        log.warning("the reload failed; %s holds again what HAProxy has loaded", path)
+
+
+RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
+
+
+async def resume(context: CommitContext, *, edited: bool) -> None:
+    """Give the reloads of a former process an outcome, and schedule what is pending. Called at the start, after `Running.restore`.
+
+    `edited`: the file is not what the former process knew.
+    """
+    settle(context)
+    await apply_missing(context)
+    records, current = context.reloads.records, context.current
+    is_pending = current.fingerprint in context.running.state.pending and context.running.document is not current.document
+    with_kept = list[Record]()
+    for record in records.interrupted:
+        if ended := _ended(record, context, is_pending=is_pending, edited=edited):
+            finished = records.finish(ended)
+            with_kept += [finished] if any(change["outcome"] == KEPT for change in finished.changes) else []
+    if is_pending or context.ledger.waits or records.interrupted:
+        changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
+        rest = context.reloads.resume([RESTARTED], changed=changed)
+        for record in with_kept:
+            records.update(replace(record, rest_reload_id=rest))
+    if context.pending is None:
+        context.running.step(LoadsEnded())
+
+
+def _ended(record: Record, context: CommitContext, *, is_pending: bool, edited: bool) -> Record | None:
+    """Return the record with its outcome; None if another reload decides."""
+    if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
+        # The file was restored already.
+        return record.failed(record.error or INTERRUPTED)
+    if pid := context.runs_since(record.requested):
+        return record.succeeded(pid)
+    return record.failed(INTERRUPTED) if edited and not is_pending else None
+
+
+# -- which changes fail
+
+
+class Place(NamedTuple):
+    """A line of a configuration: the header of its section, and the line itself."""
+
+    section: str | None
+    line: str
+
+
+def named_lines(output: str, loaded: Document, file: str) -> set[Place]:
+    """Return the lines that HAProxy's alerts name. `file`: the name of the main file, without its directory."""
+    alerts = [message for message in messages(output, {}) if message.level == "alert" and message.file and message.line]
+    files = {PurePath(name or file).name: Places(part) for name, part in parts.parts(loaded).items()} if alerts else {}
+    found = set[Place]()
+    for alert in alerts:
+        if (part := files.get(PurePath(alert.file or "").name)) and alert.line:
+            section, line = part.locate(alert.line)
+            if line:
+                found.add(Place(section, line))
+    return found
+
+
+def failing_changes(changes: Sequence[Published], lines: set[Place]) -> list[Published]:
+    """Return, in order, the last change that brought each line; none for a line that was there before all changes."""
+    failing, left = list[Published](), set(lines)
+    for change in reversed(changes):
+        if brought := left & _brought(change):
+            failing.insert(0, change)
+            left -= brought
+    return failing
+
+
+def without_changes(now: Document, changes: Sequence[Published]) -> Document:
+    """Return the configuration without these changes. Raises Conflict if a later one has changed the same."""
+    for change in reversed(changes):
+        now = reverted(now, change.before, change.after)
+    return now
+
+
+def _brought(change: Published) -> set[Place]:
+    return set(_lines(change.after, change.before)) - set(_lines(change.before, change.after))
+
+
+def _lines(document: Document, other: Document) -> Iterator[Place]:
+    """Yield the lines of the sections that the other document does not have."""
+    shared = set(map(id, other.sections))
+    for section in document.sections:
+        if id(section) not in shared:
+            header = section.header.text.strip()
+            yield from (Place(header, line.text.strip()) for line in section.lines)

@@ -1,0 +1,150 @@
+"""What is observed between changes: which worker answers, and whether HAProxy would accept the file.
+
+`ProcessWatch` queries the worker once a second. It logs when HAProxy stops or starts to answer, ends a reload that waits for HAProxy's
+start, and saves the text that a failed reload restores, which runtime changes do not write.
+
+`Soundness` answers readiness probes, every second if need be. A committed text has been checked already; any other (at the start, after an
+edit by hand) is checked once, and so is a text after HAProxy's program was replaced. A refusal is checked again after a while, since its
+cause may be a file that the configuration refers to.
+"""
+
+import asyncio
+import logging
+import shutil
+import time
+from contextlib import suppress
+
+from haproxy_native.background import next_second
+from haproxy_native.check.check import check
+from haproxy_native.commit import after_reload
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.disk.stamp import Stamp, stamp
+from haproxy_native.errors import BadRequest, NativeError, RuntimeFailure
+from haproxy_native.planning.outcome import Reason
+from haproxy_native.process_state import ReloadRequired
+from haproxy_native.runtime.client import Worker
+
+log = logging.getLogger(__name__)
+SECONDS_WHILE_AWAITED = 0.2
+PATIENCE = 2.0
+# In seconds: the time that HAProxy may take from the opening of its sockets to an answer.
+START_SECONDS = 1.0
+# In seconds: the time in which a worker may still start after a reload that has failed, or that a former process has left open.
+LATE_SECONDS = 120.0
+LATE = Reason("", 0, "", "a former reload has started a worker late, and it is not known what that has read")
+# In seconds: after this time a refusal is checked again.
+RETRY_SECONDS = 10.0
+# The fingerprint of the text, the path of HAProxy's program, and the stamp of that.
+Key = tuple[str, str, Stamp | None]
+
+
+class ProcessWatch:
+    """Observes the worker. `run` until it is cancelled."""
+
+    def __init__(self, context: CommitContext) -> None:
+        self._context = context
+        self._answers: bool | None = None
+        # The worker that was seen last, and whether it was known what it had loaded.
+        self._seen: tuple[Worker | None, bool] = None, False
+
+    async def run(self) -> None:
+        while True:
+            await self.poll()
+            await (asyncio.sleep(SECONDS_WHILE_AWAITED) if self._context.reloads.awaiting else next_second())
+
+    async def poll(self) -> None:
+        """Query the worker once, and act on what is new."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                worker = await self._context.runtime.worker()
+        except RuntimeFailure as error:
+            self._note(False, f"HAProxy does not answer: {error}")
+            if (opened := self._context.runtime.last_opened()) < time.time() - START_SECONDS:
+                self._context.reloads.note_start(opened)
+            return
+        except TimeoutError:
+            # A worker that is starting may accept a connection and lose it.
+            self._note(False, f"HAProxy does not answer: {self._context.runtime.address}: no answer within {PATIENCE:g} s")
+            return
+        self._note(True, f"HAProxy answers again (pid {worker.pid})")
+        running = self._context.running
+        is_new = worker != running.worker
+        # A request may have been the first to see this worker.
+        is_unknown = worker != self._seen[0] and running.document is None
+        if self._context.reloads.awaiting or is_new or is_unknown:
+            async with self._context.settled(), self._context.process_lock:
+                await (self._context.observe() if self._context.read_only else self._settle(worker))
+        self._seen = worker, running.document is not None
+        running.save_last_good()
+
+    async def _settle(self, worker: Worker) -> None:
+        context = self._context
+        was_known = self._seen[1] or context.running.document is not None
+        await context.observe()
+        context.mark_files_loaded()
+        after_reload.settle(context)
+        reasons = await after_reload.apply_missing(context)
+        if not context.reloads.idle:
+            return
+        if context.reloads.awaiting:
+            loaded = context.running.is_current and not context.ledger.waits
+            context.reloads.has_started(worker, context.current.version if loaded else None)
+        elif was_known and context.running.document is None and time.time() - context.reloads.left_at < LATE_SECONDS:
+            log.warning("a reload that had failed or was left open has started a worker late (pid %d); HAProxy is reloaded", worker.pid)
+            context.running.step(ReloadRequired("", context.current.fingerprint))
+            context.reloads.schedule([LATE])
+        elif reasons:
+            context.reloads.schedule(reasons)
+
+    def _note(self, answers: bool, text: str) -> None:
+        """Log a change. Do not log a HAProxy that has never answered, unless one is expected."""
+        before, self._answers = self._answers, answers
+        if before == answers or (before is None and (answers or not self._context.running.is_expected)):
+            return
+        log.log(logging.INFO if answers else logging.WARNING, text)
+
+
+class Soundness:
+    """Whether HAProxy accepts the file as it is."""
+
+    def __init__(self, context: CommitContext) -> None:
+        self._context = context
+        self._key: Key | None = None
+        self._refusal, self._since = "", 0.0
+        self._work: asyncio.Task[None] | None = None
+
+    async def refusal(self, seconds: float) -> str:
+        """Return why HAProxy refuses the file; empty if it accepts it, or if no check has ended within `seconds`."""
+        try:
+            key = self._current_key()
+        except (BadRequest, OSError) as error:
+            return str(error)
+        if self._work is None and self._is_stale(key):
+            self._work = asyncio.create_task(self._check(key))
+        if self._work:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._work), seconds)
+        return self._refusal
+
+    def _current_key(self) -> Key:
+        """Raises BadRequest and OSError if HAProxy's program cannot be run."""
+        program = self._context.check.words([""])[0]
+        path = shutil.which(program)
+        if path is None:
+            raise BadRequest(f'HAProxy cannot be asked about a change: "{program}" is no program that can be run')
+        return self._context.current.fingerprint, path, stamp(path)
+
+    def _is_stale(self, key: Key) -> bool:
+        if key != self._key and key[0] == self._context.accepted and (self._key is None or key[1:] == self._key[1:]):
+            self._key, self._refusal = key, ""
+        return key != self._key or bool(self._refusal and time.monotonic() - self._since > RETRY_SECONDS)
+
+    async def _check(self, key: Key) -> None:
+        refusal, context = "", self._context
+        try:
+            await check(context.current.file.checked(context.current.document), context.check)
+        except NativeError as error:
+            refusal = str(error)
+        finally:
+            self._work = None
+        self._key, self._refusal, self._since = key, refusal, time.monotonic()
