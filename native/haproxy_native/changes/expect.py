@@ -1,4 +1,8 @@
-"""What a change expects of the configuration that it is made on. Pure."""
+"""What a change expects of the configuration that it is made on. Pure.
+
+A client has seen a configuration before it changes it, and says which: by a version, by an object or text as it was, or not at all. The
+commit compares twice: `compare` before anything is done, and `made` when the operations are applied to the current document.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +19,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Expect:
-    """What a change expects; by itself nothing: it is made on whatever is current when its turn comes."""
+    """What a change expects. By itself nothing: the change is made on whatever is current then."""
 
     # The version of the configuration, 0 for any.
     number: int = field(default=0, kw_only=True)
@@ -23,7 +27,7 @@ class Expect:
     transaction: str = field(default="", kw_only=True)
 
     def compare(self, configured: int) -> None:
-        """Raise Stale for another version of the configuration than is expected."""
+        """Raise Stale unless the configuration has the expected version."""
         if self.number in (0, configured):
             return
         if self.transaction:
@@ -32,7 +36,7 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved if it is not as is expected, and what the operations raise."""
+        """Return the document after the operations. Raises Moved if it is not as expected, and what the operations raise."""
         return applied(operations, document)
 
 
@@ -41,9 +45,9 @@ class Version(Expect):
     """One version of the configuration."""
 
     number: int
-    # Its text, if that is known: a version may stand for two texts, since not every edit by others counts.
+    # Its text, if that is known. A version may have two texts: an edit while this server does not run is not counted.
     base: Document | None = field(default=None, repr=False)
-    # What the operations make of that, if they have been applied to it already.
+    # What the operations make of the text, if they were applied to it already.
     result: Document | None = field(default=None, repr=False)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
@@ -63,7 +67,7 @@ class Version(Expect):
 
 @dataclass(frozen=True)
 class Rebase(Version):
-    """An old version, with its text. What came between stays, unless the operations change the same: that is a conflict."""
+    """An old version, with its text. Changes made since stay; if they conflict with the operations, that raises Collided."""
 
     def compare(self, configured: int) -> None:
         """Accept any version."""
@@ -86,13 +90,13 @@ class SeenObject(Expect):
     """An object, or a list if `place` has no key, as the client saw it."""
 
     place: Place
-    # None if the client saw another value than there is: then nothing is changed.
+    # None if the client has seen another value than the current one: then nothing is changed.
     value: Any = field(repr=False)
-    # Whether it is the object with all that stands in it.
+    # Whether the value has the children of the object as well.
     full: bool = False
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved for another object, and first what the operations raise."""
+        """Return the document after the operations. Raises Moved for another object; before that, what the operations raise."""
         after = applied(operations, document)
         if self.value is None or seen(document, self.place, full=self.full) != self.value:
             raise Moved(f"{name_of(self.place)} is not what was seen")
@@ -108,7 +112,7 @@ class SeenText(Expect):
 
     @classmethod
     def of(cls, document: Document, name: str, number: int = 0) -> Self:
-        """Expect what the document has of this file."""
+        """Expect the text that the document has of this file."""
         return cls(name, parts.parts(document)[name].data, number=number)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:

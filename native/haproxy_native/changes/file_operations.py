@@ -1,7 +1,7 @@
 """What is done to stored files as part of a change: maps, certificates, lists, and files for any use.
 
-Like the operations on the configuration these are values. What a file will hold is written beside it, as a draft, and the commit puts it in
-place.
+Like the operations on the configuration, these are values. What a file will contain is written to a draft beside it, and the commit renames
+the draft onto the file (native/haproxy_native/commit/publication.py).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime.commands import Step
 from haproxy_native.text.document import Document
 
-# What files hold, None where there is none.
+# What files contain; None for a file that does not exist.
 Contents = Mapping[Path, bytes | None]
 
 
@@ -37,68 +37,67 @@ class FileStore(Protocol):
     def directory(self) -> Path: ...
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
-        """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
+        """Plan how a file is applied to the worker. It will contain what the file `content` contains now; None deletes it."""
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
-        """Raises WriteFailed, and Unusable for the directory."""
+        """Write a draft of a file. Raises WriteFailed, and Unusable for the directory."""
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
+        """Return what a change does to the objects in a file; nothing if it does more than that, or if the file has no objects. Blocks."""
 
     def check_content(self, path: Path, draft: Path) -> None:
-        """Raises BadRequest for content that the store does not take."""
+        """Raise BadRequest for content that the store does not accept."""
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raises InUse for a file that the configuration in `directory` names, with the line."""
+        """Raise InUse for a file that the configuration in `directory` names, with the line."""
 
     def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
-        """What a file holds and will hold, empty for none; None for what no client may read. Blocks. Raises OSError."""
+        """Return what a file contains and will contain, empty for no file; None for what no client may read. Blocks. Raises OSError."""
 
 
 @dataclass(frozen=True)
 class Drafted:
-    """`drafts`: what files will hold, None for those that go. `stores`: theirs. `read`: what files held that this depends on.
+    """What an operation makes of stored files."""
 
-    `touches`: what is done, for rights; None: what differs between each file and its draft. `steps`: what is sent for a file instead of
-    what its store plans. `partial`: files of which the steps apply this change alone, and not all that the file holds.
-    """
-
+    # What files will contain; None for files that are deleted.
     drafts: Mapping[Path, Draft | None]
     stores: Mapping[Path, FileStore]
+    # What files contained that this depends on.
     read: Contents = field(default_factory=dict, repr=False)
+    # What the author needs the right to; None for whatever differs between each file and its draft.
     touches: Sequence[Touch] | None = None
+    # What is sent to the process for a file, instead of what its store plans.
     steps: Mapping[Path, Sequence[Step]] = field(default_factory=dict)
+    # Files whose steps apply this change alone, and not all that the file contains.
     partial: Collection[Path] = ()
 
 
 class FileOperation(ABC):
-    """One thing that is done to stored files; those of one change are about different files.
+    """One thing that is done to stored files. The operations of a change are about different files."""
 
-    `reads_process`: it depends on what the process has, so it is drafted under the locks. `keeps_drafts`: its drafts outlive an attempt
-    that was overtaken, and are discarded at the end of the commit.
-    """
-
+    # Whether it depends on the state of the process, so that it is drafted under the locks.
     reads_process: ClassVar[bool] = False
+    # Whether its drafts are used again by the next attempt, and are discarded at the end of the commit.
     keeps_drafts: ClassVar[bool] = False
 
     @abstractmethod
     async def drafted(self) -> Drafted:
-        """Leaves no draft where it raises what speaks against the change, WriteFailed and Unreadable."""
+        """Write the drafts. Raises what refuses the change, WriteFailed and Unreadable, and leaves no draft then."""
 
     def refuse(self) -> None:  # noqa: B027
-        """Raises, under the locks, what speaks against the change. Blocks."""
+        """Raise what refuses the change. Called under the locks. Blocks."""
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
-        """Raises InUse where the configuration, in `directory`, names a file that goes. Blocks."""
+        """Raise InUse if the configuration, in `directory`, names a file that is deleted. Blocks."""
         for path in (path for path, draft in drafted.drafts.items() if draft is None):
             drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
-        """Return the configuration with the plain paths of these files, so that they can be checked somewhere else."""
+        """Return the configuration with the plain paths of these files, so that it can be checked in another directory."""
         return document
 
     def needs_check(self, document: Document) -> bool:
-        """Whether HAProxy has to check it if the configuration does not change."""
+        """Return whether HAProxy has to check the files if the configuration does not change."""
         return True
 
     @property
@@ -107,20 +106,19 @@ class FileOperation(ABC):
         return ""
 
     def discard(self) -> None:  # noqa: B027
-        """The commit is over."""
+        """Remove the drafts. Called at the end of the commit."""
 
 
 @dataclass(frozen=True)
 class PutFile(FileOperation):
-    """A draft becomes the file, or without one the file goes, even if the configuration names it.
-
-    `check` raises to refuse it; it is called before the change is made and again under the locks. `steps` as in `Drafted`.
-    """
+    """Makes a draft the file; without a draft, deletes the file even if the configuration names it."""
 
     store: FileStore
     path: Path
     draft: Draft | None = None
+    # Raises to refuse the change. Called before it is made, and again under the locks.
     check: Callable[[], None] = lambda: None
+    # As in `Drafted`.
     steps: Sequence[Step] | None = None
     keeps_drafts: ClassVar[bool] = True
 
@@ -133,7 +131,7 @@ class PutFile(FileOperation):
         self.check()
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
-        """That is for `check` to say."""
+        """Leave that to `check`."""
 
     @property
     def object(self) -> str:
@@ -146,14 +144,14 @@ class PutFile(FileOperation):
 
 @dataclass(frozen=True)
 class EditFiles(FileOperation):
-    """`edit` is given what all files hold, and returns those that are to hold something else; it is called anew if one of them changes.
-
-    Without `is_checked` the stores are not asked whether they take the content. `touches` is asked after `edit`, as in `Drafted`.
-    """
+    """Edits files by a function of what all of them contain. It is called again if one of them changes meanwhile."""
 
     files: Mapping[Path, FileStore]
+    # Given what the files contain, returns what some of them are to contain.
     edit: Callable[[Contents], Contents]
+    # Whether the stores check the content.
     is_checked: bool = True
+    # As in `Drafted`; called after `edit`.
     touches: Callable[[], Sequence[Touch]] | None = None
 
     async def drafted(self) -> Drafted:
@@ -166,7 +164,7 @@ class EditFiles(FileOperation):
     def _drafts(self, after: Contents) -> dict[Path, Draft | None]:
         drafts = dict[Path, Draft | None]()
         try:
-            # What goes is deleted last.
+            # Files are deleted last.
             for path, data in sorted(after.items(), key=lambda row: row[1] is None):
                 drafts[path] = draft = None if data is None else self.files[path].draft(path, data)
                 if draft and self.is_checked:
@@ -179,9 +177,11 @@ class EditFiles(FileOperation):
 
 @dataclass(frozen=True)
 class FollowProcess(FileOperation):
-    """Files get what the process has: `draft` asks it, and writes drafts. `about`: the object that changes."""
+    """Writes to files what the process has."""
 
+    # The object that changes.
     about: str
+    # Queries the process and writes drafts.
     draft: Callable[[], Awaitable[Drafted]]
     reads_process: ClassVar[bool] = True
 
@@ -207,7 +207,7 @@ def discard(drafts: Mapping[Path, Draft | None]) -> None:
 
 
 def contents(paths: Collection[Path]) -> Contents:
-    """Return what files hold. Raises Unreadable."""
+    """Return what files contain. Raises Unreadable."""
     return {path: _read(path) for path in paths}
 
 

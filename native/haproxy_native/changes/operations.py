@@ -1,7 +1,10 @@
-"""What is done to a configuration: to one object, which is named by its place, or to a text as a whole.
+"""What is done to a configuration: to one object, which is named by its place, or to a text as a whole. Pure.
 
-An operation is a value. It may be applied several times, to whatever document is current then: each `apply` returns another document, and
+An operation is a value. It may be applied several times, to whichever document is current then: `apply` returns another document, and
 raises what the editor raises.
+
+A transaction survives a restart, so its operations can be stored as JSON (`as_row`, `as_operation`). An operation on an object is stored as
+its name, its place and what it states; any other, such as that of a split, as what it has done to the text (`ChangeText`).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -12,20 +15,21 @@ from typing import Any, ClassVar, Protocol
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.resources import resources
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import BadRequest
-from haproxy_native.planning.observed import Claimed, claimed_by
+from haproxy_native.planning.observed import Claim, Claimed, claimed_by
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.text import parts
 from haproxy_native.text.document import MARK, Document
 
 
 class Edit(Protocol):
-    """One thing that is done to a configuration."""
+    """One operation on a configuration."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the configuration as a whole is to be in effect afterwards, not just what the operation changes."""
+        """Whether the whole configuration has to be live afterwards, and not just what the operation changes."""
 
     def apply(self, document: Document) -> Document:
         """Return the document after the operation."""
@@ -37,26 +41,27 @@ def applied(operations: Iterable[Edit], document: Document) -> Document:
 
 
 def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
-    """Return the servers that the process is to run as the document says, even if no line of theirs changes: those that a PUT states."""
+    """Return the servers that the process has to run exactly as the document says, even if no line of theirs changes: those that a PUT
+    states.
+    """
     return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
 
 
 def editor_of(place: Place, editor: Editor | None = None) -> Editor | Sites:
-    """Return the editor of the objects at a place: sites are made of several sections."""
+    """Return the editor of the objects at a place. A site has one of its own, since it is made of several sections."""
     editor = editor or standard_editor()
     return Sites(editor) if place.resource.kind == "view" else editor
 
 
 @dataclass(frozen=True)
 class Create:
-    """Adds an object to a collection: at the index that is `place.key`, or at the end. `full`: with all that stands in it.
-
-    `editor`: one that writes otherwise than the standard one, such as times in another unit.
-    """
+    """Creates an object in a list, at the index that is `place.key`, or at the end."""
 
     place: Place
     body: Mapping[str, Any]
+    # Whether the body has the children of the object as well.
     full: bool = False
+    # An editor that writes otherwise than the standard one, such as times in another unit.
     editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
 
@@ -68,12 +73,13 @@ class Create:
 
 @dataclass(frozen=True)
 class Replace:
-    """Gives an object the members of `body`, and no others that the API has. `claims`: whether it claims the server that it is about."""
+    """Replaces an object by `body`. What the API does not know of it stays."""
 
     place: Place
     body: Mapping[str, Any]
     full: bool = False
     editor: Editor | None = field(default=None, repr=False, compare=False)
+    # Whether the server that is replaced is claimed.
     claims: bool = True
     is_whole: ClassVar[bool] = False
 
@@ -83,13 +89,13 @@ class Replace:
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the process is to run as the document says, even if this changes no line of theirs."""
+        """The servers that the process has to run exactly as the document says, even if this changes no line of theirs."""
         return claimed_by(self.place.resource, self.place.parent, str(self.place.key)) if self.claims else frozenset()
 
 
 @dataclass(frozen=True)
 class Patch:
-    """Gives some members of an object other values; None takes a member away."""
+    """Replaces some members of an object; None deletes a member."""
 
     place: Place
     members: Mapping[str, Any]
@@ -106,7 +112,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Delete:
-    """Takes an object away."""
+    """Deletes an object."""
 
     place: Place
     is_whole: ClassVar[bool] = False
@@ -133,17 +139,16 @@ class ReplaceAll:
 
 @dataclass(frozen=True)
 class PutText:
-    """Replaces the text of one of the configuration's files, by its name; "" is the main file.
+    """Replaces the text of one of the configuration's files."""
 
-    `keeps_version`: the configuration gets the version that the text states, instead of the next one. `lines`: how many the text had when
-    it was sent, so that HAProxy's messages can name the client's lines. `actions`: runtime commands that are sent instead of a reload, if
-    the change makes none.
-    """
-
+    # The name of the file; "" is the main file.
     name: str
     text: Document = field(repr=False)
+    # Whether the configuration gets the version that the text states, instead of the next one.
     keeps_version: bool = False
+    # The number of lines of the text as it was sent, so that HAProxy's messages can name the client's lines.
     lines: int = 0
+    # Runtime commands that are sent instead of a reload, if the change makes none.
     actions: str = ""
     is_whole: ClassVar[bool] = True
 
@@ -152,25 +157,29 @@ class PutText:
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file is to begin with our header, as the text does; None for another file than the main one."""
+        """Whether the file is to begin with the banner of this server, as the text does; None for another file than the main one."""
         return header.has_banner(self.text) if self.name == parts.MAIN else None
 
 
 @dataclass(frozen=True)
 class ChangeText:
-    """Does to a text what another operation has done to it, such as that of a split in a transaction. `claimed` as that of `Replace`."""
+    """Repeats what another operation has done to a text, such as that of a split in a transaction."""
 
     patch: patches.Patch
+    # As in `Replace`.
     claimed: Claimed = frozenset()
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        """Raises ValueError for a text that is not the one that the other operation was made on, where that can be seen."""
+        """Raises ValueError for a text that is evidently not the one that the other operation was applied to."""
         return patches.apply(document, [self.patch])
 
 
 def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
-    """Parse a text that a client sent; without `versions` its version lines are left out. Raises BadRequest for a NUL character."""
+    """Parse a text that a client has sent. Raises BadRequest for a NUL character.
+
+    Without `versions`, its version lines are left out.
+    """
     if MARK.encode() in body:
         raise BadRequest("invalid configuration: it holds a NUL character")
     return Document.parse(body if versions else header.without_versions(body))
@@ -178,12 +187,10 @@ def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
 
 @dataclass(frozen=True)
 class PutDocument:
-    """Replaces the configuration by a document; where that has the main file alone, the other files stay.
-
-    `banner` as that of `PutText`.
-    """
+    """Replaces the configuration by a document. If that has the main file alone, the other files stay."""
 
     document: Document = field(repr=False)
+    # As in `PutText`.
     banner: bool | None = None
     is_whole: ClassVar[bool] = False
 
@@ -194,16 +201,69 @@ class PutDocument:
 
 @dataclass(frozen=True)
 class SetRuntime:
-    """Changes the running process alone, until its next reload. It is the only operation of its change.
+    """Changes the running process alone, until its next reload. Its change has no other operation."""
 
-    `object` is its `kind/name`. `apply` is awaited under the lock of the process, and returns the members that it has changed, as far as
-    the history shows them. `touched`: what it may change; all of `object` without it.
-    """
-
+    # Its `kind/name`.
     object: str
+    # Awaited under the lock of the process. Makes the change and returns the members that it has changed, as far as the history shows them.
     apply: Callable[[], Awaitable[Sequence[Any] | None]]
+    # What the author needs the right to; by default the whole of `object`.
     touched: Sequence[Touch] = ()
 
     @property
     def touches(self) -> Sequence[Touch]:
         return self.touched or [Touch(self.object, CHANGE, frozenset((ANY,)))]
+
+
+Row = Mapping[str, Any]
+_READERS: Mapping[str, Callable[[Place, Row], Edit]] = {
+    "create": lambda place, row: Create(place, row["body"], row["full"]),
+    "replace": lambda place, row: Replace(place, row["body"], row["full"]),
+    "patch": lambda place, row: Patch(place, row["body"], row["full"]),
+    "delete": lambda place, row: Delete(place),
+    "replace_all": lambda place, row: ReplaceAll(place, row["body"]),
+}
+
+
+def storable(operations: Sequence[Edit], patch: patches.Patch) -> Sequence[Edit]:
+    """Return operations that can be stored: these, if all are on objects, else what they have done to the text together."""
+    if operations and all(map(_stated, operations)):
+        return operations
+    return [ChangeText(patch, claimed_by_all(operations))]
+
+
+def as_row(operation: Edit) -> Row:
+    """Return an operation as JSON. The patch of a ChangeText is stored next to it."""
+    if (stated := _stated(operation)) is None:
+        return {"claimed": list(claimed_by_all([operation]))}
+    name, place, body, full = stated
+    parent = [place.parent[0].name, place.parent[1]] if place.parent else None
+    return {"do": name, "of": place.resource.name, "in": parent, "key": place.key, "body": body, "full": full}
+
+
+def as_operation(row: Row, patch: patches.Patch) -> Edit:
+    """Return the operation of a row; if this program does not know it any more, what it has done to the text.
+
+    Raises TypeError and KeyError.
+    """
+    table, parent = resources().by_name, row.get("in")
+    if row.get("do") in _READERS and row["of"] in table and (parent is None or parent[0] in table):
+        place = Place(table[row["of"]], (table[parent[0]], str(parent[1])) if parent else None, row["key"])
+        return _READERS[row["do"]](place, row)
+    return ChangeText(patch, frozenset(Claim(*claim) for claim in row.get("claimed", ())))
+
+
+def _stated(operation: Edit) -> tuple[str, Place, Any, bool] | None:
+    """Return the name of an operation on an object, its place, its body, and whether that is full; None for other operations."""
+    match operation:
+        case Create():
+            return "create", operation.place, operation.body, operation.full
+        case Replace():
+            return "replace", operation.place, operation.body, operation.full
+        case Patch():
+            return "patch", operation.place, operation.members, operation.full
+        case Delete():
+            return "delete", operation.place, None, False
+        case ReplaceAll():
+            return "replace_all", operation.place, operation.bodies, False
+    return None

@@ -1,18 +1,18 @@
-"""Merges a change into a newer version of the configuration: what came between stays. Pure.
+"""Rebase a change onto a newer version of the configuration: the changes made since stay. Pure.
 
-A merge compares three documents: the one that the change was made on, what the change made of it, and the newer one. It compares them by
-object and member (native/haproxy_native/planning/effects.py). What only one side has changed is in the result. What both have changed in
-different ways is a clash, and any clash refuses the whole change.
+A merge compares three documents: the one that the change was made on (`base`), what the change made of it (`mine`), and the newer one
+(`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). The result has what only one side has
+changed. What both have changed in different ways is a clash, and any clash refuses the whole change.
 
-A section that only one side has changed is taken from that side as it is. One that both have changed is merged by lines, if that has
-exactly the effects of the change; else the effects are made on the newer section, if they are all that the change does to it. A change
-that neither of the two can carry over is a clash of lines: of comments or unknown keywords beside edits, or with conditions.
+A section that only one side has changed is taken from that side as it is. A section that both have changed is merged by lines, if the
+result has exactly the effects of the change; else the effects are applied to the newer section, if the change does nothing else to it. A
+change that neither way can carry over is a clash of lines: it changes comments or unknown keywords beside edits, or has conditions.
 
-- Lists without names, the order of sections and what stands above them are merged like lines. Of two elements that both sides add at one
-  place, that of the newer document comes first.
+- Lists without names, the order of sections and what precedes them are merged like lines. Of two elements that both sides add at one place,
+  that of the newer document comes first.
 - What an operation states counts even if it was so before: the members of a Patch, the list of a ReplaceAll, and that a replaced object
-  is there.
-- Parents, defaults and referenced objects are not compared: the check judges what becomes of them.
+  exists.
+- Parents, defaults and referenced objects are not compared: the check judges the result.
 """
 
 import json
@@ -47,7 +47,7 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
     Raises Collided for what both sides have changed, and what the operations raise.
     """
     mine = result or applied(operations, base)
-    # One that writes times in another unit, say.
+    # An operation may have an editor of its own, such as one that writes times in another unit.
     editor = next((own for operation in operations if (own := getattr(operation, "editor", None))), standard_editor())
     merge = _Merge(editor, with_header_and_banner_of(base, newer), with_header_and_banner_of(mine, newer), newer)
     for operation in operations:
@@ -63,14 +63,14 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
 def reverted(now: Document, before: Document, after: Document) -> Document:
     """Return a configuration without the change that made `after` of `before`, whatever has changed since.
 
-    Raises Diverged for what has changed since and the revert would change.
+    Raises Diverged if the revert would change what has changed since.
     """
     after = patches.sharing(after, now)
     before = patches.sharing(with_header_and_banner_of(before, now), after)
     try:
         return rebased([], after, now, before)
     except Collided as error:
-        # As everything that the history shows.
+        # Secrets are masked, as in everything that the history shows.
         clashes = list(map(_masked, error.clashes))
         more = f", and {len(clashes) - 1} more" if len(clashes) > 1 else ""
         raise Diverged(f"{_since(clashes[0])}{more}", clashes=clashes) from None
@@ -108,7 +108,7 @@ class _Merge:
         return self.base, self.mine, self.theirs
 
     def merged(self) -> Document:
-        """Return the newer document with the change; it is of no use once there are clashes."""
+        """Return the newer document with the change. It has no use if there are clashes."""
         base, mine, theirs = self._sides
         preamble = _merged_text(base.preamble, mine.preamble, theirs.preamble)
         every = {key: self._sections(key) for key in dict.fromkeys([*mine.keys(), *theirs.keys(), *base.keys()])}
@@ -145,14 +145,14 @@ class _Merge:
         if base and mine and theirs:
             self._clash(_place_of(self.editor, key), LINES)
             return theirs
-        # Both have created it, or one has deleted what the other one has changed.
+        # Both sides have created it, or one has deleted what the other has changed.
         document, (one, other) = self.base if base else self.mine, [side for side in sides if side]
         if len(one) != 1 or len(other) != 1 or self._effects(document, one[0], other[0]):
             self._clash(_place_of(self.editor, key))
         return [] if base else theirs
 
     def _is_renumbered(self, key: Key, name: str) -> bool:
-        """Return whether the number of a section may mean another one, since there are more or fewer with its name, or without one."""
+        """Return whether the number of a section may mean another one, since the number of sections with its name has changed."""
         named = ([section.name for _, section in document.of_kind(key[0])] for document in self._sides)
         return key[0] in REPEATABLE and len({names.count(name) for names in named}) > 1
 
@@ -168,7 +168,7 @@ class _Merge:
         if wanted is None:
             return theirs
         if lead is not None and _conditions(base) == _conditions(mine):
-            # An object that both have added would stand there twice.
+            # An object that both sides have added would appear twice.
             if text is not None and _members(ours).isdisjoint(_members(others)):
                 made = theirs.with_text(text)
                 if self._has(wanted, theirs, made):
@@ -196,7 +196,7 @@ class _Merge:
     # -- effects
 
     def _wanted(self, ours: Sequence[Effect], others: Sequence[Effect]) -> Sequence[Effect] | None:
-        """Return the effects that are left to be made on the newer section; None if some clash."""
+        """Return the effects that have to be applied to the newer section; None if some clash."""
         before, wanted = len(self.clashes), list[Effect]()
         by_object: dict[str, list[Effect]] = {}
         for effect in others:
@@ -219,7 +219,7 @@ class _Merge:
         return wanted if len(self.clashes) == before else None
 
     def compare_stated(self, operation: Edit) -> None:
-        """Find clashes of what an operation states, even if it was so before."""
+        """Add the clashes of what an operation states, even if it was so before."""
         if not isinstance(operation, Replace | Patch | ReplaceAll) or operation.place.resource.kind == "view":
             return
         place = operation.place
@@ -244,12 +244,12 @@ class _Merge:
         return None
 
     def _rows(self, document: Document, place: Place) -> list[Object]:
-        """Return what each row of a list says; of a list of objects with names the objects."""
+        """Return each element of a list as an object."""
         section = place.parent and self.editor.section(document, *place.parent)
         return self.editor.lines.children(section, place.resource).readable if section else []
 
     def _clash(self, place: Place, member: str = "") -> None:
-        """Note a member that both sides have changed, the lines of a section, or without a member a whole object."""
+        """Add a clash: of a member that both sides have changed, of the lines of a section, or without a member of a whole object."""
         before, mine, theirs = (self._value(document, place, member) for document in self._sides)
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))
@@ -272,12 +272,12 @@ class _Merge:
         self.clashes.setdefault((object_, member), Clash(object_, member, theirs, mine, base))
 
     def _clash_raw(self) -> None:
-        """Note that both have changed what stands above all sections, or their order."""
+        """Add a clash of the order of sections, or of what precedes all of them."""
         self.clashes.setdefault((RAW, ""), Clash(RAW, "", None, None))
 
 
 def _place_of(editor: Editor, key: Key) -> Place:
-    """Return the place of a section; of one that the API does not know, that of its text."""
+    """Return the place of a section; of a kind that the API does not know, the place of its text."""
     kind, name = key
     known = (each for each in editor.resources.by_name.values() if each.section == kind and not each.file and not each.parents)
     resource = next((each for each in known if each.kind != "view"), Resource(kind, "section", kind, kind, section=kind))
@@ -297,7 +297,7 @@ def _members(found: Iterable[Effect]) -> set[tuple[str, str]]:
 
 
 def _counted(found: Iterable[Effect]) -> Counter[str]:
-    """Return effects to compare: a row by what it says, whatever its position."""
+    """Return effects in a form to compare: an element of a list by its content, whatever its position."""
     rows = ((effect.place.resource.name if effect.place.resource.kind == "indexed" else effect.object, effect) for effect in found)
     return Counter(json.dumps({**effect.as_dict(), "object": object_}, sort_keys=True) for object_, effect in rows)
 
@@ -316,7 +316,7 @@ def _merged_text(base: str, mine: str, theirs: str) -> str | None:
 
 
 def _merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item]) -> list[Item] | None:
-    """Return a sequence with the changes of both sides, None where they overlap."""
+    """Return a sequence with the changes of both sides; None if they overlap."""
     with suppress(Collision):
         return merged(base, mine, theirs, both=True)
     return None

@@ -1,7 +1,7 @@
 """Stored files that a transaction writes or deletes when it is committed, with what each of them replaces.
 
-Those of a transaction are rows of keys.db, since there are private keys among them. A file is large, so none waits in memory while the disk
-is full: it is refused. HAProxy, and what reads contents, find them as temporary files.
+They are rows of keys.db, since there may be private keys among them. Files may be large, so they do not wait in memory while the disk is
+full: staging one is refused then. HAProxy, and whatever else reads contents, finds them as temporary files.
 """
 
 import json
@@ -21,7 +21,7 @@ from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.errors import BadRequest, Unreadable, WriteFailed
 from haproxy_native.scratch import Scratch
 
-# Of one transaction: the commit has all of it in memory.
+# The limits of one transaction, whose files the commit has in memory.
 MOST_FILES, MOST_BYTES = 1_000, 256 << 20
 TABLE = Tables(
     "transactions",
@@ -32,14 +32,14 @@ TABLE = Tables(
 
 @dataclass(frozen=True)
 class StagedFile:
-    """A file as it is to become."""
+    """A file as the commit will leave it."""
 
     # The name of its store, and its own, as in `map/hosts.map`.
     store: str
     object: str
-    # In bytes; None where it is deleted.
+    # In bytes; None if it is deleted.
     size: int | None
-    # The digest of what it replaces; None where there was no file.
+    # The digest of what it replaces; None if there was no file.
     before: str | None
 
     @property
@@ -48,14 +48,14 @@ class StagedFile:
 
 
 class Staged:
-    """The staged files of a transaction, or those of a batch without a database. `remove` at the end. Methods block."""
+    """The staged files of a transaction, or without a database those of a batch. `remove` at the end. Methods block."""
 
     def __init__(self, database: Database | None = None, id_: str = "", files: Mapping[Path, StagedFile] | None = None) -> None:
         self._database, self._id = database, id_
         self.files: dict[Path, StagedFile] = dict(files or {})
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
-        # Where contents are, by path.
+        # The temporary files, by path.
         self._copies: dict[Path, Path] = {}
 
     def _place(self) -> Path:
@@ -65,7 +65,10 @@ class Staged:
             return self._scratch.path
 
     def content(self, path: Path) -> Path | None:
-        """Return where a file's staged content is; None if the file is deleted. Raises KeyError if it is not staged, and Unusable."""
+        """Return the temporary file with the staged content; None if the file is deleted.
+
+        Raises KeyError if it is not staged, Unusable and WriteFailed.
+        """
         if not self.files[path].is_there:
             return None
         if (copy := self._copies.get(path)) and copy.exists():
@@ -85,12 +88,12 @@ class Staged:
         return {path: self.content(path) for path in self.files}
 
     def draft(self) -> Draft:
-        """Return what is to become the content of a file. Raises WriteFailed and Unusable."""
+        """Return a draft for the content of a file. Raises WriteFailed and Unusable."""
         place = self._place()
         return ConfigFile(place / str(uuid.uuid4()), place, mode=0o600).draft(b"", str(uuid.uuid4()))
 
     def put(self, path: Path, store: str, object_: str, draft: Draft | None, now: Path) -> None:
-        """Stage a file in the place of what `now` holds. Raises BadRequest for too much, Unreadable, WriteFailed and Unusable."""
+        """Stage a file that replaces what `now` contains. Raises BadRequest if it is too large, Unreadable, WriteFailed and Unusable."""
         known, data = self.files.get(path), draft.path.read_bytes() if draft else None
         self._check_size(path, data)
         file = StagedFile(store, object_, None if data is None else len(data), known.before if known else digest_of(now))
@@ -129,14 +132,14 @@ def read_files(state: State) -> Mapping[str, dict[Path, StagedFile]]:
 
 
 def delete_orphans(state: State) -> None:
-    """Delete the staged files of transactions that there are no more."""
+    """Delete the staged files of transactions that no longer exist."""
     for (id_,) in state.keys.execute("SELECT DISTINCT id FROM staged_file").fetchall():
         if not state.execute("SELECT 1 FROM open_transaction WHERE id = ?", (id_,)).fetchone():
             delete(id_, state)
 
 
 def delete(id_: str, state: State) -> None:
-    """Delete the staged files of a transaction, and give their room back."""
+    """Delete the staged files of a transaction, and return their space to the disk."""
     if state.keys.execute("SELECT 1 FROM staged_file WHERE id = ?", (id_,)).fetchone():
         with state.keys.transaction(is_synced=False):
             state.keys.execute("DELETE FROM staged_file WHERE id = ?", (id_,))
@@ -155,7 +158,7 @@ def _content(id_: str, path: Path, state: State) -> bytes:
 
 
 def digest(data: bytes | None) -> str | None:
-    """Return a digest of what a file holds; None for no file."""
+    """Return a digest of the content of a file; None for no file."""
     return None if data is None else sha256(data).hexdigest()
 
 

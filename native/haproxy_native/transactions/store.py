@@ -1,16 +1,15 @@
-"""What is stored of transactions: open and outdated ones in the database, complete texts in a directory.
+"""Where transactions are stored: open and outdated ones in the database, complete texts in a directory.
 
-An open transaction lives in memory. Its row, the text that it starts from and a row for each change are written behind it, each change
-in one transaction of the database, so that a killed process leaves a change as a whole or not at all. No write is refused: while the disk
-takes none, what is not written waits in memory (native/haproxy_native/disk/database.py), and only the commit is refused. A text that
-transactions start from is stored once, and deleted with the last of them. No text is read before it is needed: thousands of transactions
-cost little time at the start.
+An open transaction is in memory. Its row, the text that it starts from and a row for each change are written behind it, each change in one
+transaction of the database, so that a kill leaves a change as a whole or not at all. No write is refused: while the disk accepts none, it
+waits in memory (native/haproxy_native/disk/database.py), and only the commit is refused. A text that transactions start from is stored
+once, and deleted with the last of them. No text is read before it is needed, so that thousands of transactions do not delay the start.
 
-An outdated transaction stays in the database, with its operations, since it can still be merged: a commit that overtakes a thousand
-transactions must not write a thousand texts.
+An outdated transaction stays in the database, with its operations, since it can still be merged. So a commit that overtakes a thousand
+transactions writes no text.
 
-The directory holds complete texts: those that HAProxy refused, in `failed`, where people read them, and whatever another server has left.
-An open one of those moves into the database with its first change; what it started from is not known.
+The directory has complete texts: those that HAProxy has refused, in `failed`, where people read them, and whatever another server has left.
+An open one of those moves into the database with its first change; it is not known what it started from.
 """
 
 import json
@@ -26,8 +25,7 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.changes.operations import Edit, PutDocument
-from haproxy_native.changes.stored import as_operation, as_row
+from haproxy_native.changes.operations import Edit, PutDocument, as_operation, as_row
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.database import Database, State, Tables, Work
 from haproxy_native.disk.directories import Directory
@@ -42,7 +40,7 @@ from haproxy_native.transactions.staged import Staged
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
 # In the order in which the API lists them.
 DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
-# So many ended transactions are remembered.
+# The number of ended transactions that are remembered.
 MOST_ENDED = 1_000
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TABLES = """\
@@ -63,24 +61,24 @@ _UNUSED = "DELETE FROM transaction_base WHERE NOT EXISTS (SELECT 1 FROM open_tra
 
 @dataclass
 class Transaction:
-    """One transaction. Unix times are 0, and texts empty, if they are not known."""
+    """A transaction. Unix times are 0, and texts empty, if they are not known."""
 
     id: str
     status: str
     # The version that it started from.
     version: int = 0
-    # The key of the text that its changes are made on; None if it is a complete text in the directory.
+    # The key of the text that its changes are applied to; None if it is a complete text in the directory.
     base: str | None = None
     # Whether that text is what another server had made of it.
     adopted: bool = False
-    # Whether its text is to have the banner lines.
+    # Whether its text has the banner lines.
     banner: bool = True
     # The identity of its author.
     author: str = ""
     started: float = 0.0
     # The last edit or read; reads of a former process do not count.
     used: float = 0.0
-    # What its operations have made; of a former process, once it is read.
+    # The result of its operations. None of a former process's until it is read.
     document: Document | None = field(default=None, repr=False)
     operations: list[Edit] = field(default_factory=list, repr=False)
     # The number of its changes; those that are not written yet, numbered; and whether its row is written.
@@ -88,7 +86,7 @@ class Transaction:
     unwritten: list[tuple[int, str]] = field(default_factory=list, repr=False)
     is_written: bool = False
     staged: Staged = field(default_factory=Staged, repr=False)
-    # Whether it is being committed: a change would come too late and be lost.
+    # Whether it is being committed, when a change would be lost.
     closed: bool = False
     lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -104,7 +102,7 @@ class Transaction:
 
 
 class TransactionStore:
-    """What is stored of the transactions of one file, whose rows have its `name`. Methods that read block."""
+    """The stored transactions of one file; `name` is in its rows. Methods that read block."""
 
     def __init__(self, database: Database, name: str, directory: Directory, file: Path, outline: Outline) -> None:
         self._database, self._name, self._directory, self._file, self._outline = database, name, directory, file, outline
@@ -117,7 +115,7 @@ class TransactionStore:
             self._database.post(work)
 
     async def written(self) -> None:
-        """Return once everything survives a kill of this process, or waits in memory since the disk does not take it."""
+        """Return once everything survives a kill of this process, or waits in memory since the disk does not accept it."""
         with suppress(Unusable):
             await self._database.catch_up()
 
@@ -154,13 +152,13 @@ class TransactionStore:
         transaction.unwritten.append((transaction.changes, json.dumps((*patch, [as_row(operation) for operation in operations]))))
         transaction.changes += 1
         if is_waiting:
-            # The write that waits takes this one along. More of them would crowd out what else waits.
+            # The waiting write includes this one. More of them would displace other waiting writes.
             await self.written()
         else:
             await self._database.write(self._saving(transaction))
 
     def save(self, *transactions: Transaction) -> None:
-        """Schedule the write of what is not written of transactions."""
+        """Schedule the write of what is not written yet."""
         self._post(self._saving(*transactions))
 
     def _saving(self, *transactions: Transaction) -> Work[None]:
@@ -168,9 +166,9 @@ class TransactionStore:
         return partial(_store, self._name, transactions, bases)
 
     def document(self, transaction: Transaction) -> Document:
-        """Return what a transaction has become, which is kept of an open one, and so are its operations.
+        """Return what a transaction has become. Raises Unusable, and OSError for a complete text.
 
-        Raises Unusable, and OSError for a complete text.
+        The document of an open transaction, and its operations, stay in memory then.
         """
         if (known := transaction.document) is not None:
             return known
@@ -183,9 +181,9 @@ class TransactionStore:
             document = patches.apply(base, changes, self._outline) if changes else base
         with self._reading:
             if transaction.document is not None:
-                # Another thread was first, and what it read may have been changed since.
+                # Another thread has read it first, and it may have changed since.
                 return transaction.document
-            # Of several files a text of another server may have only some.
+            # If there are several files, a text of another server may have only some of them.
             whole = [PutDocument(base)] if transaction.base is None or transaction.adopted else []
             transaction.operations, transaction.changes = [*whole, *operations], len(changes)
             if transaction.status == IN_PROGRESS:
@@ -260,13 +258,13 @@ class TransactionStore:
     # -- ended transactions
 
     def add_ended(self, id_: str, seconds: float) -> None:
-        """Note that a transaction was ended, since it had not been used for so many seconds."""
+        """Note that a transaction was ended since it had not been used for this number of seconds."""
         ended = time.time(), seconds
         self._ended = dict(list({**self._ended, id_: ended}.items())[-MOST_ENDED:])
         self._post(partial(_store_ended, id_, *ended))
 
     def why_ended(self, id_: str) -> str:
-        """Return when a transaction was ended, and why; empty for one that was not ended so."""
+        """Return when and why a transaction was ended; empty if it was not ended for being idle."""
         if id_ not in self._ended:
             return ""
         when, seconds = self._ended[id_]

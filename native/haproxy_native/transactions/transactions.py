@@ -1,8 +1,12 @@
 """Transactions: private states of the configuration until they are committed.
 
-Open ones are in memory as documents, and stored as native/haproxy_native/transactions/store.py says. All survive a restart, and none is
-deleted but on request, or if the settings limit the time that one may be idle. A transaction's author does with it what he likes, others
-what a rule for `transaction/ID` allows.
+An open transaction is a document in memory, the operations that made it, and the text that it started from. It is stored behind that, as
+native/haproxy_native/transactions/store.py says. Every transaction survives a restart. None is deleted without a request, unless the
+settings limit the time for which one may be idle. The author of a transaction may do everything with it; others need a rule for
+`transaction/ID`.
+
+The states: in progress; then committed and gone, or failed (HAProxy refused the text, which stays readable), or outdated (another change
+was committed first; the transaction can still be merged).
 """
 
 import asyncio
@@ -13,8 +17,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.changes.operations import Edit, claimed_by_all
-from haproxy_native.changes.stored import storable
+from haproxy_native.changes.operations import Edit, claimed_by_all, storable
 from haproxy_native.disk.database import Database
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
@@ -35,7 +38,7 @@ _POLL_SECONDS = 60.0
 
 
 class Transactions:
-    """The transactions of one configuration file. While the database cannot be read, methods raise Unusable."""
+    """The transactions of one configuration file. Methods raise Unusable if the database cannot be read."""
 
     def __init__(
         self,
@@ -51,10 +54,11 @@ class Transactions:
         make: bool = True,
         ttl: float = 0.0,
     ) -> None:
-        """`limit`: how many may be open, 0 for any number. `ttl`: seconds after which an idle one is ended, 0 for never.
+        """Make them without reading anything; `load` reads.
 
-        `name`: that of the file in the database, by default its own. `setting`: the setting that names the directory. Without `make`
-        nothing is written. `stamp` puts a text under its header.
+        `limit`: how many may be open; 0 for any number. `ttl`: seconds after which an idle one is ended; 0 for never. `name`: that of the
+        file in the database, by default its own. `setting`: the setting that names the directory. Without `make` nothing is written.
+        `stamp` puts the header on a text.
         """
         self.limit, self.ttl, self._stamp = limit, ttl, stamp
         place = Directory(directory, setting, 0o755, own=True, make=make)
@@ -66,11 +70,11 @@ class Transactions:
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
-        """Find what former processes and other servers left; again, look into the directory again. What cannot be read holds nothing."""
+        """Find the transactions of former processes and of other servers. Called again, it reads the directory again. Raises nothing."""
         self._all = {one.id: one for one in self._all.values() if one.base is not None}
         self._has_texts = False
         with suppress(Unusable):
-            self._look()
+            self._load_rest()
 
     def close(self) -> None:
         """Remove the temporary files."""
@@ -78,11 +82,11 @@ class Transactions:
             transaction.staged.remove()
 
     async def written(self) -> None:
-        """Return once everything survives a kill of this process, or waits in memory since the disk does not take it."""
+        """Return once everything survives a kill of this process, or waits in memory since the disk does not accept it."""
         await self._store.written()
 
-    def _look(self) -> None:
-        """Load what could not be read before. Raises Unusable if the database cannot be read; without the directory there are no texts."""
+    def _load_rest(self) -> None:
+        """Load what could not be read before. Raises Unusable for the database; a directory that cannot be read has no texts."""
         if not self._has_rows:
             self._all |= self._store.rows()
             self._has_rows = True
@@ -95,7 +99,7 @@ class Transactions:
 
     def list(self, status: str | None = None, *, author: Author) -> list[Transaction]:
         """Return the transactions that an author may read."""
-        self._look()
+        self._load_rest()
         self.end_idle()
         order = list(DIRECTORIES)
         chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one, author)]
@@ -109,9 +113,9 @@ class Transactions:
         return self._all[id_]
 
     def in_progress(self, id_: str) -> Transaction:
-        """Return a transaction that takes changes, and note that it is used. Raises NoTransaction.
+        """Return a transaction that accepts changes, and note that it is used. Raises NoTransaction.
 
-        It ends no other that is idle: it may be called in any thread.
+        It ends no other idle transaction, since it may be called in any thread.
         """
         if (transaction := self._all.get(id_)) and self._is_over(transaction):
             self._end(transaction)
@@ -129,7 +133,7 @@ class Transactions:
         return _permitted(self.get(id_), author, CHANGE)
 
     def to_edit(self, id_: str, author: Author) -> Transaction:
-        """Return a transaction that takes changes of an author. Raises NoTransaction and Forbidden."""
+        """Return a transaction that accepts changes of an author. Raises NoTransaction and Forbidden."""
         return _permitted(self.in_progress(id_), author, CHANGE)
 
     def to_delete(self, id_: str, author: Author) -> Transaction:
@@ -142,14 +146,14 @@ class Transactions:
         return _permitted(transaction, author, DELETE)
 
     def _missing(self, id_: str, otherwise: str) -> NoTransaction:
-        self._look()
+        self._load_rest()
         return NoTransaction(self._store.why_ended(id_) or otherwise)
 
     # -- an open one
 
     def start(self, document: Document, version: int, author: Author, *, banner: bool = True) -> Transaction:
         """Return a new transaction of an author. Raises TooManyTransactions, ShareExceeded and Unusable."""
-        self._look()
+        self._load_rest()
         self.check_limit(author)
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.identity, document=document)
         transaction.started = transaction.used = time.time()
@@ -158,7 +162,7 @@ class Transactions:
         return transaction
 
     def check_limit(self, author: Author) -> None:
-        """Raise TooManyTransactions and ShareExceeded unless an author may start one."""
+        """Refuse an author another transaction. Raises TooManyTransactions and ShareExceeded."""
         self.end_idle()
         authors = [account(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
         if 0 < self.limit <= len(authors):
@@ -183,9 +187,9 @@ class Transactions:
     async def change(
         self, id_: str, edit: Callable[[Document], Document], author: Author, operations: Sequence[Edit] = ()
     ) -> tuple[Document, Document]:
-        """Return the state before an edit and after it. Edits wait for each other.
+        """Edit a transaction; return the state before and after. Edits of one transaction wait for each other.
 
-        `operations`: what the edit does; without any, what it has done to the text is kept. Raises NoTransaction, Forbidden and Unusable.
+        `operations`: what the edit does; without any, what it has done to the text is stored. Raises NoTransaction, Forbidden and Unusable.
         """
         async with self.to_edit(id_, author).lock:
             transaction = self._open(id_)
@@ -213,7 +217,7 @@ class Transactions:
 
     @asynccontextmanager
     async def staging(self, id_: str, author: Author) -> AsyncIterator[Staged]:
-        """Lend the stored files of a transaction that takes changes, which wait for each other. Raises NoTransaction and Forbidden."""
+        """Yield the stored files of a transaction that accepts changes. Callers wait for each other. Raises NoTransaction and Forbidden."""
         async with self.to_edit(id_, author).lock:
             yield self.staged(self._in_database(self._open(id_)).id)
 
@@ -257,7 +261,7 @@ class Transactions:
         return transaction
 
     def fail(self, id_: str, data: bytes, author: Author) -> None:
-        """Keep a refused text, of a transaction or of a change of an author outside one, for diagnosis."""
+        """Store a refused text for diagnosis, of a transaction or of a change outside one."""
         known = self._all.get(id_)
         failed = Transaction(id_, FAILED, author=known.author if known else author.identity)
         try:
@@ -271,11 +275,11 @@ class Transactions:
         self._all[id_] = failed
 
     def outdate(self, id_: str) -> None:
-        """Put a transaction aside that another change overtook; its text can still be read."""
+        """Mark a transaction that another change has overtaken as outdated. Its text can still be read."""
         self._store.set_status(OUTDATED, self._all[id_])
 
     def outdate_older(self, version: int) -> None:
-        """Put all aside that started from this version or an earlier one."""
+        """Mark all transactions as outdated that started from this version or an earlier one."""
         self._store.set_status(OUTDATED, *(one for one in self._all.values() if one.status == IN_PROGRESS and one.version <= version))
 
     def delete(self, id_: str, author: Author) -> None:
@@ -283,7 +287,7 @@ class Transactions:
         self._remove(self.to_delete(id_, author))
 
     def clear(self) -> None:
-        """Delete all that are not being committed, since their file is gone."""
+        """Delete all transactions that are not being committed, since their file was deleted."""
         for transaction in [one for one in self._all.values() if not one.closed]:
             self._remove(transaction)
 
@@ -296,7 +300,7 @@ class Transactions:
     # -- idle ones
 
     async def keep_ending(self) -> None:
-        """Poll for idle transactions until it is cancelled; a use looks for them, too."""
+        """End idle transactions periodically until it is cancelled; every use of a transaction ends them, too."""
         while True:
             self.end_idle()
             await asyncio.sleep(min(self.ttl, _POLL_SECONDS))
@@ -316,7 +320,7 @@ class Transactions:
 
 @contextmanager
 def _existing(id_: str) -> Iterator[None]:
-    """Raises NoTransaction if the text of a transaction is gone from the directory."""
+    """Raise NoTransaction if the body does not find the text of a transaction."""
     try:
         yield
     except FileNotFoundError:
@@ -324,7 +328,7 @@ def _existing(id_: str) -> Iterator[None]:
 
 
 def _permitted(transaction: Transaction, author: Author, verb: str) -> Transaction:
-    """Return a transaction that is the author's, or for which it has a right to the verb. Raises Forbidden."""
+    """Return a transaction that is the author's, or to which a rule grants the verb. Raises Forbidden."""
     if not (transaction.author and transaction.author == author.identity):
         author.permit(Touch(spelled("transaction", transaction.id), verb, frozenset((ANY,))))
     return transaction

@@ -4,8 +4,19 @@ import json
 
 import pytest
 
-from haproxy_native.changes.operations import ChangeText, Create, Delete, Edit, Patch, PutText, Replace, ReplaceAll
-from haproxy_native.changes.stored import as_operation, as_row, storable
+from haproxy_native.changes.operations import (
+    ChangeText,
+    Create,
+    Delete,
+    Edit,
+    Patch,
+    PutText,
+    Replace,
+    ReplaceAll,
+    as_operation,
+    as_row,
+    storable,
+)
 from haproxy_native.editing import patches
 from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
