@@ -158,6 +158,11 @@ class Operation:
     def id(self) -> str:
         return str(self.declared["operationId"])
 
+    @property
+    def tag(self) -> str:
+        """The group of operations that it belongs to in the document."""
+        return str(next(iter(self.declared.get("tags", ())), ""))
+
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
         """The collections of the path that a parameter chooses one of: what one is called, and the parameter. Entries are none, for their
