@@ -19,7 +19,7 @@ from typing import NoReturn
 from demo.children import die_with_parent, start, stop
 from demo.stage import API, SITE, Stage, prepare
 
-SECONDS_TO_START = 30.0
+SECONDS_TO_START = 120.0
 WELCOME = """\
 http://127.0.0.1:{stage.api}/ui/ is the page (user admin, password demo).
 

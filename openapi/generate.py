@@ -20,6 +20,7 @@ from openapi import (
     models,
     modules_page,
     objects,
+    parameter_values,
     settings_page,
     swagger,
 )
@@ -29,6 +30,7 @@ DOCUMENTS = ROOT / "openapi" / "generated"
 MODELS = ROOT / "native" / "haproxy_native" / "models"
 OBJECTS = ROOT / "native" / "haproxy_native" / "objects"
 DOCS = ROOT / "docs"
+API = ROOT / "app" / "dataplaneapi" / "api"
 CLIENT = ROOT / "app" / "dataplaneapi" / "ctl"
 PAGE = ROOT / "app" / "dataplaneapi" / "features" / "page" / "ui"
 COMMAND = "make generate"
@@ -46,6 +48,7 @@ def files() -> dict[Path, str]:
         DOCS / "modules.md": modules_page.page(),
         DOCS / "decisions" / "README.md": decisions_page.page(),
         OBJECTS / "sections.pyi": objects.stub(document),
+        API / "parameter_values.py": parameter_values.module(document),
         CLIENT / "kinds.py": kinds.module(document),
         PAGE / "words.js": completion_words.module(document),
         **{DOCS / "command" / name: text for name, text in command.pages().items()},
@@ -55,9 +58,8 @@ def files() -> dict[Path, str]:
 
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
     """Files in the generated directories that nothing makes any more; other pages stand beside those of ours."""
-    present = [
-        file for place in {file.parent for file in wanted} - {DOCS, DOCS / "decisions", OBJECTS, CLIENT, PAGE} for file in place.glob("*.*")
-    ]
+    mixed = {DOCS, DOCS / "decisions", OBJECTS, API, CLIENT, PAGE}
+    present = [file for place in {file.parent for file in wanted} - mixed for file in place.glob("*.*")]
     return sorted(file for file in present if file not in wanted and file.name != "__init__.py")
 
 

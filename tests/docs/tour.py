@@ -52,7 +52,7 @@ def run(commands: list[str]) -> list[str]:
             script = f"\necho '{BETWEEN}'\n".join(commands)
             for usual, place in places.items():
                 script = script.replace(usual, place)
-            printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120, env=environment)
+            printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=500, env=environment)
         finally:
             demo.terminate()
     said = printed.stdout

@@ -14,15 +14,27 @@ from typing import Any
 
 from dataplaneapi.api.asked import object_in
 from dataplaneapi.api.bodies import decode
-from dataplaneapi.api.call import Call
+from dataplaneapi.api.call import Call, View
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.masking import masked_body, without_others
+from dataplaneapi.api.masking import without_others
 from dataplaneapi.api.operations import ANY, ANYONE, COUNTERS, EFFECTS, IF_MATCH, OBJECTS, PATCH, READING, SECTION, Handler, Operation
 from dataplaneapi.api.place import place_of
-from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, json_response, to_json
+from dataplaneapi.api.responses import (
+    CONFIGURATION_CHECKSUM,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    JSON,
+    TEXT,
+    Reply,
+    Response,
+    is_large,
+    json_response,
+    to_json,
+)
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.object_names import Place, encoded, name_of, object_of_section, section_of_object, spelled
+from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import Author
@@ -39,7 +51,7 @@ def asked_for(operation: Operation, call: Call) -> str:
         return ""
     if operation.access == SECTION:
         editor = call.services.editor
-        return object_of_section(editor, *section_of_object(editor, call.get("object"))) if call.get("object") else ALL
+        return object_of_section(editor, *section_of_object(editor, call.query.object)) if call.query.object else ALL
     if operation.access not in ("", EFFECTS, READING):
         return named(operation.access, call.values)
     if not _is_of_configuration(call):
@@ -157,14 +169,14 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
         # Nothing of it may be read; whether it is there or not.
         return json_response(200, [])
     if IF_MATCH in call.values:
-        call.view = await _view(call, rights)
+        call.view = view_of(call, rights, 200, is_read=True) or call.view
     try:
-        response = await (await next(call)).complete()
+        response = await next(call)
     except (ApiError, NativeError) as error:
         response = _refusal(call, rights, error)
-    if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
-        response = await _readable(call, rights, response)
-    return response if rights.may(SECRETS, ALL) else await _masked(operation, response)
+    if view := view_of(call, rights, response.status_code, is_read=_verb(operation) == READ or bool(operation.rows)):
+        await _apply(view, response)
+    return await response.complete()
 
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
@@ -187,7 +199,7 @@ def require_role(by: Author, operation: Operation) -> None:
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
     """Raises Forbidden unless the caller may call the operation for its object, whether that exists or not. Commits permit changes."""
     verb = READ if operation.action == PATCH else _verb(operation)
-    if (transaction := call.get("transaction_id")) and (verb == READ or operation.rows):
+    if (transaction := call.query.transaction_id) and (verb == READ or operation.rows):
         # What does not exist has an answer of its own.
         with suppress(NoTransaction):
             call.services.engine.transaction(transaction, author=call.author)
@@ -218,43 +230,46 @@ def _verb(operation: Operation) -> str:
     return READ if operation.access == READING else _VERBS[operation.method]
 
 
-async def _readable(call: Call, rights: Rights, response: Response) -> Response:
-    """Returns the response without what the caller may not read."""
-    if response.status_code != 200 or _kind(response) != JSON or not response.body:
-        return response
-    body = bytes(response.body)
-    return _with_body(response, await beside_if(len(body) > LARGE, lambda: to_json(shown(call, rights, decode(body)))))
+def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View | None:
+    """Return what makes of a JSON value or a text the one that the caller may see; None if it may see all of it."""
+    operation, hides_secrets = call.operation, not rights.may(SECRETS, ALL)
+    hides_objects = is_read and status == 200 and not rights.may(READ, ALL)
+
+    def view(answer: Any, kind: bytes) -> Any:
+        """Raises Forbidden."""
+        if hides_objects and kind == JSON:
+            answer = shown(call, rights, answer)
+        return masked_value(answer, operation.answer(status, kind.decode())) if hides_secrets else answer
+
+    return view if hides_objects or hides_secrets else None
 
 
-async def _masked(operation: Operation, response: Response) -> Response:
-    """Returns the response without secrets, for JSON and complete texts."""
-    kind = _kind(response)
-    if not response.body or kind not in (JSON, TEXT):
-        return response
-    body = bytes(response.body)
-    return _with_body(response, await beside_if(len(body) > LARGE, masked_body, operation, response.status_code, body, kind))
+async def _apply(view: View, response: Response) -> None:
+    """Remove from a response what its caller may not see. Raises Forbidden."""
+    if isinstance(response, Reply):
+        response.value = await beside_if(is_large(response.value), lambda: view(_as_decoded(response.value), JSON))
+        return
+    kind, body = _kind(response), bytes(response.body)
+    if not body or kind not in (JSON, TEXT):
+        return
+    seen = await beside_if(len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else of_text(view, body))
+    if seen != body:
+        # A checksum is that of the whole text with its secrets.
+        headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
+        response.body, response.raw_headers = seen, [*headers, (CONTENT_LENGTH, b"%d" % len(seen))]
 
 
-async def _view(call: Call, rights: Rights) -> Callable[[bytes], bytes]:
-    """Returns the two functions above as one, for what a GET answers beside a write."""
-    reads_all, is_json = rights.may(READ, ALL), call.operation.resource is not None
-    sees_secrets = rights.may(SECRETS, ALL)
+def of_text(view: View, text: bytes) -> bytes:
+    """Return what the caller may see of a text."""
+    return str(view(text.decode("utf-8", "surrogateescape"), TEXT)).encode("utf-8", "surrogateescape")
 
-    def view(answer: bytes) -> bytes:
-        seen = answer if reads_all or not is_json else to_json(shown(call, rights, decode(answer)))
-        return seen if sees_secrets else masked_body(call.operation, 200, seen, JSON if is_json else TEXT)
 
-    return view
+def _as_decoded(value: Any) -> Any:
+    """Return a value as its client decodes it: with lists in the place of tuples, so that no list stays unseen."""
+    if isinstance(value, dict):
+        return {name: _as_decoded(member) for name, member in value.items()}
+    return [_as_decoded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _kind(response: Response) -> bytes:
     return next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
-
-
-def _with_body(response: Response, body: bytes) -> Response:
-    if body == response.body:
-        return response
-    # A checksum is that of the whole text with its secrets.
-    headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
-    response.body, response.raw_headers = body, [*headers, (CONTENT_LENGTH, b"%d" % len(body))]
-    return response

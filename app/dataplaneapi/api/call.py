@@ -14,6 +14,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.exchange import Exchange, exchange_of
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
+from dataplaneapi.api.parameter_values import PathValues, QueryValues
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
 from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import CallAuthor
@@ -33,7 +34,10 @@ JSON = "application/json"
 AnyStore = TypeVar("AnyStore", bound=Store)
 
 
-def _all_of(answer: bytes) -> bytes:
+View = Callable[[Any, bytes], Any]
+
+
+def _all_of(answer: Any, kind: bytes) -> Any:
     return answer
 
 
@@ -73,11 +77,11 @@ class Call:
 
     `author` is that of all it changes; a write option such as `confirm` replaces it (api/write_options.py).
 
-    `sent` is the JSON that the body was made of.
+    `sent` is the JSON that the body was made of, `sent_query` all values of the query.
 
     `exchange` is that of the request: a handler that waits longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, or streams, declares
     the time until its answer with `exchange.answer_within(seconds)`.
-    `view`: what the caller sees of an answer that shows everything.
+    `view` makes of a JSON value or a text, and its media type, what the caller may see of it.
     `base`: the configuration that it is made on, and `staged` the stored files, if it is one of several calls; else both are those of its
     transaction, or the current ones.
     """
@@ -85,13 +89,13 @@ class Call:
     services: "Services"
     operation: Operation
     values: Mapping[str, Any]
-    query: Mapping[str, list[str]]
+    sent_query: Mapping[str, list[str]]
     author: CallAuthor
     exchange: Exchange = field(repr=False)
     body: Any = None
     sent: Any = None
     strict: bool = False
-    view: Callable[[bytes], bytes] = _all_of
+    view: View = _all_of
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
 
@@ -118,8 +122,15 @@ class Call:
         """The configuration that it reads, or is made on. Raises NoTransaction."""
         return self.services.engine.read(self.transaction_id) if self.base is None else self.base
 
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.values.get(name, default)
+    @property
+    def path(self) -> PathValues:
+        """The parameters of the path, as typed attributes."""
+        return PathValues(self.values)
+
+    @property
+    def query(self) -> QueryValues:
+        """The parameters of the query, as typed attributes."""
+        return QueryValues(self.values)
 
 
 def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
@@ -216,7 +227,7 @@ def _present(call: Call) -> Any:
 def _embedded(call: Call) -> list[str]:
     """Members of a section that hold what stands in it, where only the section itself is asked for."""
     resources, name = call.services.editor.resources, call.operation.resource or ""
-    if name not in resources.by_name or call.operation.parent or call.get("full_section"):
+    if name not in resources.by_name or call.operation.parent or call.query.full_section:
         return []
     return [member for member, _ in resources.children(name)]
 
@@ -226,12 +237,12 @@ def _largest_body(call: Call) -> int:
     setting, declared = call.services.settings.max_body_size, call.operation.body
     if setting is not None or declared is None:
         return setting or 0
-    whole = JSON not in declared.media_types or call.services.schemas.kind(declared.schema) == "array" or call.get("full_section")
+    whole = JSON not in declared.media_types or call.services.schemas.kind(declared.schema) == "array" or call.query.full_section
     return body.WHOLE_BYTES if whole else body.OBJECT_BYTES
 
 
 def _check_force(call: Call) -> None:
-    if call.get("force_reload") and call.get("transaction_id"):
+    if call.query.force_reload and call.query.transaction_id:
         raise ApiError(400, "Both force_reload and transaction specified, specify only one")
 
 

@@ -25,7 +25,7 @@ def present(members: Mapping[str, Any]) -> dict[str, Any]:
 
 def moment(call: Call, name: str) -> float | None:
     """The Unix time that a parameter gives, in RFC 3339; None without it. Raises ApiError."""
-    if (text := call.get(name)) is None:
+    if (text := call.values.get(name)) is None:
         return None
     try:
         when = datetime.fromisoformat(text)
@@ -47,10 +47,10 @@ def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:
 
     Where more follow, a header `Link` says with which query.
     """
-    before, limit = call.get("before"), call.get("limit")
-    left = rows if before is None else [row for row in rows if int(row["id"]) < int(before)]
+    before, limit = call.query.before, call.query.limit
+    left = rows if not before else [row for row in rows if int(row["id"]) < int(before)]
     shown, links = left[:limit], list[Header]()
     if len(left) > len(shown):
-        query = {**call.query, "before": [shown[-1]["id"]]}
+        query = {**call.sent_query, "before": [shown[-1]["id"]]}
         links = [(LINK, f'<?{urlencode(query, doseq=True)}>; rel="next"'.encode())]
     return json_response(200, shown, links)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Any
 
-from dataplaneapi.api.responses import RETRY_AFTER, Header, Response, json_response
+from dataplaneapi.api.responses import RETRY_AFTER, Header, Reply, json_response
 from haproxy_native import errors as native
 
 LONGEST = 300
@@ -158,11 +158,11 @@ def status_of(error: native.NativeError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def error_response(status: int, message: str, headers: Iterable[Header] = (), **members: Any) -> Response:
+def error_response(status: int, message: str, headers: Iterable[Header] = (), **members: Any) -> Reply:
     return json_response(status, {"code": status, "message": summarized(message)} | members, headers)
 
 
-def response_to(error: Exception) -> Response:
+def response_to(error: Exception) -> Reply:
     """The answer to an error of the library or of this layer; anything else is a fault of ours, and 500."""
     if isinstance(error, ApiError):
         return error_response(error.status, error.message, error.headers, **error.members)

@@ -19,8 +19,8 @@ PARAMETER, MERGE = "on_conflict", "merge"
 
 def merges(call: Call) -> bool:
     """Whether this write is to be merged. Raises ApiError where it has no choice."""
-    asked = call.get(PARAMETER)
-    if asked and call.get("transaction_id"):
+    asked = call.values.get(PARAMETER)
+    if asked and call.query.transaction_id:
         raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
     if asked == MERGE and IF_MATCH in call.values:
         raise ApiError(400, f"{IF_MATCH} asks for a refusal where {PARAMETER}=merge asks for none: send one of the two")

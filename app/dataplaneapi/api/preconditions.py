@@ -6,12 +6,12 @@ It is compared with what GET answers before the change is made, and what was see
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
-from dataplaneapi.api.access import asked_for
+from dataplaneapi.api.access import asked_for, of_text
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import ANY, holds, tag_of
 from dataplaneapi.api.operations import IF_MATCH, PATCH
-from dataplaneapi.api.responses import to_json
+from dataplaneapi.api.responses import JSON, to_json
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
@@ -32,26 +32,26 @@ def expected(call: Call, document: Document, place: Place, ways: Iterable[bool])
 
     Raises Forbidden for what the caller may not read.
     """
-    wanted: str = call.get(IF_MATCH)
-    rights, number = call.author.rights, call.get("version", 0)
+    wanted: str = call.values[IF_MATCH]
+    rights, number = call.author.rights, call.query.version or 0
     if isinstance(rights, Rights) and is_of_one(call):
         rights.require(READ, asked_for(call.operation, call))
     for full in ways:
         value = seen(document, place, full=full)
         if value is not None and wanted.strip() == ANY:
             return Version(number) if number else ANY_VERSION
-        if value is not None and holds(wanted, tag_of(call.view(to_json(value)))):
+        if value is not None and holds(wanted, tag_of(to_json(call.view(value, JSON)))):
             return SeenObject(place, value, full, number=number)
     return SeenObject(place, None, number=number)
 
 
 def matches(call: Call, text: bytes) -> bool:
     """Return whether the client has seen this text."""
-    return holds(call.get(IF_MATCH), tag_of(call.view(text)))
+    return holds(call.values[IF_MATCH], tag_of(of_text(call.view, text)))
 
 
 def stale(call: Call) -> ApiError:
-    weak = "; a weak ETag (W/) never holds here" if "W/" in call.get(IF_MATCH) else ""
+    weak = "; a weak ETag (W/) never holds here" if "W/" in call.values[IF_MATCH] else ""
     return ApiError(
         412, f"{IF_MATCH} is not of what stands there now{weak}; nothing was changed. GET {_path(call)} answers it with its ETag"
     )

@@ -1,4 +1,4 @@
-"""What a handler returns: a status, headers in their canonical spelling and a body that is already bytes.
+"""What a handler returns: a status, headers in their canonical spelling, and a value that becomes JSON (`Reply`) or bytes.
 
 JSON bodies end with a newline; an answer without a body has no content type.
 """
@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from dataplaneapi.api.etags import FileTags, holds, tag_of
 from dataplaneapi.server.connection import Channel, WritePart
 from haproxy_native.abandonment import check
-from haproxy_native.beside import LARGE, beside
+from haproxy_native.beside import LARGE, beside_if
 
 
 class HeaderName(bytes):
@@ -61,9 +61,7 @@ def protection(sent: Iterable[Header]) -> list[Header]:
 
 
 class Response(StarletteResponse):
-    """A response whose body is complete.
-
-    `rest`: pieces of the body that are yet to be encoded, by `complete`; the body is whole once the handler has returned.
+    """A response whose body is bytes.
 
     `cacheable`: it stays the same as long as the configuration does; one that is kept names the `operation` that it answers.
     `written`: bytes that were not sent as messages. `etag`: of the body, once it was sent in answer to a GET.
@@ -74,8 +72,6 @@ class Response(StarletteResponse):
     written = 0
     etag: str | None = None
     background = None
-
-    rest: Iterator[bytes] | None = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
         self.status_code = status
@@ -101,11 +97,7 @@ class Response(StarletteResponse):
         await self._send_body(send)
 
     async def complete(self) -> Self:
-        """Encode the rest of a large body in a thread. Return the response itself."""
-        if self.rest is not None:
-            rest, self.rest = self.rest, None
-            self.body = await beside(b"".join, chain((self.body,), rest))
-            self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
+        """Encode what is not bytes yet. Return the response itself."""
         return self
 
     async def _hash(self) -> str:
@@ -135,6 +127,22 @@ class Response(StarletteResponse):
     async def _send_body(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         await send({"type": "http.response.body", "body": self.body})
+
+
+class Reply(Response):
+    """A response with a value, which `complete` encodes as JSON: until then a layer may remove from it what the caller may not see."""
+
+    def __init__(self, status: int, value: Any, headers: Iterable[Header] = ()) -> None:
+        self.status_code, self.value, self.body = status, value, b""
+        self.raw_headers = [*headers, (CONTENT_TYPE, JSON)]
+
+    async def complete(self) -> Self:
+        """Encode the value, a large one in a thread. Return the response itself."""
+        if not self.body:
+            self.body = await beside_if(is_large(self.value), to_json, self.value)
+            self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
+            self.value = None
+        return self
 
 
 _file_tags = FileTags()
@@ -237,7 +245,7 @@ def json_pieces(data: Any) -> Iterator[bytes]:
 
 
 def _encoded(data: Any) -> Iterator[str]:
-    if not _is_large(data):
+    if not is_large(data):
         yield _ENCODE(data)
     elif isinstance(data, str):
         yield '"'
@@ -254,7 +262,7 @@ def _encoded(data: Any) -> Iterator[str]:
         yield "]"
 
 
-def _is_large(data: Any) -> bool:
+def is_large(data: Any) -> bool:
     """Whether it is too much for one call: values count, and long texts by their length."""
     left, parts = LARGE // 16, [data]
     while parts:
@@ -275,26 +283,19 @@ def _members(data: Sequence[Any]) -> Iterator[str]:
     start, number = 0, FIRST
     while start < len(data):
         some = data[start : start + number]
-        if _is_large(some) and len(some) > 1:
+        if is_large(some) and len(some) > 1:
             number = len(some) // 2
             continue
         yield "," if start else ""
-        yield from [_ENCODE(some)[1:-1]] if not _is_large(some) else _encoded(some[0])
+        yield from [_ENCODE(some)[1:-1]] if not is_large(some) else _encoded(some[0])
         start, number = start + len(some), min(2 * number, MEMBERS)
 
 
-def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Response:
-    """The answer with this JSON. In the event loop a large one is encoded only in part, and `complete` encodes the rest."""
-    pieces = json_pieces(data)
-    first, second = next(pieces), next(pieces, None)
-    if second is None or asyncio._get_running_loop() is None:
-        response = Response(status, b"".join(chain((first, second or b""), pieces)), JSON, headers)
-    else:
-        response = Response(status, None, JSON, headers)
-        response.raw_headers[-1] = (CONTENT_TYPE, JSON)
-        response.body, response.rest = first, chain((second,), pieces)
-    response.cacheable = cacheable
-    return response
+def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Reply:
+    """Return the response with this data as JSON."""
+    reply = Reply(status, data, headers)
+    reply.cacheable = cacheable
+    return reply
 
 
 def empty(status: int, headers: Iterable[Header] = ()) -> Response:

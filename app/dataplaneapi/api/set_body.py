@@ -46,10 +46,10 @@ async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
 async def received_file(call: Call) -> AsyncIterator[PutFile]:
     """What the content that is sent makes of the stored file that the call names; it is gone afterwards. Raises ApiError."""
     stores: Mapping[str, Store] = call.services.engine.stores
-    if (store := stores.get(call.get("store"))) is None:
-        raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
+    if (store := stores.get(call.path.store)) is None:
+        raise ApiError(404, f"there is no store {call.path.store}, but {', '.join(stores)}")
     async with drafts_aside():
-        upload = await asyncio.to_thread(store.upload, call.get("name"), call.author)
+        upload = await asyncio.to_thread(store.upload, call.path.name, call.author)
         try:
             async for piece in call.body.pieces():
                 await upload.append(piece)
@@ -112,7 +112,7 @@ class SetForm:
                 raise ApiError(400, f"{self._part}: {error.detail}") from None
 
     def _begun_text(self, part: Part) -> str:
-        name = self._call.services.engine.named(part.file or self._call.get("file", ""))
+        name = self._call.services.engine.named(part.file or self._call.query.file)
         if name in self.texts:
             raise BadRequest("a part for this file of the configuration is sent already")
         return name

@@ -247,11 +247,22 @@ def _errors(
     own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
     errors: list[Any] = []
     for location, element, part in [((), name, own), *rest]:
-        located = [{**error, "loc": (*prefix, *location, *error["loc"])} for error in _model_errors(element, part)]
+        located = [{**error, "loc": (*prefix, *location, *_place_in(part, error["loc"]))} for error in _model_errors(element, part)]
         errors += filter(is_new, located)
         if len(errors) > MOST:
             break
     return _first_of_each_collection(errors, schema, schemas, prefix) if errors else []
+
+
+def _place_in(value: Any, path: Location) -> Location:
+    """Return the place of an error by the names in the value: pydantic has U+FFFD for bytes that are no UTF-8."""
+    place: list[str | int] = []
+    for step in path:
+        if isinstance(value, dict) and step not in value and "\ufffd" in str(step):
+            step = next((name for name in value if name.encode("utf-8", "surrogatepass").decode("utf-8", "replace") == step), step)
+        place.append(step)
+        value = value[step] if isinstance(value, list) and isinstance(step, int) else value.get(step) if isinstance(value, dict) else None
+    return tuple(place)
 
 
 def _model_errors(name: str, value: Any) -> list[Any]:

@@ -32,7 +32,7 @@ async def write_options(call: Call, next: Handler) -> Response:
 def check_options(call: Call) -> None:
     """Refuse options that are not for a call. Raises ApiError."""
     options = call.services.write_options
-    if call.get("transaction_id") and (given := [name for option in options for name in option.of_commits(call)]):
+    if call.query.transaction_id and (given := [name for option in options for name in option.of_commits(call)]):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
     for option in options:
         option.check(call)
@@ -48,7 +48,7 @@ class Wait(WriteOption):
 
         The wait ends early when the client disconnects. The change has been made, so the response is the same as when the time is over.
         """
-        response, seconds = await next(call), call.get("wait")
+        response, seconds = await next(call), call.query.wait or 0.0
         reload_id = _reload_id(response)
         if reload_id is None or response.status_code != 202:
             return response

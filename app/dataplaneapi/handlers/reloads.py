@@ -12,6 +12,6 @@ async def list_all(call: ReadCall) -> Response:
 
 async def read(call: ReadCall) -> Response:
     try:
-        return json_response(200, call.services.records.api(call.get("id")))
+        return json_response(200, call.services.records.api(call.path.id))
     except Missing as error:
         raise ApiError(404, error.detail) from None

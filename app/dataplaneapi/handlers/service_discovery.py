@@ -18,13 +18,13 @@ async def create(call: JsonCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, _meant(call).get(call.get("id")))
+    return json_response(200, _meant(call).get(call.path.id))
 
 
 async def replace(call: JsonCall) -> Response:
-    return json_response(200, await _meant(call).replace(call.get("id"), call.body, call.author))
+    return json_response(200, await _meant(call).replace(call.path.id, call.body, call.author))
 
 
 async def delete(call: JsonCall) -> Response:
-    await _meant(call).delete(call.get("id"))
+    await _meant(call).delete(call.path.id)
     return empty(204)

@@ -20,7 +20,7 @@ def is_whole(data: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class KeptReply:
     """`exchange` is that of the request that was recorded; the access log reads it."""
 
     connection: Connection
@@ -50,9 +50,9 @@ class Replies:
 
     def __init__(self) -> None:
         self._size = 0
-        self._replies: dict[bytes, Reply] = {}
+        self._replies: dict[bytes, KeptReply] = {}
 
-    def get(self, packet: bytes) -> Reply | None:
+    def get(self, packet: bytes) -> KeptReply | None:
         return self._replies.get(packet)
 
     def keep(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
@@ -65,7 +65,7 @@ class Replies:
         size = len(recording.packet) + 2 * len(reply) + 1000
         if self._size + size > MOST_BYTES:
             self._replies, self._size = {}, 0
-        self._replies[recording.packet] = Reply(exchange.connection, document, version, generation, exchange, parts)
+        self._replies[recording.packet] = KeptReply(exchange.connection, document, version, generation, exchange, parts)
         self._size += size
 
 

@@ -51,7 +51,7 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
         return Call(request.app.services, operation, {"made": await request.body()}, {}, CallAuthor(), exchange)
 
     async def handler(call: Annotated[Call, Depends(source)]) -> Response:
-        seen.append((call.services, call.get("made")))
+        seen.append((call.services, call.values["made"]))
         return empty(204, [(b"X-Mine", b"1")])
 
     serve(client, handler)

@@ -1,6 +1,5 @@
 """Times and pages."""
 
-import json
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
@@ -8,14 +7,16 @@ from urllib.parse import parse_qs
 import pytest
 
 from dataplaneapi.api.conventions import page, timestamp
+from dataplaneapi.api.parameter_values import QueryValues
 
 ROWS = [{"id": str(number)} for number in range(12, 0, -1)]
 
 
 def shown(**values: Any) -> tuple[list[str], str]:
-    call: Any = SimpleNamespace(get=values.get, query={name: [str(value)] for name, value in {**values, "status": "a b"}.items()})
+    sent = {name: [str(value)] for name, value in {**values, "status": "a b"}.items()}
+    call: Any = SimpleNamespace(query=QueryValues(values), sent_query=sent)
     answer = page(call, ROWS)
-    return [row["id"] for row in json.loads(answer.body)], dict(answer.raw_headers).get(b"Link", b"").decode()
+    return [row["id"] for row in answer.value], dict(answer.raw_headers).get(b"Link", b"").decode()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The border from the library's errors to answers is total."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -59,7 +58,7 @@ def test_the_table_names_nothing_else() -> None:
 )
 def test_answers(error: Exception, status: int, message: str) -> None:
     answer = response_to(error)
-    assert (answer.status_code, json.loads(answer.body)) == (status, {"code": status, "message": message})
+    assert (answer.status_code, answer.value) == (status, {"code": status, "message": message})
 
 
 HOSTILE = ["a" * 5000, "'" * 5000, '"' * 5000, f"backend '{'b ' * 2000}' does not exist", "x; " * 3000, "\N{SNOWMAN}" * 3000]
@@ -72,7 +71,7 @@ def test_the_first_line_of_every_message_is_short(kind: type[NativeError], detai
     if issubclass(kind, native.RuntimeRefused):
         needed["command"] = detail
     for error in (kind(detail, **needed), ApiError(422, f"name in body: {detail}\nmore")):
-        first, _, rest = str(json.loads(response_to(error).body)["message"]).partition("\n")
+        first, _, rest = str(response_to(error).value["message"]).partition("\n")
         assert len(first) <= 300
         assert not isinstance(error, ApiError) or rest.endswith("more")
 
@@ -97,6 +96,6 @@ def test_alerts_and_places_are_members() -> None:
         text: str
         section: str | None = None
 
-    body = json.loads(response_to(native.Refused("exit status 1", alerts=[Alert(3, "unknown keyword")], place=Place(line=3))).body)
+    body = response_to(native.Refused("exit status 1", alerts=[Alert(3, "unknown keyword")], place=Place(line=3))).value
     assert body["alerts"] == [{"line": 3, "text": "unknown keyword"}]
     assert body["place"] == {"line": 3}

@@ -125,6 +125,16 @@ def test_an_object_without_a_name_is_checked_as_a_whole(body: Any, said: str) ->
     assert validated({"KEY": "a", "count": 0, "more": 1}, NAMELESS, SCHEMAS) == {"key": "a", "count": 0}
 
 
+def test_a_name_that_is_no_utf_8_is_found_in_what_stands_there() -> None:
+    """Pydantic shows bytes that are no UTF-8 as U+FFFD, in the place of an error, too."""
+    server = {"name": "\udce9", "address": "10.0.0.1", "cookie": "\udcff"}
+    stored = {"name": "b", "servers": {"\udce9": server}}
+    assert validated(stored, reference("backend"), SCHEMAS, present=lambda: stored) == stored
+    changed = {"name": "b", "servers": {"\udce9": {**server, "cookie": "\udcfe"}}}
+    with pytest.raises(ApiError, match="cookie in body"):
+        validated(changed, reference("backend"), SCHEMAS, present=lambda: stored)
+
+
 def test_every_element_of_a_large_section_is_validated() -> None:
     servers = {f"s{i}": {"name": f"s{i}", "address": "::1", "port": 1} for i in range(100)}
     servers["s90"] |= {"port": 70_000}

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import dataclasses
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -51,7 +50,7 @@ def said(refusal: Response) -> str:
     headers = {bytes(name): value for name, value in refusal.raw_headers}
     assert refusal.status_code == 401
     assert headers[b"WWW-Authenticate"] == b'Basic realm="API"'
-    return str(json.loads(refusal.body)["message"])
+    return str(refusal.value["message"])
 
 
 @pytest.mark.parametrize(
@@ -184,7 +183,7 @@ def test_after_five_wrong_ones_neither_is_looked_at(users: Users, looked_at: lis
         refusal = asyncio.run(gate.refusal(authorization, "192.0.2.1"))
         assert refusal and refusal.status_code == 429
         assert (b"Retry-After", b"60") in [(bytes(name), value) for name, value in refusal.raw_headers]
-        assert "too many wrong passwords or tokens from 192.0.2.1; try again in 60 seconds" in refusal.body.decode()
+        assert "too many wrong passwords or tokens from 192.0.2.1; try again in 60 seconds" in refusal.value["message"]
     assert looked_at == ["wrong"] * PER_NAME
     assert statuses(gate, (RIGHT, "192.0.2.2"), (basic("first:one:two"), "192.0.2.1")) == [200, 200]
     clock.now += SECONDS

@@ -68,7 +68,7 @@ async def declared_call(incoming: Arriving) -> Call:
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
     data = await incoming.body(bodies.WHOLE_BYTES if limit is None else limit)
-    if call.get("plan") is not None:
+    if call.query.plan:
         if data:
             raise ApiError(400, "plan in query stands for the body that it was made of; send one of the two")
         return call

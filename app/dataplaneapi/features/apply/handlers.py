@@ -40,39 +40,39 @@ async def replace(call: DeclaredCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
     limits = await _asked_for(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
-    sent = "" if call.get("plan") or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
-    if sent and (same := await _apply(call).repeated(call.get("owner"), sent, limits.version, call.author)):
+    sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
+    if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
         return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:
-        return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
+        return await (_planned(call, declaration, limits) if call.query.dry_run else _carried_out(call, declaration, limits, sent))
     except TooManyDeleted as error:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
 async def _asked_for(call: Call, *, take: bool) -> Limits:
     """Give a call the body and the options of the plan that it names, which is carried out once: `take` deletes it. Raises ApiError."""
-    if token := call.get("plan"):
+    if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plans = ApplyFeature.of(call.services).plans
         plan = await (plans.take if take else plans.stored)(token)
         call.body = Sent(plan.kind, plan.body)
         call.values = {**call.values, **plan.options}
-        return Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
-    if call.get("owner") == OUTSIDE:
+        return Limits(version=call.query.version, moves=plan.moves, values=plan.values)
+    if call.query.owner == OUTSIDE:
         raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
     if "owner" not in call.values:
         # What is wrong with the body comes first, as everywhere.
         await declared(call, call.body)
         raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
-    return Limits(call.get("max_delete"), call.get("version"))
+    return Limits(call.query.max_delete, call.query.version)
 
 
 async def _check(call: Call) -> bool:
     limits = await _asked_for(call, take=False)
     declaration = _declaration(call, await declared(call, call.body))
-    if call.get("dry_run"):
+    if call.query.dry_run:
         await _apply(call).check_plan(declaration)
         return False
     return await _apply(call).check(declaration, limits)
@@ -94,7 +94,7 @@ async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Resp
         shown["plan_token"] = await ApplyFeature.of(call.services).plans.keep(
             call.author, body.kind, body.data, options, planned_apply.moves, values
         )
-    return await beside(json_response, 200, shown)
+    return json_response(200, shown)
 
 
 async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
@@ -106,17 +106,17 @@ async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sen
     commands = done.outcome.commands if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
     shown = await beside(_shown, call, done.planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
-    return await beside(json_response, 202 if headers else 200, shown, headers)
+    return json_response(202 if headers else 200, shown, headers)
 
 
 async def export(call: ReadCall) -> Response:
-    owner = call.get("owner")
+    owner = call.query.owner
     if owner not in _apply(call).owners.claims:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
     shown = await beside(_apply(call).exported, owner)
     files = await asyncio.to_thread(_apply(call).exported_files, owner)
     rows = {collection: [_exported(call.author, collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
-    return await beside(json_response, 200, shown | rows)
+    return json_response(200, shown | rows)
 
 
 def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
@@ -141,12 +141,12 @@ def _owner(owner: str, claims: Mapping[str, Collection[str]]) -> dict[str, Any]:
 
 
 def _declaration(call: Call, declared: Declared) -> Declaration:
-    asked = frozenset(filter(None, map(str.strip, call.get("unowned", "").split(","))))
+    asked = frozenset(filter(None, map(str.strip, call.query.unowned.split(","))))
     check_members(call, asked, "query")
     unowned = declared.unowned | asked
-    prune, force = call.get("prune", True), call.get("force", False)
+    prune, force = call.query.prune, call.query.force
     return Declaration(
-        call.get("owner"),
+        call.query.owner,
         declared.sections,
         declared.files,
         prune=prune,
@@ -161,7 +161,7 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
     every: list[Effect | FileEffect] = [*found.effects, *found.files.shown]
     whole = [effect for effect in every if not effect.member]
     return {
-        "owner": call.get("owner"),
+        "owner": call.query.owner,
         "version": call.services.engine.version(),
         "created": [effect.object for effect in whole if effect.old is None],
         "changed": [present(_hidden(effect.as_dict())) for effect in every if effect.member],

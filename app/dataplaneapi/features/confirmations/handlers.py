@@ -23,23 +23,23 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, await _shown(call, _confirmations(call).get(call.get("id"))))
+    return json_response(200, await _shown(call, _confirmations(call).get(call.path.id)))
 
 
 async def confirm(call: JsonCall) -> Response:
-    return json_response(200, await _shown(call, await _confirmations(call).confirm(call.get("id"), call.author)))
+    return json_response(200, await _shown(call, await _confirmations(call).confirm(call.path.id, call.author)))
 
 
 async def extend(call: JsonCall) -> Response:
     seconds = duration("timeout", call.body["timeout"])
     if not SHORTEST <= seconds <= LONGEST:
         raise ApiError(422, f"timeout in body is from {SHORTEST:g} s to 24h")
-    return json_response(200, await _shown(call, await _confirmations(call).extend(call.get("id"), seconds, call.author)))
+    return json_response(200, await _shown(call, await _confirmations(call).extend(call.path.id, seconds, call.author)))
 
 
 async def take_back(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    return json_response(200, await _shown(call, await _confirmations(call).take_back(call.get("id"), call.author)))
+    return json_response(200, await _shown(call, await _confirmations(call).take_back(call.path.id, call.author)))
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
@@ -53,7 +53,7 @@ async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> None:
-    _confirmations(call).check_pending(call.get("id"), call.author)
+    _confirmations(call).check_pending(call.path.id, call.author)
 
 
 CHECKS = dict.fromkeys(("confirm", "extend", "take_back"), _check)

@@ -25,14 +25,14 @@ class Confirm(WriteOption):
 
     def check(self, call: Call) -> None:
         """Raises ApiError."""
-        if call.get("confirm", SHORTEST) < SHORTEST:
+        if call.query.confirm is not None and call.query.confirm < SHORTEST:
             raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
         """Return the response, with the place of the confirmation and the end of its time."""
         call.exchange.answer_within(ANSWER_SECONDS)
-        async with self._confirmations.opened(call.author, call.get("confirm"), _guard(call)) as author:
+        async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             call.author = author
             response = await next(call)
         if author.confirmation and (confirmation := self._confirmations.get(author.confirmation)).status == PENDING:
@@ -48,6 +48,6 @@ def _guard(call: Call) -> Guard | None:
     if "confirm" not in call.values:
         raise ApiError(400, "guard in query rolls back a change that waits for its confirmation: send confirm with it")
     try:
-        return read_guard(call.get("guard"))
+        return read_guard(call.query.guard)
     except ValueError as error:
         raise ApiError(400, f"guard in query: {error}") from None

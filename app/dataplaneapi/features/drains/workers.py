@@ -24,8 +24,8 @@ async def read_list(call: ReadCall) -> Response:
 
 async def end(call: JsonCall) -> Response:
     """Ends a former worker, without a signal."""
-    below, after = call.get("when_sessions_below"), call.get("after")
-    begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.get("pid"), below, after, author=call.author)
+    below, after = call.query.when_sessions_below, call.query.after
+    begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.path.pid, below, after, author=call.author)
     return await started(call, begun)
 
 

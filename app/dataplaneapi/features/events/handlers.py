@@ -24,21 +24,22 @@ DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events wer
 
 async def read(call: ReadCall) -> Response:
     sources = EventsFeature.of(call.services).sources
-    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader(call.author), _counters(call.get("counters", "")))
+    wanted = Wanted(_types(call.query.types), call.query.object, reader(call.author), _counters(call.query.counters))
     subscription, is_lost = _subscription(call, sources.stream, wanted)
-    seconds = min(call.get("end_after", float("inf")), call.author.caller.expires - time.time())
-    parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
+    end, expiry = call.query.end_after, call.author.caller.expires - time.time()
+    seconds = expiry if end is None else min(end, expiry)
+    parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.query.snapshot)
     return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
 
 
 def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subscription, bool]:
     """And whether some of the events are gone that it was to begin with. Raises ApiError."""
-    if (last := call.get("Last-Event-ID")) is not None:
+    if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):
             raise ApiError(400, "Last-Event-ID in header is no id of an event: send that of the last one that was read")
         is_lost = not stream.has_all_after(int(last), wanted.types)
         return stream.subscription(wanted, None if is_lost else int(last)), is_lost
-    if (past := call.get("since")) is not None:
+    if isinstance(past := call.query.since, float | int):
         return stream.subscription_since(wanted, past), False
     return stream.subscription(wanted), False
 
@@ -70,7 +71,7 @@ async def _parts(
     with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):
         yield HEARTBEAT
         if is_lost or snapshot:
-            state = await sources.present(subscription.wanted, zeros=call.get("zeros", True))
+            state = await sources.present(subscription.wanted, zeros=call.query.zeros)
             data = {"lost": is_lost, **state}
             if subscription.wanted.may_read is None:
                 data["lines_to_add"] = sources.lines_to_add

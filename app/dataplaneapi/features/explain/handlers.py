@@ -32,10 +32,10 @@ async def _candidate(call: Call) -> Candidate:
 
 def _asked_about(call: Call) -> tuple[str | None, str | None]:
     """The transaction or the text, one for all questions."""
-    about = {(question.get("transaction_id") or call.get("transaction_id"), question.get("config")) for question in call.body}
+    about = {(question.get("transaction_id") or call.query.transaction_id, question.get("config")) for question in call.body}
     if len(about) > 1 or any(all(each) for each in about):
         raise ApiError(400, "config or transaction_id is one for all questions, and not both; ask about several in several calls")
-    return about.pop() if about else (call.get("transaction_id"), None)
+    return about.pop() if about else (call.query.transaction_id, None)
 
 
 def _shown(value: Any) -> Any:

@@ -26,16 +26,16 @@ SCHEDULED = "scheduled"
 
 
 async def read_list(call: ReadCall) -> Response:
-    history, author, before = call.services.history, call.get("author", ""), call.get("before")
-    if call.get("refused"):
+    history, author, before = call.services.history, call.query.author, call.query.before
+    if call.query.refused:
         refusals = await history.ask(lambda journal: [refusal for refusal in journal.refusals() if author in ("", refusal.author.name)])
         return page(call, [_refusal(refusal) for refusal in refusals])
-    limit, since, until = min(call.get("limit") or MOST, MOST), moment(call, "since"), moment(call, "until")
+    limit, since, until = min(call.query.limit or MOST, MOST), moment(call, "since"), moment(call, "until")
 
     may_read = reader(call.author)
 
     def find(journal: Journal) -> list[dict[str, Any]]:
-        found = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
+        found = journal.find(call.query.object, author, since, until, int(before) if before else None)
         return [_entry(journal, entry, may_read) for entry in islice(found, limit + 1)]
 
     await history.settled()
@@ -43,7 +43,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    history, id_, may_read = call.services.history, int(call.get("id")), reader(call.author)
+    history, id_, may_read = call.services.history, int(call.path.id), reader(call.author)
 
     def find(journal: Journal) -> tuple[dict[str, Any], list[Any], list[Content]]:
         shown = _entry(journal, journal.get(id_), may_read)
@@ -56,22 +56,22 @@ async def read(call: ReadCall) -> Response:
 
 
 async def read_diff(call: ReadCall) -> Response:
-    start = None if call.get("from") is None else int(call.get("from"))
+    start = int(call.query.from_) if call.query.from_ else None
     services = call.services
-    return _text(await reading.difference_between(services.history, services.editor, start, int(call.get("id")), call.get("object")))
+    return _text(await reading.difference_between(services.history, services.editor, start, int(call.path.id), call.query.object))
 
 
 async def read_raw(call: ReadCall) -> Response:
-    return _text(await reading.text_at(call.services.history, int(call.get("id"))))
+    return _text(await reading.text_at(call.services.history, int(call.path.id)))
 
 
 async def revert(call: JsonCall) -> Response:
     await _require_known(call)
-    return await _returned(call, await call.services.returning.revert(int(call.get("id")), call.author))
+    return await _returned(call, await call.services.returning.revert(int(call.path.id), call.author))
 
 
 async def restore(call: JsonCall) -> Response:
-    return await _returned(call, await call.services.returning.restore(int(call.get("id")), call.author))
+    return await _returned(call, await call.services.returning.restore(int(call.path.id), call.author))
 
 
 async def _require_known(call: Call) -> None:
@@ -79,13 +79,13 @@ async def _require_known(call: Call) -> None:
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
-        touched = await history.ask(lambda journal: journal.objects(journal.get(int(call.get("id"))).id))
+        touched = await history.ask(lambda journal: journal.objects(journal.get(int(call.path.id)).id))
         rights.permit([changed(name, ()) for name in touched if not rights.knows(name)])
 
 
 async def read_blame(call: ReadCall) -> Response:
     services = call.services
-    return json_response(200, [_blamed(line) for line in await reading.blamed(services.history, services.editor, call.get("object"))])
+    return json_response(200, [_blamed(line) for line in await reading.blamed(services.history, services.editor, call.query.object)])
 
 
 async def _returned(call: Call, returned: Reverted) -> Response:
@@ -180,11 +180,11 @@ def _blamed(line: Blamed) -> dict[str, Any]:
 
 async def _check_revert(call: Call) -> bool:
     await _require_known(call)
-    return await call.services.returning.check_revert(int(call.get("id")), call.author)
+    return await call.services.returning.check_revert(int(call.path.id), call.author)
 
 
 async def _check_restore(call: Call) -> bool:
-    return await call.services.returning.check_restore(int(call.get("id")), call.author)
+    return await call.services.returning.check_restore(int(call.path.id), call.author)
 
 
 CHECKS = {"revert": _check_revert, "restore": _check_restore}

@@ -13,7 +13,7 @@ MEDIA_TYPES = {JSON_FORM: JSON, SARIF_FORM: b"application/sarif+json", TEXT_FORM
 
 async def read(call: ReadCall) -> Response:
     forms = {kind.decode(): form for form, kind in MEDIA_TYPES.items()}
-    form = call.get("format") or forms[preferred(call.exchange.values_of(b"accept"), forms)]
+    form = call.query.format or forms[preferred(call.exchange.values_of(b"accept"), forms)]
     linting = Linting(call.services.engine, call.services.discovery.backends)
-    findings = await linting.findings(call.get("transaction_id"), reader(call.author))
+    findings = await linting.findings(call.query.transaction_id, reader(call.author))
     return Response(200, await beside(written, findings, form), MEDIA_TYPES[form])

@@ -29,7 +29,7 @@ async def read_list(call: ReadCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     async with asking(call):
-        object_ = spelled("backend", call.get("parent_name"), "server", call.get("name"))
+        object_ = spelled("backend", call.path.parent_name, "server", call.path.name)
         await _overrides(call).delete(object_, call.author)
     return empty(204)
 
@@ -48,7 +48,7 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> None:
-    object_ = spelled("backend", call.get("parent_name"), "server", call.get("name"))
+    object_ = spelled("backend", call.path.parent_name, "server", call.path.name)
     call.author.permit(changed(object_, (override.member for override in _overrides(call).known(object_))))
 
 

@@ -10,34 +10,33 @@ from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.configuration.naming import naming_of, permit, uses
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
 from haproxy_native.access.rights import READ, Rights
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Reload
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.references.naming import Naming, Renaming, Row
 
 
 async def read(call: ReadCall) -> Response:
-    object_, rights = spelled(*parsed(call.get("object"))), call.author.rights
+    object_, rights = spelled(*parsed(call.query.object)), call.author.rights
     if isinstance(rights, Rights):
         rights.require(READ, object_)
     named = await Naming(call.services.engine).references(object_, call.document)
     shown: dict[str, Any] = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
     shown["used_by"] = await uses(call, object_)
-    return await beside(json_response, 200, shown)
+    return json_response(200, shown)
 
 
 async def rename(call: JsonCall) -> Response:
     naming, transaction_id, renaming = naming_of(call.services), call.transaction_id, await _renaming(call)
-    if call.get("dry_run"):
+    if call.query.dry_run:
         preview = await naming.plan(renaming)
         shown = as_dict(call.author, preview) | _shown(renaming)
         shown["files"] = [{"object": spelled(file.store.kind, file.path.name), **file_plan(file.plan)} for file in preview.files]
-        return await beside(json_response, 200, shown)
-    outcome = await naming.rename(renaming, Reload.NOW if call.get("force_reload") else Reload.AUTO)
+        return json_response(200, shown)
+    outcome = await naming.rename(renaming, Reload.NOW if call.query.force_reload else Reload.AUTO)
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
     shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
     shown["reasons"] = [reason_as_dict(reason) for reason in outcome.reasons]
-    return await beside(json_response, 202 if headers or transaction_id else 200, shown, headers)
+    return json_response(202 if headers or transaction_id else 200, shown, headers)
 
 
 async def _renaming(call: Call) -> Renaming:
@@ -45,7 +44,7 @@ async def _renaming(call: Call) -> Renaming:
     object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
     permit(call.author, object_, to)
     naming = naming_of(call.services)
-    version, id_ = call.get("version"), call.transaction_id
+    version, id_ = call.query.version, call.transaction_id
     return await naming.renaming(object_, to, call.document, author=call.author, version=version, transaction_id=id_)
 
 
@@ -64,7 +63,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 async def _check(call: Call) -> bool:
     change = (await _renaming(call)).change
-    reload = Reload.NOW if call.get("force_reload") else Reload.AUTO
+    reload = Reload.NOW if call.query.force_reload else Reload.AUTO
     return await call.services.engine.check_change(replace(change, reload=reload), transaction_id=call.transaction_id)
 
 

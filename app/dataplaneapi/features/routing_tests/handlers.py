@@ -29,12 +29,12 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    test = await asyncio.to_thread(_tests(call).kept.get, call.get("name"))
+    test = await asyncio.to_thread(_tests(call).kept.get, call.path.name)
     return await beside(json_response, 200, test)
 
 
 async def replace(call: StrictCall) -> Response:
-    tests, name = _tests(call).kept, call.get("name")
+    tests, name = _tests(call).kept, call.path.name
     if (given := call.body.get("name", name)) != name:
         raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
     is_new = await tests.put(name, call.body, call.author)
@@ -43,7 +43,7 @@ async def replace(call: StrictCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    await _tests(call).kept.delete(call.get("name"), call.author)
+    await _tests(call).kept.delete(call.path.name, call.author)
     return empty(204)
 
 
@@ -52,7 +52,7 @@ async def run(call: StrictCall) -> Response:
     cases, candidate = await _cases(call), await _candidate(call)
     test_run = await _tests(call).run(candidate, cases, is_asked=True)
     accepted = call.exchange.values_of(b"accept").strip()
-    if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
+    if call.query.format == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = call.author.rights
         with_secrets = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
         return Response(200, await beside(junit, test_run, with_secrets=with_secrets), XML)
@@ -78,7 +78,7 @@ async def _cases(call: Call) -> list[Case]:
 
 async def _check_test(call: Call) -> bool:
     """Whether a test may be stored, or deleted."""
-    tests, name = _tests(call).kept, call.get("name")
+    tests, name = _tests(call).kept, call.path.name
     if call.operation.method == "DELETE":
         tests.get(name)
     is_there = tests.content(name) is not None

@@ -16,13 +16,13 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, as_dict(await _splits(call).status(call.get("name"))))
+    return json_response(200, as_dict(await _splits(call).status(call.path.name)))
 
 
 async def replace(call: JsonCall) -> Response:
-    splits, name = _splits(call), call.get("name")
+    splits, name = _splits(call), call.path.name
     try:
-        outcome = await splits.put(name, call.body["by"], call.body["weights"], call.get("frontend", ""), author=call.author)
+        outcome = await splits.put(name, call.body["by"], call.body["weights"], call.query.frontend, author=call.author)
     except LinesMissing as error:
         raise ApiError(409, error.detail, plan={"lines": list(error.lines)}) from None
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
@@ -30,7 +30,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    outcome = await _splits(call).delete(call.get("name"), author=call.author)
+    outcome = await _splits(call).delete(call.path.name, author=call.author)
     return empty(202, [(RELOAD_ID, outcome.reload_id.encode())]) if outcome.reload_id else empty(204)
 
 
@@ -48,12 +48,12 @@ def as_dict(status: SplitStatus) -> dict[str, Any]:
 
 
 async def _check_change(call: Call) -> bool:
-    body, frontend = call.body, call.get("frontend", "")
-    return await _splits(call).check_put(call.get("name"), body["by"], body["weights"], frontend, author=call.author)
+    body, frontend = call.body, call.query.frontend
+    return await _splits(call).check_put(call.path.name, body["by"], body["weights"], frontend, author=call.author)
 
 
 async def _check_deletion(call: Call) -> bool:
-    return await _splits(call).check_delete(call.get("name"), author=call.author)
+    return await _splits(call).check_delete(call.path.name, author=call.author)
 
 
 CHECKS = {"replace": _check_change, "delete": _check_deletion}

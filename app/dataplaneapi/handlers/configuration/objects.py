@@ -99,7 +99,7 @@ class Target:
 def target(call: Call, *, one: bool) -> Target:
     """`one`: the last name in the path is the object's key."""
     resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
-    return Target(resource, parent, key, bool(call.get("full_section", False)))
+    return Target(resource, parent, key, bool(call.query.full_section))
 
 
 async def read_all(call: ReadCall) -> Response:
@@ -150,12 +150,12 @@ class Written:
     build: Builder
 
     async def __call__(self, call: JsonCall) -> Response:
-        check_version_or_transaction(call, call.transaction_id, call.get("version", 0))
+        check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
         return await make(call, await self.build(call))
 
     async def check(self, call: Call) -> bool | None:
         """Build the change, authorize and plan it: return whether it would reload HAProxy. Raises what it would be refused for."""
-        check_version_or_transaction(call, call.transaction_id, call.get("version", 0))
+        check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
         write = await self.build(call)
         try:
             return await call.services.engine.check_change(await change_of(call, write), transaction_id=call.transaction_id)
@@ -210,7 +210,7 @@ async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
     if "replace" in asked.resource.existence_first:
         await beside_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
     to = await beside_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
-    if to and merges(call) and call.get(PARAMETER):
+    if to and merges(call) and call.values.get(PARAMETER):
         text = f"{PARAMETER}=merge in query is not for a write that renames, for other writes may have named the object meanwhile"
         raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
     return asked, document, await naming.renaming_of(call, to) if to else None
@@ -277,7 +277,7 @@ replace_one, patch_one, replace_all, delete_one = Written(replacing), Written(pa
 
 async def change_of(call: Call, write: Write) -> Change:
     """Return the change that a write makes, of its own or inside a transaction."""
-    reload, expect = Reload.NOW if call.get("force_reload", False) else Reload.AUTO, await _expected(call)
+    reload, expect = Reload.NOW if call.query.force_reload else Reload.AUTO, await _expected(call)
     if write.renaming:
         return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
     skips_same = call.operation.action == PATCH and reload is Reload.AUTO
@@ -311,7 +311,7 @@ async def make(call: Call, write: Write) -> Response:
 
 async def _expected(call: Call) -> Expect:
     """Return what a call expects of the configuration that it changes."""
-    version, is_merged = call.get("version", 0), merges(call)
+    version, is_merged = call.query.version or 0, merges(call)
     if IF_MATCH in call.values:
         document = call.document
         asked = target(call, one=call.operation.is_of_one and preconditions.is_of_one(call))
@@ -343,7 +343,7 @@ def check_version_or_transaction(
     if transaction_id or version or _needs_no_version(call):
         return
     known = {parameter.name for parameter in call.operation.parameters}
-    unknown = (name for name in call.query if name not in known)
+    unknown = (name for name in call.sent_query if name not in known)
     hints = [f"{name}: did you mean {near}?" for name in unknown if (near := nearest(name, ("version", "transaction_id")))]
     current = call.services.engine.version(None) if current is None else current
     remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"

@@ -19,19 +19,19 @@ _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
 
 async def version(call: ReadCall) -> Response:
-    engine, transaction_id = call.services.engine, call.get("transaction_id")
+    engine, transaction_id = call.services.engine, call.query.transaction_id
     engine.read(transaction_id)
     return json_response(200, engine.version(transaction_id))
 
 
 async def read(call: ReadCall) -> Response:
-    return _text(200, await beside(call.services.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
+    return _text(200, await beside(call.services.engine.raw, call.query.version, call.query.transaction_id, file=call.query.file))
 
 
 async def replace(call: JsonCall) -> Response:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
-    engine, file = call.services.engine, call.get("file", "")
-    if call.get("only_validate"):
+    engine, file = call.services.engine, call.query.file
+    if call.query.only_validate:
         _check_lines(call)
         await engine.validate(call.body, file=file, author=call.author)
         return _text(202, await _readable(call, file))
@@ -48,17 +48,17 @@ async def replace(call: JsonCall) -> Response:
 async def _push(call: Call) -> Change:
     """The change that a push makes."""
     _check_lines(call)
-    engine, file = call.services.engine, call.get("file", "")
-    if not call.get("skip_version"):
-        check_version_or_transaction(call, None, call.get("version", 0))
-    is_next, version, is_merged = not call.get("skip_version"), call.get("version"), merges(call)
-    put = await engine.text(call.body, file=file, keeps_version=not is_next, actions=call.get("X-Runtime-Actions", ""))
+    engine, file = call.services.engine, call.query.file
+    if not call.query.skip_version:
+        check_version_or_transaction(call, None, call.query.version or 0)
+    is_next, version, is_merged = not call.query.skip_version, call.query.version or 0, merges(call)
+    put = await engine.text(call.body, file=file, keeps_version=not is_next, actions=call.values.get("X-Runtime-Actions", ""))
     expect: Expect = ANY
     if IF_MATCH in call.values:
         expect = await _seen(call, file)
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
-    reload = Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
+    reload = Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
     return Change([put], expect, reload, author=call.author)
 
 
@@ -69,9 +69,9 @@ def _check_lines(call: Call) -> None:
 
 async def _check(call: Call) -> bool:
     engine = call.services.engine
-    if call.get("only_validate"):
+    if call.query.only_validate:
         _check_lines(call)
-        await engine.permit_evaluation(await beside(engine.candidate, call.body, file=call.get("file", ""), author=call.author))
+        await engine.permit_evaluation(await beside(engine.candidate, call.body, file=call.query.file, author=call.author))
         return False
     return await engine.check_change(await _push(call))
 
@@ -91,7 +91,7 @@ async def _seen(call: Call, file: str) -> Expect:
     document, name = engine.document, engine.named(file)
     if not await beside(lambda: preconditions.matches(call, engine.raw(file=file))):
         raise preconditions.stale(call)
-    return SeenText.of(document, name, call.get("version") or 0)
+    return SeenText.of(document, name, call.query.version or 0)
 
 
 def _text(status: int, data: bytes, reload_id: str | None = None) -> Response:

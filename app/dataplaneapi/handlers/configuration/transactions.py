@@ -19,7 +19,7 @@ def missing_is_404() -> Iterator[None]:
 
 
 async def list_all(call: ReadCall) -> Response:
-    transactions = call.services.engine.transactions(call.get("status"), author=call.author)
+    transactions = call.services.engine.transactions(call.query.status or None, author=call.author)
     return json_response(200, [transaction.as_dict() for transaction in transactions])
 
 
@@ -28,23 +28,23 @@ async def start(call: JsonCall) -> Response:
     # A file that was edited is read in a thread here; `start_transaction` finds it known.
     with suppress(Unreadable):
         await engine.notice()
-    transaction = engine.start_transaction(call.get("version"), author=call.author)
+    transaction = engine.start_transaction(call.query.version, author=call.author)
     await engine.context.transactions.written()
     return json_response(201, transaction.as_dict())
 
 
 async def read(call: ReadCall) -> Response:
     with missing_is_404():
-        return json_response(200, call.services.engine.transaction(call.get("id"), author=call.author).as_dict())
+        return json_response(200, call.services.engine.transaction(call.path.id, author=call.author).as_dict())
 
 
 async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
         transaction, outcome = await call.services.engine.commit_transaction(
-            call.get("id"),
+            call.path.id,
             author=call.author,
-            force_reload=bool(call.get("force_reload")),
+            force_reload=bool(call.query.force_reload),
             merges=merges(call),
         )
     if outcome.live or outcome.reload_id is None:
@@ -55,25 +55,25 @@ async def commit(call: JsonCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     with missing_is_404():
-        call.services.engine.delete_transaction(call.get("id"), author=call.author)
+        call.services.engine.delete_transaction(call.path.id, author=call.author)
     await call.services.engine.context.transactions.written()
     return empty(204)
 
 
 async def _check_start(call: Call) -> bool:
-    call.services.engine.check_start(call.get("version"), author=call.author)
+    call.services.engine.check_start(call.query.version, author=call.author)
     return False
 
 
 async def _check_commit(call: Call) -> bool:
-    is_forced = bool(call.get("force_reload"))
+    is_forced = bool(call.query.force_reload)
     with missing_is_404():
-        return await call.services.engine.check_commit(call.get("id"), author=call.author, force_reload=is_forced, merges=merges(call))
+        return await call.services.engine.check_commit(call.path.id, author=call.author, force_reload=is_forced, merges=merges(call))
 
 
 async def _check_deletion(call: Call) -> bool:
     with missing_is_404():
-        call.services.engine.context.transactions.to_delete(call.get("id"), call.author)
+        call.services.engine.context.transactions.to_delete(call.path.id, call.author)
     return False
 
 

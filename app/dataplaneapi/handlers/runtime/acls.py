@@ -21,7 +21,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    id_ = call.get("id")
+    id_ = call.path.id
     where = f"cannot retrieve ACL file for {id_}:"
     async with asking(call, where):
         acl = await found(call.services.engine.context, call.services.engine.stores, id_)
@@ -31,7 +31,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def read_entries(call: ReadCall) -> Response:
-    parent = call.get("parent_name")
+    parent = call.path.parent_name
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where) as runtime:
         there = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _name(call))]
@@ -43,7 +43,7 @@ async def read_entries(call: ReadCall) -> Response:
 
 async def read_entry(call: ReadCall) -> Response:
     """Answers an entry by its reference or by the pattern itself, never by what else would match it."""
-    parent, entry = call.get("parent_name"), call.get("id")
+    parent, entry = call.path.parent_name, call.path.id
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where) as runtime:
         there = await lists.read_acl(runtime, await _name(call))
@@ -53,7 +53,7 @@ async def read_entry(call: ReadCall) -> Response:
 
 
 async def create_entry(call: JsonCall) -> Response:
-    parent, value = call.get("parent_name"), _value(call.body, "")
+    parent, value = call.path.parent_name, _value(call.body, "")
     where = f"cannot add ACL files entry for {parent}:"
     async with _changing(call, where) as acl:
         try:
@@ -65,9 +65,9 @@ async def create_entry(call: JsonCall) -> Response:
 
 async def delete_entry(call: JsonCall) -> Response:
     """Deletes an entry by its reference."""
-    parent = call.get("parent_name")
+    parent = call.path.parent_name
     async with _changing(call, f"cannot delete ACL files entry for {parent}:") as acl:
-        await acl.delete(call.get("id"), sync=_sync(call))
+        await acl.delete(call.path.id, sync=_sync(call))
     return empty(204)
 
 
@@ -84,7 +84,7 @@ async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
     async with asking(call, where):
         try:
             context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
-            acl = await found(context, stores, call.get("parent_name"))
+            acl = await found(context, stores, call.path.parent_name)
             place = place_of(context, stores, acl) if acl and name == acl.file else ""
             yield LiveAcl(context, stores, name, call.author, place)
         except NotTaken as error:
@@ -95,7 +95,7 @@ async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
 
 async def _name(call: Call) -> str:
     """The name of the path's ACL in HAProxy; one that is not loaded keeps its own, and HAProxy refuses it."""
-    parent: str = call.get("parent_name")
+    parent: str = call.path.parent_name
     if parent.isdecimal():
         return f"#{parent}"
     acl = await found(call.services.engine.context, call.services.engine.stores, parent)
@@ -105,7 +105,7 @@ async def _name(call: Call) -> str:
 
 
 def _sync(call: Call) -> bool:
-    return bool(call.get("force_sync"))
+    return bool(call.query.force_sync)
 
 
 def _value(entry: Mapping[str, Any], place: str) -> str:
@@ -126,7 +126,7 @@ async def _check_new_entry(call: Call) -> None:
 
 async def _check_entry(call: Call) -> None:
     async with _changing(call, "") as acl:
-        call.author.permit(acl.touch(call.get("id"), DELETE))
+        call.author.permit(acl.touch(call.path.id, DELETE))
 
 
 async def _check_entries(call: Call) -> None:

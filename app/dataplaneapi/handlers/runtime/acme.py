@@ -18,7 +18,7 @@ async def status(call: ReadCall) -> Response:
 
 
 async def renew(call: JsonCall) -> Response:
-    name = call.get("certificate")
+    name = call.query.certificate
 
     async def work(runtime: Runtime) -> None:
         await runtime.execute(f"acme renew {argument(name)}")
@@ -28,7 +28,7 @@ async def renew(call: JsonCall) -> Response:
 
 
 async def _check(call: Call) -> None:
-    permit_change(call, spelled("certificate", call.get("certificate")))
+    permit_change(call, spelled("certificate", call.query.certificate))
 
 
 CHECKS = {"renew": _check}

@@ -17,20 +17,20 @@ async def read_all(call: ReadCall) -> Response:
 
 async def entries(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        rows = await ssl_files.read_crt_list(runtime, call.get("name"))
+        rows = await ssl_files.read_crt_list(runtime, call.query.name)
     if not rows:
         raise ApiError(404, f"{runtime.address} not found")
     return json_response(200, [row.as_object() for row in rows])
 
 
 async def add_entry(call: JsonCall) -> Response:
-    name, entry = call.get("name"), _new(call)
+    name, entry = call.query.name, _new(call)
     await change(call, _object(name), lambda runtime: ssl_files.add_crt_list_entry(runtime, name, entry.file, entry.options, entry.filters))
     return empty(201)
 
 
 async def delete_entry(call: JsonCall) -> Response:
-    name, file, line = call.get("name"), call.get("cert_file"), call.get("line_number")
+    name, file, line = call.query.name, call.query.cert_file, call.query.line_number
     await change(call, _object(name), lambda runtime: ssl_files.delete_crt_list_entry(runtime, name, file, line))
     return empty(204)
 
@@ -49,11 +49,11 @@ def _new(call: Call) -> crt_list.CrtListLine:
 
 async def _check_new(call: Call) -> None:
     _new(call)
-    permit_change(call, _object(call.get("name")))
+    permit_change(call, _object(call.query.name))
 
 
 async def _check_deletion(call: Call) -> None:
-    permit_change(call, _object(call.get("name")))
+    permit_change(call, _object(call.query.name))
 
 
 CHECKS = {"add_entry": _check_new, "delete_entry": _check_deletion}

@@ -30,7 +30,7 @@ async def read_list(call: ReadCall) -> Response:
         loaded = await lists.list_maps(runtime)
     owned = [(map_, store.own(call.services.engine.context, map_.name)) for map_ in loaded]
     managed = [_described(map_) | {"storage_name": own.name} for map_, own in owned if own]
-    others = [_described(map_) for map_, own in owned if own is None] if call.get("include_unmanaged") else []
+    others = [_described(map_) for map_, own in owned if own is None] if call.query.include_unmanaged else []
     order = {map_.name: place for place, map_ in enumerate(loaded)}
     return json_response(200, sorted(managed + others, key=lambda row: order[row["file"]]))
 
@@ -50,13 +50,13 @@ async def fill(call: JsonCall) -> Response:
     entries = await beside_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
     async with _changing(call, "name") as live:
         await live.fill(entries, sync=_sync(call))
-    return await beside_if(large, json_response, 201, call.body)
+    return json_response(201, call.body)
 
 
 async def clear(call: JsonCall) -> Response:
     """Empties the map; with `forceDelete` its file goes as well."""
     async with _changing(call, "name") as live:
-        await (live.remove() if call.get("forceDelete") else live.clear(sync=_sync(call)))
+        await (live.remove() if call.query.force_delete else live.clear(sync=_sync(call)))
     return empty(204)
 
 
@@ -72,7 +72,7 @@ async def read_entries(call: ReadCall) -> Response:
 
 async def read_entry(call: ReadCall) -> Response:
     if staged := _staged(call, "parent_name"):
-        return json_response(200, _entry(await staged.existing(call.get("id"))))
+        return json_response(200, _entry(await staged.existing(call.path.id)))
     async with _changing(call, "parent_name") as live:
         return json_response(200, _entry(await _existing(call, live)))
 
@@ -86,13 +86,13 @@ async def create_entry(call: JsonCall) -> Response:
 
 async def replace_entry(call: JsonCall) -> Response:
     async with _changing(call, "parent_name") as live:
-        await live.set(call.get("id"), call.body["value"], sync=_sync(call))
-    return json_response(200, {"key": call.get("id"), "value": call.body["value"]})
+        await live.set(call.path.id, call.body["value"], sync=_sync(call))
+    return json_response(200, {"key": call.path.id, "value": call.body["value"]})
 
 
 async def delete_entry(call: JsonCall) -> Response:
     async with _changing(call, "parent_name") as live:
-        await live.delete(call.get("id"), sync=_sync(call))
+        await live.delete(call.path.id, sync=_sync(call))
     return empty(204)
 
 
@@ -100,7 +100,7 @@ async def delete_entry(call: JsonCall) -> Response:
 async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
     """The map that the path names, or as a transaction has it."""
     if staged := _staged(call, named):
-        if not (_sync(call) or call.get("forceDelete")):
+        if not (_sync(call) or call.query.force_delete):
             raise ApiError(400, "a transaction holds changes of the map's file: send force_sync=true")
         yield staged
         return
@@ -117,16 +117,16 @@ async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap
 
 async def _found(call: Call, named: str) -> LiveMap:
     """The map that the path names. Raises Forbidden for one that the caller may not read; commits permit changes."""
-    live, rights = await found(call.services.engine.context, _store(call), call.get(named), call.author), call.author.rights
+    live, rights = await found(call.services.engine.context, _store(call), call.values[named], call.author), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
-        rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.get("id")) else live.object)
+        rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.values.get("id")) else live.object)
     return live
 
 
 async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
-    entry = await live.entry(call.get("id"))
+    entry = await live.entry(call.path.id)
     if entry is None:
-        raise NotFound(f"{call.services.engine.runtime.address} {call.get('id')} not found")
+        raise NotFound(f"{call.services.engine.runtime.address} {call.path.id} not found")
     return entry
 
 
@@ -135,7 +135,7 @@ def _staged(call: Call, named: str) -> StagedMap | None:
     if not call.is_part:
         return None
     store = _store(call)
-    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.get(named)), call.author)
+    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.values[named]), call.author)
 
 
 def _store(call: Call) -> MapStore:
@@ -145,7 +145,7 @@ def _store(call: Call) -> MapStore:
 
 
 def _sync(call: Call) -> bool:
-    return bool(call.get("force_sync"))
+    return bool(call.query.force_sync)
 
 
 def _described(loaded: Map) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _entry(entry: MapEntry) -> dict[str, Any]:
 async def _check(call: Call) -> None:
     """Ask for the right to the entry that the call names, or to the whole map."""
     is_entry = "parent_name" in call.values
-    verb, key = _VERBS[call.operation.method], (call.get("id") or call.body.get("key", "")) if is_entry else ""
+    verb, key = _VERBS[call.operation.method], (call.values.get("id") or call.body.get("key", "")) if is_entry else ""
     if staged := _staged(call, "parent_name" if is_entry else "name"):
         object_ = spelled(MAP, staged.path.name)
     else:
@@ -168,7 +168,7 @@ async def _check(call: Call) -> None:
     if is_entry:
         call.author.permit(Touch(f"{object_}/entry/{encoded(key)}", verb))
     else:
-        call.author.permit(Touch(object_, DELETE if call.get("forceDelete") else CHANGE, frozenset((ANY,))))
+        call.author.permit(Touch(object_, DELETE if call.query.force_delete else CHANGE, frozenset((ANY,))))
 
 
 _VERBS = {"POST": CREATE, "PUT": CHANGE, "DELETE": DELETE}

@@ -35,7 +35,7 @@ async def info(call: ReadCall) -> Response:
 
 
 async def stats(call: ReadCall) -> Response:
-    kind, name, parent = call.get("type"), call.get("name"), call.get("parent")
+    kind, name, parent = call.query.type, call.query.name, call.query.parent
     if name and not kind:
         raise ApiError(400, "Type required when filtering by name")
     if name and kind == "server" and not parent:

@@ -31,16 +31,16 @@ PATIENCE = 1.0
 
 async def read_list(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        return json_response(200, [as_dict(call, server) for server in await _servers(runtime, call.get("parent_name"))])
+        return json_response(200, [as_dict(call, server) for server in await _servers(runtime, call.path.parent_name)])
 
 
 async def read(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        return json_response(200, as_dict(call, await _server(runtime, call.get("parent_name"), call.get("name"))))
+        return json_response(200, as_dict(call, await _server(runtime, call.path.parent_name, call.path.name)))
 
 
 async def create(call: JsonCall) -> Response:
-    backend, name = call.get("parent_name"), _new_name(call)
+    backend, name = call.path.parent_name, _new_name(call)
     # What cannot be sent is refused below, after the permission for the object.
     _permit_values(call)
 
@@ -58,7 +58,7 @@ async def create(call: JsonCall) -> Response:
 
 async def replace(call: JsonCall) -> Response:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
-    backend, name = call.get("parent_name"), call.get("name")
+    backend, name = call.path.parent_name, call.path.name
     shown: dict[str, Any] = {}
     changing = _changing(call)
 
@@ -82,7 +82,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    backend, name = call.get("parent_name"), call.get("name")
+    backend, name = call.path.parent_name, call.path.name
 
     async def work(runtime: Runtime) -> None:
         before = await _server(runtime, backend, name)
@@ -172,16 +172,16 @@ def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
 
 
 async def _check_new(call: Call) -> None:
-    permit_change(call, _object(call.get("parent_name"), _new_name(call)))
+    permit_change(call, _object(call.path.parent_name, _new_name(call)))
     _permit_values(call)
 
 
 async def _check_change(call: Call) -> None:
-    permit_change(call, _object(call.get("parent_name"), call.get("name")), _changing(call) or (*MEMBERS, HEALTH))
+    permit_change(call, _object(call.path.parent_name, call.path.name), _changing(call) or (*MEMBERS, HEALTH))
 
 
 async def _check_deletion(call: Call) -> None:
-    permit_change(call, _object(call.get("parent_name"), call.get("name")))
+    permit_change(call, _object(call.path.parent_name, call.path.name))
 
 
 CHECKS = {"create": _check_new, "replace": _check_change, "delete": _check_deletion}

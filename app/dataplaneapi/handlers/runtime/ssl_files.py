@@ -23,7 +23,7 @@ async def certificates(call: ReadCall) -> Response:
 
 async def certificate(call: ReadCall) -> Response:
     """Answers a certificate by the name that was asked for; the configuration gives the file of an alias."""
-    shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.get("name")))
+    shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.path.name))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
 
@@ -44,7 +44,7 @@ async def ca_files(call: ReadCall) -> Response:
 
 
 async def ca_file(call: ReadCall) -> Response:
-    name = call.get("name")
+    name = call.path.name
     row = next((row for row in ssl_files.parse_ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
     if row is None:
         raise ApiError(404, f"{call.services.engine.runtime.address} {name} not found")
@@ -52,7 +52,7 @@ async def ca_file(call: ReadCall) -> Response:
 
 
 async def ca_entry(call: ReadCall) -> Response:
-    certificate = ssl_files.parse_certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
+    certificate = ssl_files.parse_certificate(await _shown(call, CA_FILES, call.path.name, call.path.index))
     if not certificate:
         raise ApiError(404, f"{call.services.engine.runtime.address} not found")
     return json_response(200, certificate)
@@ -67,7 +67,7 @@ async def replace_ca_file(call: UploadCall) -> Response:
 
 
 async def add_ca_entries(call: UploadCall) -> Response:
-    name, pem = call.get("name"), await _pem(call)
+    name, pem = call.path.name, await _pem(call)
     await _change(call, CA_FILES, name, lambda runtime: ssl_files.extend(runtime, name, pem))
     return empty(201)
 
@@ -81,7 +81,7 @@ async def crl_files(call: ReadCall) -> Response:
 
 
 async def crl_file(call: ReadCall) -> Response:
-    return json_response(200, ssl_files.parse_crl_entries(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
+    return json_response(200, ssl_files.parse_crl_entries(await _shown(call, CRL_FILES, call.path.name, call.query.index)))
 
 
 async def create_crl_file(call: UploadCall) -> Response:
@@ -111,7 +111,7 @@ async def _created(call: Call, kind: Kind) -> Response:
 
 
 async def _replaced(call: Call, kind: Kind, done: int) -> Response:
-    name, pem = call.get("name"), await _pem(call)
+    name, pem = call.path.name, await _pem(call)
     await _change(call, kind, name, lambda runtime: ssl_files.replace(runtime, kind, name, pem))
     return empty(done)
 
@@ -130,7 +130,7 @@ async def _pem(call: Call) -> str:
 
 
 async def _deleted(call: Call, kind: Kind) -> Response:
-    name = call.get("name")
+    name = call.path.name
     await _change(call, kind, name, lambda runtime: ssl_files.delete(runtime, kind, name))
     return empty(204)
 
@@ -147,7 +147,7 @@ def _checked(kind: Kind) -> Callable[[Call], Awaitable[None]]:
     """Return the check of the right to the file that a call names, in its path or by its upload."""
 
     async def check(call: Call) -> None:
-        permit_change(call, spelled(KINDS[kind], call.get("name") or call.body.name.rpartition("/")[2]))
+        permit_change(call, spelled(KINDS[kind], call.values.get("name") or call.body.name.rpartition("/")[2]))
 
     return check
 

@@ -31,7 +31,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    name = call.get("name")
+    name = call.path.name
     async with asking(call, classed=False) as runtime:
         table = await _table(runtime, name)
     if table is None:
@@ -40,8 +40,8 @@ async def read(call: ReadCall) -> Response:
 
 
 async def read_entries(call: ReadCall) -> Response:
-    name, key, known = call.get("parent_name"), call.get("key"), call.services.schemas.resolve(ENTRY)["properties"]
-    filters = list(_filters(call.get("filter") or ""))
+    name, key, known = call.path.parent_name, call.query.key, call.services.schemas.resolve(ENTRY)["properties"]
+    filters = list(_filters(call.query.filter or ""))
     async with asking(call, classed=False) as runtime:
         ask = " ".join(filters)
         if key:
@@ -53,12 +53,12 @@ async def read_entries(call: ReadCall) -> Response:
     entries = list(stick_tables.parse_entries(shown, frozenset(known)))
     if key:
         entries = [entry for entry in entries if entry["key"] == key]
-    return json_response(200, _page(entries, call.get("offset") or 0, call.get("count")))
+    return json_response(200, _page(entries, call.query.offset or 0, call.query.count))
 
 
 async def create_entry(call: JsonCall) -> Response:
     """One command for all data; the key is made when it is not there."""
-    name, key, data = call.get("parent_name"), *_given(call.body)
+    name, key, data = call.path.parent_name, *_given(call.body)
 
     async def work(runtime: Runtime) -> None:
         table = await _table(runtime, name)
@@ -171,7 +171,7 @@ def _field(name: str, inside: str | None) -> dict[str, Any]:
 
 async def _check_entry(call: Call) -> None:
     key, _ = _given(call.body)
-    permit_change(call, spelled("stick_table", call.get("parent_name"), "entry", key))
+    permit_change(call, spelled("stick_table", call.path.parent_name, "entry", key))
 
 
 CHECKS = {"create_entry": _check_entry}

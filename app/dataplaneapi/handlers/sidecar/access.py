@@ -1,6 +1,5 @@
 """Who asks, what it may do, and whether a call would be allowed."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +34,7 @@ async def check(call: JsonCall) -> Response:
         return json_response(200, present({"allowed": True, "reload": await verdict(call, described, by)}))
     except (ApiError, NativeError) as error:
         refusal = response_to(error)
-    return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": json.loads(bytes(refusal.body))["message"]})
+    return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": refusal.value["message"]})
 
 
 def _asked_about(call: Call) -> CallAuthor:

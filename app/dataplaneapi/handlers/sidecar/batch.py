@@ -107,7 +107,7 @@ async def create(call: JsonCall) -> Response:
         try:
             return await _attempt(call, steps)
         except Stale:
-            if call.get("version") or attempt == ATTEMPTS:
+            if call.query.version or attempt == ATTEMPTS:
                 raise
     raise AssertionError
 
@@ -145,7 +145,7 @@ def _step(call: Call, number: int, sent: Any) -> Step:
 async def _attempt(call: Call, steps: list[Step]) -> Response:
     engine = call.services.engine
     async with _built(call, steps) as (change, answers):
-        if call.get("dry_run"):
+        if call.query.dry_run:
             return await beside(_planned, call, steps, answers, await engine.plan(change))
         outcome = await engine.commit(change)
     reload_id = None if outcome.live else outcome.reload_id
@@ -153,14 +153,14 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
     headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []
-    return await beside(json_response, 202 if reload_id else 200, shown, headers)
+    return json_response(202 if reload_id else 200, shown, headers)
 
 
 @asynccontextmanager
 async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, list[Answer]]]:
     """The one change of all calls, with their answers; the stored files that they change are gone at the end. Raises ApiError."""
-    is_merged, force_reload = merges(call), bool(call.get("force_reload"))
-    base, version = await call.services.engine.base(call.get("version"), merges=is_merged)
+    is_merged, force_reload = merges(call), bool(call.query.force_reload)
+    base, version = await call.services.engine.base(call.query.version, merges=is_merged)
     made = Made(base, Staged())
     try:
         answers = [await _answered(call, step, made) for step in steps]
@@ -176,10 +176,11 @@ async def _answered(call: Call, step: Step, made: Made) -> Answer:
     """Make a call on what those before it have left. Raises ApiError with the answer of one that is refused."""
     incoming = step.described.incoming(call, step.operation, step.values, call.author)
     incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
+    response: Response
     try:
         response = await answer_within_rights(await step.operation.reader(incoming), made.serve)
     except (ApiError, NativeError) as error:
-        response = response_to(error)
+        response = await response_to(error).complete()
     if response.status_code < 400:
         return Answer(bytes(response.body), incoming.exchange.ignored)
     members = json.loads(bytes(response.body))
@@ -208,7 +209,7 @@ def _planned(call: Call, steps: list[Step], answers: list[Answer], preview: Prev
 async def _check(call: Call) -> bool:
     engine = call.services.engine
     async with _built(call, _steps(call)) as (change, _):
-        if call.get("dry_run"):
+        if call.query.dry_run:
             await engine.permit_plan(change)
             return False
         return await engine.check_change(change)

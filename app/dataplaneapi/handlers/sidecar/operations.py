@@ -16,14 +16,14 @@ ANSWER_SECONDS = 10.0
 
 
 async def list_all(call: ReadCall) -> Response:
-    status = call.get("status")
-    return page(call, [as_dict(operation) for operation in call.services.operations.all() if status in (None, operation.status)])
+    status = call.query.status
+    return page(call, [as_dict(operation) for operation in call.services.operations.all() if status in ("", operation.status)])
 
 
 async def read(call: ReadCall) -> Response:
-    seconds = call.get("wait", 0.0)
+    seconds = call.query.wait or 0.0
     call.exchange.answer_within(seconds + ANSWER_SECONDS)
-    operation = await call.services.operations.ended(call.get("id"), seconds)
+    operation = await call.services.operations.ended(call.path.id, seconds)
     shown = as_dict(operation)
     if not _is_open_to(call.author, operation):
         shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}
@@ -39,7 +39,7 @@ def _is_open_to(by: Author, one: Operation) -> bool:
 
 
 async def cancel(call: JsonCall) -> Response:
-    await call.services.operations.cancel(call.get("id"))
+    await call.services.operations.cancel(call.path.id)
     return empty(204)
 
 

@@ -37,20 +37,20 @@ async def plan(call: TextOrFormCall) -> Response:
     shown = await beside(as_dict, call.author, preview)
     if isinstance(call.body, Parts):
         shown.setdefault("files", [])
-    if call.get("add"):
+    if call.query.add:
         shown |= await beside(_text, call, operations)
     if preview.conflict:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
     # One of all servers has a megabyte for 10,000 of them.
-    return await beside(json_response, 200, shown)
+    return json_response(200, shown)
 
 
 @asynccontextmanager
 async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
     """What would be done to configuration and stored files, beside a transaction. Raises ApiError."""
-    if call.get("add"):
+    if call.query.add:
         yield await _lines(call)
     elif isinstance(call.body, Parts):
         async with received(call) as operations:
@@ -62,13 +62,13 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
     elif call.body is None:
         yield []
     else:
-        name = call.services.engine.named(call.get("file", ""))
+        name = call.services.engine.named(call.query.file)
         yield [PutText(name, await beside(text_as_sent, call.body))]
 
 
 async def _lines(call: Call) -> Sequence[Operation]:
     """What adds the lines that let HAProxy push the states of servers. Raises ApiError."""
-    if named := [name for name in ("transaction_id", "file") if call.get(name)] or ["body"] * (call.body is not None):
+    if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
         raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
     engine = call.services.engine
     await engine.notice()

@@ -16,14 +16,14 @@ TIMES = ("requested", "started", "ended")
 
 
 async def create(call: JsonCall) -> Response:
-    after = call.get("after", 0.0)
+    after = call.query.after or 0.0
     due = time.time() + after if after else None
     return await started(call, call.services.operations.begin(RELOAD, due, author=call.author, needs=(CREATE, RELOAD)))
 
 
 async def read(call: ReadCall) -> Response:
     try:
-        record = await call.services.records.full(call.get("id"))
+        record = await call.services.records.full(call.path.id)
     except Missing as error:
         raise ApiError(404, error.detail) from None
     return json_response(

@@ -87,7 +87,7 @@ def _network(text: str) -> str:
 
 def _token(call: Call, verb: str) -> Token:
     """Return the token of the call. Raises Forbidden, whether it exists or not, and NotFound."""
-    id_, rights = call.get("id"), call.author.rights
+    id_, rights = call.path.id, call.author.rights
     token = call.services.bearers.tokens.get(id_)
     if isinstance(rights, Rights) and not (token and _is_own(call, token)):
         rights.require(verb, f"token/{id_[:40]}")

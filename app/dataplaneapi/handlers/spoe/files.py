@@ -19,16 +19,16 @@ async def create(call: UploadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, {"data": call.services.spoe.text(call.get("name"))})
+    return json_response(200, {"data": call.services.spoe.text(call.path.name)})
 
 
 async def delete(call: JsonCall) -> Response:
-    await call.services.spoe.delete(call.get("name"), call.author)
+    await call.services.spoe.delete(call.path.name, call.author)
     return empty(204)
 
 
 async def version(call: ReadCall) -> Response:
-    return json_response(200, call.services.spoe.file(call.get("parent_name")).version(call.get("transaction_id")))
+    return json_response(200, call.services.spoe.file(call.path.parent_name).version(call.query.transaction_id))
 
 
 def scheduled(outcome: Outcome) -> list[Header]:
@@ -46,8 +46,8 @@ async def _check_new(call: Call) -> None:
 
 
 async def _check(call: Call) -> None:
-    permit(call, call.get("name"))
-    call.services.spoe.file(call.get("name"))
+    permit(call, call.path.name)
+    call.services.spoe.file(call.path.name)
 
 
 CHECKS = {"create": _check_new, "delete": _check}

@@ -15,7 +15,7 @@ from haproxy_native.spoe.operations import CreateInScope, DeleteInScope, Replace
 
 
 def read(call: Call) -> Document:
-    return call.services.spoe.file(call.get("parent_name")).read(call.get("transaction_id"))
+    return call.services.spoe.file(call.path.parent_name).read(call.query.transaction_id)
 
 
 def resource(call: Call) -> Resource:
@@ -24,22 +24,22 @@ def resource(call: Call) -> Resource:
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, call.services.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
+    return json_response(200, call.services.scope_editor.list_objects(read(call), call.path.scope_name, resource(call)))
 
 
 async def read_one(call: ReadCall) -> Response:
     editor = call.services.scope_editor
-    return json_response(200, editor.get_object(read(call), call.get("scope_name"), resource(call), call.get("name")))
+    return json_response(200, editor.get_object(read(call), call.path.scope_name, resource(call), call.path.name))
 
 
 async def create(call: JsonCall) -> Response:
-    editor, scope, kind = call.services.scope_editor, call.get("scope_name"), resource(call)
+    editor, scope, kind = call.services.scope_editor, call.path.scope_name, resource(call)
     return await change(call, _new(call), 201, lambda document: editor.get_object(document, scope, kind, call.body["name"]))
 
 
 async def replace(call: JsonCall) -> Response:
     """Replaces an object, or gives it another name, which lines of its scope follow."""
-    editor, scope, kind, name = call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name")
+    editor, scope, kind, name = call.services.scope_editor, call.path.scope_name, resource(call), call.path.name
     to = call.body.get("name") or name
     stored = None if kind.silent else lambda document: editor.get_object(document, scope, kind, to)
     try:
@@ -56,26 +56,26 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _check_version(call: Call, file: SpoeFile) -> None:
-    asked = f"/v3/services/haproxy/spoe/{call.get('parent_name')}/version"
-    check_version_or_transaction(call, call.transaction_id, call.get("version", 0), file.version(), asked)
+    asked = f"/v3/services/haproxy/spoe/{call.path.parent_name}/version"
+    check_version_or_transaction(call, call.transaction_id, call.query.version or 0, file.version(), asked)
 
 
 def _new(call: Call) -> Edit:
-    return CreateInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.body)
+    return CreateInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.body)
 
 
 def _other(call: Call) -> Edit:
-    return ReplaceInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name"), call.body)
+    return ReplaceInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.path.name, call.body)
 
 
 def _gone(call: Call) -> Edit:
-    return DeleteInScope(call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name"))
+    return DeleteInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.path.name)
 
 
 async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
     """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
-    file = call.services.spoe.file(call.get("parent_name"))
-    transaction_id, version = call.get("transaction_id"), call.get("version", 0)
+    file = call.services.spoe.file(call.path.parent_name)
+    transaction_id, version = call.transaction_id, call.query.version or 0
     _check_version(call, file)
     outcome = await file.write([edit], author=call.author, version=version or None, transaction_id=transaction_id)
     if stored is None:
@@ -87,10 +87,10 @@ def checked(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
     """Return the check of the edit that `build` returns."""
 
     async def check(call: Call) -> None:
-        file, transaction_id, version = call.services.spoe.file(call.get("parent_name")), call.transaction_id, call.get("version", 0)
+        file, transaction_id, version = call.services.spoe.file(call.path.parent_name), call.transaction_id, call.query.version or 0
         _check_version(call, file)
         if not transaction_id:
-            permit(call, call.get("parent_name"))
+            permit(call, call.path.parent_name)
         file.check_edit([build(call)], author=call.author, version=version or None, transaction_id=transaction_id)
 
     return check

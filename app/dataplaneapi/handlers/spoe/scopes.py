@@ -9,12 +9,12 @@ from haproxy_native.spoe.operations import CreateScope, DeleteScope
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, scopes(call.services.spoe.file(call.get("parent_name")).read(call.get("transaction_id"))))
+    return json_response(200, scopes(call.services.spoe.file(call.path.parent_name).read(call.query.transaction_id)))
 
 
 async def read(call: ReadCall) -> Response:
-    check_scope(call.services.spoe.file(call.get("parent_name")).read(call.get("transaction_id")), call.get("name"))
-    return json_response(200, call.get("name"))
+    check_scope(call.services.spoe.file(call.path.parent_name).read(call.query.transaction_id), call.path.name)
+    return json_response(200, call.path.name)
 
 
 async def create(call: JsonCall) -> Response:
@@ -30,7 +30,7 @@ def _new(call: Call) -> Edit:
 
 
 def _gone(call: Call) -> Edit:
-    return DeleteScope(call.services.scope_editor, call.get("name"))
+    return DeleteScope(call.services.scope_editor, call.path.name)
 
 
 CHECKS = {"create": checked(_new), "delete": checked(_gone)}

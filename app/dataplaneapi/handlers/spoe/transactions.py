@@ -7,50 +7,50 @@ from haproxy_native.spoe.file import SpoeFile
 
 
 def file(call: Call) -> SpoeFile:
-    return call.services.spoe.file(call.get("parent_name"))
+    return call.services.spoe.file(call.path.parent_name)
 
 
 async def list_all(call: ReadCall) -> Response:
     """Lists the transactions; failed ones are not kept."""
     transactions = file(call).transactions(author=call.author)
-    return json_response(200, [transaction.as_dict() for transaction in transactions if call.get("status") in (None, transaction.status)])
+    return json_response(200, [transaction.as_dict() for transaction in transactions if call.query.status in ("", transaction.status)])
 
 
 async def start(call: JsonCall) -> Response:
-    transaction = file(call).start_transaction(call.get("version"), author=call.author)
+    transaction = file(call).start_transaction(call.query.version or 0, author=call.author)
     await call.services.engine.context.transactions.written()
     return json_response(201, transaction.as_dict())
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, file(call).transaction(call.get("id"), author=call.author).as_dict())
+    return json_response(200, file(call).transaction(call.path.id, author=call.author).as_dict())
 
 
 async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does."""
-    is_forced = bool(call.get("force_reload"))
-    transaction, outcome = await file(call).commit_transaction(call.get("id"), author=call.author, force_reload=is_forced)
+    is_forced = bool(call.query.force_reload)
+    transaction, outcome = await file(call).commit_transaction(call.path.id, author=call.author, force_reload=is_forced)
     return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), scheduled(outcome))
 
 
 async def delete(call: JsonCall) -> Response:
-    file(call).delete_transaction(call.get("id"), author=call.author)
+    file(call).delete_transaction(call.path.id, author=call.author)
     await call.services.engine.context.transactions.written()
     return empty(204)
 
 
 async def _check_start(call: Call) -> bool:
-    file(call).check_edit([], author=call.author, version=call.get("version"))
+    file(call).check_edit([], author=call.author, version=call.query.version)
     return False
 
 
 async def _check_commit(call: Call) -> None:
-    file(call).check_transaction(call.get("id"), author=call.author, commit=True)
-    permit(call, call.get("parent_name"))
+    file(call).check_transaction(call.path.id, author=call.author, commit=True)
+    permit(call, call.path.parent_name)
 
 
 async def _check_deletion(call: Call) -> bool:
-    file(call).check_transaction(call.get("id"), author=call.author, commit=False)
+    file(call).check_transaction(call.path.id, author=call.author, commit=False)
     return False
 
 

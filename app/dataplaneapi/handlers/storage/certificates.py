@@ -36,7 +36,7 @@ def certificates_of(call: Call) -> CertificateStore:
 
 async def read(call: ReadCall) -> Response:
     store = certificates_of(call)
-    return json_response(200, _described(store, *await _content(store, store.find(call.get("name")))))
+    return json_response(200, _described(store, *await _content(store, store.find(call.path.name))))
 
 
 async def create(call: UploadCall) -> Response:
@@ -44,14 +44,14 @@ async def create(call: UploadCall) -> Response:
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).other(call.get("name"), call.author), 200)
+    return await _stored(call, certificates_of(call).other(call.path.name, call.author), 200)
 
 
 async def delete(call: JsonCall) -> Response:
     """Deletes a certificate or a list."""
     store, site = store_of(call), call.services.engine.context
-    path = store.find(call.get("name"))
-    outcome = await store.delete(site, call.get("name"), call.author, reloading(call))
+    path = store.find(call.path.name)
+    outcome = await store.delete(site, call.path.name, call.author, reloading(call))
     if isinstance(store, CertificateStore) and outcome.live:
         await store.offer(site, path)
     return outcome_response(outcome, 204)

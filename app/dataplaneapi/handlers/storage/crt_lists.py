@@ -21,12 +21,12 @@ async def create(call: UploadCall) -> Response:
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).other(call.get("name"), call.author), 200)
+    return await _stored(call, lists_of(call).other(call.path.name, call.author), 200)
 
 
 async def entries(call: ReadCall) -> Response:
     store = lists_of(call)
-    path = store.readable(call.services.engine.context, call.get("name"))
+    path = store.readable(call.services.engine.context, call.path.name)
     rows = crt_list.entries(store.text(path))
     if not rows:
         raise ApiError(404, f"missing object: file {path.name} has no entries")
@@ -37,16 +37,16 @@ async def add_entry(call: JsonCall) -> Response:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
-    outcome = await lists_of(call).add_entry(call.services.engine.context, call.get("name"), entry, call.author, reloading(call))
+    outcome = await lists_of(call).add_entry(call.services.engine.context, call.path.name, entry, call.author, reloading(call))
     return answered(outcome, json_response(201, entry.as_object()), empty(202))
 
 
 async def delete_entry(call: JsonCall) -> Response:
     outcome = await lists_of(call).delete_entry(
         call.services.engine.context,
-        call.get("name"),
-        call.get("certificate"),
-        call.get("line_number"),
+        call.path.name,
+        call.query.certificate,
+        call.query.line_number or 0,
         call.author,
         reloading(call),
     )

@@ -21,7 +21,7 @@ def store_of(call: Call) -> Store:
         raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
     if not call.is_part:
         return stores[name]
-    if given := next((flag for flag in ("skip_reload", "force_reload") if call.get(flag)), None):
+    if given := next((flag for flag in ("skip_reload", "force_reload") if call.values.get(flag)), None):
         within = "a transaction" if call.transaction_id else "a batch"
         raise ApiError(400, f"{given} is for a file that changes by itself: in {within} it changes with the commit")
     if call.transaction_id and call.operation.writes:
@@ -38,9 +38,9 @@ async def read(call: ReadCall) -> Response:
     """The file itself."""
     store = store_of(call)
     try:
-        return FileResponse(await asyncio.to_thread(store.sent, call.services.engine.context, call.get("name")))
+        return FileResponse(await asyncio.to_thread(store.sent, call.services.engine.context, call.path.name))
     except OSError as error:
-        raise ApiError(500, f"cannot read {call.get('name')}: {error.strerror}") from None
+        raise ApiError(500, f"cannot read {call.path.name}: {error.strerror}") from None
 
 
 async def create(call: UploadCall) -> Response:
@@ -51,13 +51,13 @@ async def create(call: UploadCall) -> Response:
 
 
 async def replace(call: UploadCall) -> Response:
-    upload = store_of(call).other(call.get("name"), call.author)
+    upload = store_of(call).other(call.path.name, call.author)
     outcome = await received(call, upload, reloading(call))
-    return outcome_response(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
+    return outcome_response(outcome, 204 if call.query.skip_reload or call.query.force_reload else 200)
 
 
 async def delete(call: JsonCall) -> Response:
-    return outcome_response(await store_of(call).delete(call.services.engine.context, call.get("name"), call.author), 204)
+    return outcome_response(await store_of(call).delete(call.services.engine.context, call.path.name, call.author), 204)
 
 
 async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
@@ -84,7 +84,7 @@ def described(path: Path, description: str, size: int | None = None) -> dict[str
 
 def reloading(call: Call) -> Reload:
     """What the parameters say; skipping wins over forcing."""
-    return Reload.NONE if call.get("skip_reload") else Reload.NOW if call.get("force_reload") else Reload.AUTO
+    return Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
 
 
 def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
@@ -103,11 +103,11 @@ async def check_new(call: Call) -> bool:
 
 async def check_other(call: Call) -> None:
     """Whether something of the file may be changed; its content may be more than that."""
-    store_of(call).other(call.get("name"), call.author).discard()
+    store_of(call).other(call.path.name, call.author).discard()
 
 
 async def check_deletion(call: Call) -> None:
-    store_of(call).check_deletion(call.get("name"), call.author)
+    store_of(call).check_deletion(call.path.name, call.author)
 
 
 CHECKS = {"create": check_new, "replace": check_other, "delete": check_deletion}
