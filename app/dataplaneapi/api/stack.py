@@ -61,13 +61,13 @@ class OperationRoute(APIRoute):
 
     def __init__(self, operation: Operation) -> None:
         self.operation, self.app = operation, None
-        self.path, self.methods, self.name, self.tags = operation.path, {operation.method}, operation.id, [operation.tag]
+        self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
 
     def made(self) -> ASGIApp:
         """Return what serves the operation, within the layers of its call."""
         if self.app is None:
             handler = with_layers(self.operation)
-            super().__init__(self.path, handler, methods=[self.operation.method], name=self.name, tags=self.tags, response_model=None)
+            super().__init__(self.path, handler, methods=[self.operation.method], tags=self.tags, response_model=None)
         app: ASGIApp = self.app
         return app
 
