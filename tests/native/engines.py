@@ -21,7 +21,7 @@ from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
-from haproxy_native.reload.strategies import MasterSocket, Outcome
+from haproxy_native.reload.strategies import MasterSocket, ReloadClaim
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
@@ -59,8 +59,8 @@ def beside(content: Content, store: Callable[[bytes | None], Awaitable[None]], t
 class Unasked:
     """The strategy of an engine without HAProxy: it always has succeeded."""
 
-    async def run(self) -> Outcome:
-        return Outcome(True)
+    async def run(self) -> ReloadClaim:
+        return ReloadClaim(True)
 
 
 @asynccontextmanager

@@ -267,27 +267,27 @@ def _ended(record: Record, context: CommitContext, *, is_pending: bool, edited: 
 # -- which changes fail
 
 
-class Place(NamedTuple):
+class NamedLine(NamedTuple):
     """A line of a configuration: the header of its section, and the line itself."""
 
     section: str | None
     line: str
 
 
-def named_lines(output: str, loaded: Document, file: str) -> set[Place]:
+def named_lines(output: str, loaded: Document, file: str) -> set[NamedLine]:
     """Return the lines that HAProxy's alerts name. `file`: the name of the main file, without its directory."""
     alerts = [message for message in messages(output, {}) if message.level == "alert" and message.file and message.line]
     files = {PurePath(name or file).name: Places(part) for name, part in parts.parts(loaded).items()} if alerts else {}
-    found = set[Place]()
+    found = set[NamedLine]()
     for alert in alerts:
         if (part := files.get(PurePath(alert.file or "").name)) and alert.line:
             section, line = part.locate(alert.line)
             if line:
-                found.add(Place(section, line))
+                found.add(NamedLine(section, line))
     return found
 
 
-def failing_changes(changes: Sequence[Published], lines: set[Place]) -> list[Published]:
+def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list[Published]:
     """Return, in order, the last change that brought each line; none for a line that was there before all changes."""
     failing, left = list[Published](), set(lines)
     for change in reversed(changes):
@@ -304,14 +304,14 @@ def without_changes(now: Document, changes: Sequence[Published]) -> Document:
     return now
 
 
-def _brought(change: Published) -> set[Place]:
+def _brought(change: Published) -> set[NamedLine]:
     return set(_lines(change.after, change.before)) - set(_lines(change.before, change.after))
 
 
-def _lines(document: Document, other: Document) -> Iterator[Place]:
+def _lines(document: Document, other: Document) -> Iterator[NamedLine]:
     """Yield the lines of the sections that the other document does not have."""
     shared = set(map(id, other.sections))
     for section in document.sections:
         if id(section) not in shared:
             header = section.header.text.strip()
-            yield from (Place(header, line.text.strip()) for line in section.lines)
+            yield from (NamedLine(header, line.text.strip()) for line in section.lines)

@@ -1,54 +1,106 @@
-"""Performs the debounce's actions: runs the strategy, observes the outcome, records it, and wakes the waiting requests.
+"""Performs the reloads that the debounce decides: runs the strategy, observes the outcome, records it, and wakes the waiting requests.
 
-One reload at a time. A failed one is shown as failed only when the caller has put the file back. Where HAProxy does not run, the reload
-stays in progress until it does: the text is loaded when HAProxy starts.
+One reload is in progress at a time:
+
+1. `Host.loading` notes what the file contains, and from then on lets only live changes through.
+2. The record with `Phase.LOADING` is on disk before HAProxy is made to read the file.
+3. The strategy reloads, and the worker observer finds out whether a new worker answers (native/haproxy_native/reload/verdict.py).
+4. After a success the host takes over the text. After a failure the record with `Phase.REFUSED` is on disk before the host reverts what
+   HAProxy has refused; only then is the reload reported as failed.
+5. Requests that wait for the reload get its record.
+
+If HAProxy does not run, nothing has refused the text: the reload stays in progress and ends when HAProxy starts (`has_started`).
+
+A kill leaves a record in progress. Its phase tells the next start (native/haproxy_native/commit/after_reload.py) what to do.
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from haproxy_native.errors import ReloadFailed, RuntimeFailure
+from haproxy_native.errors import ReloadFailed, RuntimeAbsent, RuntimeFailure
 from haproxy_native.process_state import Load
 from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake, Withdrawn
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
-from haproxy_native.reload.strategies import Outcome, Source, Strategy
-from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
-from haproxy_native.reload.worker_observer import WorkerObserver
+from haproxy_native.reload.strategies import ReloadClaim, Source, Strategy
+from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Look, Patience, Trial, Verdict, first_alert
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
 UNKNOWN = "it is not known whether HAProxy took it"
 WAITS = "HAProxy does not run; the configuration is loaded when HAProxy starts"
 _STARTED = "HAProxy was started at "
+# Seconds between two observations of the sockets.
+POLL = 0.02
+
+
+class WorkerObserver:
+    """Observes HAProxy's sockets during one reload. `known`: HAProxy is known to run here, so one that does not answer was stopped."""
+
+    def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:
+        self._runtime, self._known, self._patience = runtime, known, Patience.of(patience)
+        self.first = Look(0.0)
+
+    @property
+    def worker(self) -> Worker | None:
+        """The worker that answered before the reload."""
+        return self.first.worker
+
+    async def before(self) -> None:
+        self.first = await self._look(0.0)
+
+    async def after(self, began: float, claim: ReloadClaim) -> Verdict:
+        """Return when the outcome is certain, or cannot become certain. `began`: Unix time before the reload."""
+        clock, trial = asyncio.get_running_loop().time, Trial(self.first, claim, began, self._known, self._patience)
+        start = clock()
+        while True:
+            verdict = trial.judged(await self._look(clock() - start))
+            if verdict is not None:
+                return verdict
+            await asyncio.sleep(POLL)
+
+    async def startup_log(self) -> str:
+        """Return what HAProxy reported when it last tried to start a worker; empty if its master cannot be queried, as in 2.6."""
+        master = self._runtime.configured_master
+        try:
+            return await master.startup_log() if master else ""
+        except RuntimeAbsent:
+            return ""
+
+    async def _look(self, at: float) -> Look:
+        worker, processes, master = None, None, self._runtime.configured_master
+        with suppress(RuntimeAbsent):
+            worker = await self._runtime.worker()
+        with suppress(RuntimeAbsent):
+            processes = await master.processes() if master else None
+        return Look(at, worker, processes, self._runtime.is_configured)
 
 
 class Host(Protocol):
-    """The owner of the file. `loading` is entered during a reload, and `loaded` and `refused` are called meanwhile."""
+    """The owner of the file. `loading` is entered for the length of a reload; `loaded` and `refused` are called meanwhile."""
 
     def expects_haproxy(self) -> bool:
-        """Whether a HAProxy is known to run here, so that none is one that has been stopped."""
+        """Return whether HAProxy is known to run on this host, so that one which does not answer was stopped."""
 
     def loading(self) -> AbstractAsyncContextManager[Load]:
-        """Gives what the file holds. Only live changes are made meanwhile."""
+        """Return what the file contains. Until it is left, only live changes are made."""
 
     async def loaded(self) -> Sequence[str]:
-        """HAProxy runs the text now; returns what it does otherwise."""
+        """Take over that HAProxy runs the text; return in what the worker differs from it."""
 
     async def refused(self, record: Record) -> Record:
-        """HAProxy did not take it: takes back what it refuses, and returns the record with what became of each change."""
+        """Revert what HAProxy has refused; return the record with the outcome of each change."""
 
     def runs_since(self, moment: float) -> int | None:
-        """The pid of the worker in service, where it started after this Unix time and does what the file says."""
+        """Return the pid of the worker if it started after this Unix time and does what the file says; else None."""
 
     def ended(self, record: Record) -> None:
-        """The reload is over, and its record says how."""
+        """Note that a reload is over; its record has the outcome."""
 
 
 def _fields(record: Record) -> dict[str, Any]:
@@ -56,7 +108,7 @@ def _fields(record: Record) -> dict[str, Any]:
 
 
 class ReloadAgent:
-    """`start` before the first request, `close` at the end: a scheduled reload is not lost by stopping the server."""
+    """Reloads HAProxy. `close` at the end: a scheduled reload is not lost by stopping the server."""
 
     def __init__(
         self,
@@ -73,37 +125,40 @@ class ReloadAgent:
         self._strategy, self._runtime, self._host = strategy, runtime, host
         self._clock, self._patience = clock, patience
         self._debounce = Debounce(delay)
-        # By the reload's id: the version that the waiting change has made, and what it waits for.
+        # By the id of the reload: the version that each waiting change has made, and the future that wakes it.
         self._waiting: dict[str, list[tuple[int | None, asyncio.Future[Record]]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
+        # The id of the reload that waits for HAProxy's start.
         self.awaiting: str | None = None
-        # Unix time when a reload was last given up, or found open at start.
+        # Unix time at which a reload last failed, or was found open at the start.
         self.left_at = time.time() if self.records.interrupted else 0.0
 
     @property
     def pending(self) -> str | None:
-        """The id of the reload for which HAProxy has not begun to read the file: a scheduled one, or the one that waits for its start."""
+        """The id of the reload for which HAProxy has not begun to read the file: a scheduled one, or the one that waits for HAProxy's
+        start.
+        """
         return self._debounce.pending or self.awaiting
 
     @property
     def loading(self) -> str | None:
-        """The id of the reload at work."""
+        """The id of the reload in progress; None if there is none."""
         return self._debounce.running
 
     @property
     def idle(self) -> bool:
-        """Whether no reload is scheduled or at work; one may wait for HAProxy's start."""
+        """Whether no reload is scheduled or in progress; one may wait for HAProxy's start."""
         return self._debounce.pending is None and self._work is None
 
     def schedule(self, reasons: Sequence[Reason]) -> str:
-        """The id of the pending reload, an earlier request's if there is one."""
+        """Schedule a reload, or join the pending one; return its id."""
         return self._request(reasons, forced=False).id
 
     def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
-        """Schedules as `schedule` does, under the last id that a former process left open; the others continue in it.
+        """Schedule a reload under the last id that a former process has left open; the other open ones continue in it.
 
-        `changed`: the last one was loading another text than the file now has, so that all continue under a new id.
+        `changed`: the last one was loading another text than the file now has, so all of them continue under a new id.
         """
         interrupted = self.records.interrupted
         if not interrupted or changed:
@@ -119,9 +174,9 @@ class ReloadAgent:
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
-        """HAProxy runs again, while a reload waits for that: with all of this version, or, with None, it is made to reload now.
+        """End the reload that waits for HAProxy's start: HAProxy runs with all of this version. Without a version, reload now instead.
 
-        With a version a reload that is scheduled meanwhile is over as well.
+        With a version, a reload that was scheduled meanwhile is over as well.
         """
         if self.awaiting is None:
             return
@@ -138,9 +193,9 @@ class ReloadAgent:
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 
     def note_start(self, moment: float) -> None:
-        """Records a start of HAProxy at this Unix time that no worker has come of, while a reload waits for one.
+        """Record that HAProxy was started at this Unix time and no worker answers, while a reload waits for its start.
 
-        What the start failed for may be nothing of the text's, such as a port that another program has, so that it is no refusal.
+        That is no refusal: the start may have failed for another reason than the text, such as a port that another program uses.
         """
         if self.awaiting is None or moment <= ((record := self.records.get(self.awaiting)).started or record.requested):
             return
@@ -152,16 +207,16 @@ class ReloadAgent:
             self.records.update(replace(record, response=_joined(first, note, *others)))
 
     async def force(self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None) -> Record:
-        """Reloads now, the pending one with it, and returns its record, which is still in progress where HAProxy does not run.
+        """Reload now, together with the pending reload; return the record, which is still in progress if HAProxy does not run.
 
-        `version`: that of the change to be loaded. Where it is kept when the reload fails, the next one is awaited, which loads the rest
-        at once. `begun` is called with the id of the reload. Raises ReloadFailed.
+        `version`: that of the change to be loaded. If the change is kept although the reload fails, the next reload is awaited, which loads
+        the rest at once. `begun` is called with the id of the reload. Raises ReloadFailed.
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
         done: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(record.id, []).append((version, done))
-        # The reload goes on when the client that waits for it goes away.
+        # The reload continues if the client that waits for it leaves.
         record = await done
         if record.status == IN_PROGRESS:
             return self.records.join(record.id, reasons)
@@ -170,7 +225,7 @@ class ReloadAgent:
         return record
 
     async def close(self) -> None:
-        """Carries out what is pending and returns when nothing runs any more."""
+        """Carry out what is pending, and return when no reload is in progress."""
         if pending := self._debounce.pending:
             self._handle(Requested(pending, self._clock(), forced=True))
         while self._work:
@@ -213,7 +268,7 @@ class ReloadAgent:
             self._host.ended(record)
 
     def _wake(self, record: Record) -> None:
-        """Gives the record to all that wait for the reload, except those whose change is loaded by the next one, at once."""
+        """Give the record to all that wait for the reload, except those whose change the next reload loads, which begins now."""
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
                 self._waiting.setdefault(rest, []).append((version, done))
@@ -233,22 +288,25 @@ class ReloadAgent:
             await self.records.written()
             claim = await self._claim()
             verdict = await observer.after(began, claim)
-            # Through its master's socket HAProxy has said it already.
+            # HAProxy has reported it already if it was reloaded through the master's socket.
             startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
-            record = _judged(record, claim, verdict, startup_log, observer.worker)
+            record = _with_outcome(record, claim, verdict, startup_log, observer.worker)
             if record.status == SUCCEEDED:
                 return await self._succeeded(record)
-            return await self._failed(record, load) if record.status == FAILED else self._waits(record)
+            if record.status == FAILED:
+                return await self._failed(record, load)
+            log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
+            return self.records.update(record)
 
-    async def _claim(self) -> Outcome:
+    async def _claim(self) -> ReloadClaim:
         try:
             return await self._strategy.run()
         except Exception as error:
-            log.exception("the reload could not be asked for")
-            return Outcome(False, error=f"{type(error).__name__}: {error}")
+            log.exception("requesting the reload failed")
+            return ReloadClaim(False, error=f"{type(error).__name__}: {error}")
 
     async def _succeeded(self, record: Record) -> Record:
-        with contextlib.suppress(RuntimeFailure):
+        with suppress(RuntimeFailure):
             await self._runtime.refresh()
         try:
             record = replace(record, differences=tuple(await self._host.loaded()))
@@ -256,10 +314,6 @@ class ReloadAgent:
             log.exception("after reload %s", record.id)
         log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
         return self.records.finish(record)
-
-    def _waits(self, record: Record) -> Record:
-        log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
-        return self.records.update(record)
 
     async def _failed(self, record: Record, load: Load) -> Record:
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
@@ -279,15 +333,15 @@ class ReloadAgent:
         return self.records.finish(record, refused=load.text.document.data)
 
 
-def _judged(record: Record, claim: Outcome, verdict: Verdict, startup_log: str, before: Worker | None) -> Record:
-    """The record with its outcome. What was seen outweighs what was claimed."""
+def _with_outcome(record: Record, claim: ReloadClaim, verdict: Verdict, startup_log: str, before: Worker | None) -> Record:
+    """Return the record with its outcome. What was observed takes precedence over what the strategy claims."""
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is Ending.ABSENT:
         return replace(record, phase=Phase.WAITING, response=_joined(WAITS, claim.error, claim.response))
     seen = verdict.ending is not Ending.UNSEEN
     ok = verdict.ending is Ending.LOADED if seen else claim.ok
     error = "" if ok else claim.error or verdict.why or UNKNOWN
-    # A strategy that knew of no failure has said nothing about it.
+    # A strategy that did not know of the failure has not explained it.
     response = claim.response if ok or claim.ok is False else _joined(error, claim.response)
     status = SUCCEEDED if ok else FAILED
     return replace(record, status=status, phase=Phase.OVER, response=_joined(response, startup_log) or error, error=error, verified=seen)

@@ -1,7 +1,9 @@
 """Decides when to reload: a state machine with timed inputs and actions as output. It has no clock and does nothing itself.
 
-A request waits until `quiet` seconds have brought no other, but never longer than `delay`, and no two scheduled reloads begin
-within `delay` of one another. So one change is live soon, and a stream of them costs one reload in each period.
+A request waits until `quiet` seconds have passed without another one, but never longer than `delay`, and no two scheduled reloads begin
+within `delay` of each other. So a single change is live soon, and a stream of changes costs one reload in each period.
+
+There is at most one pending reload and one in progress. A request that arrives while HAProxy reads the file goes into the next reload.
 """
 
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ QUIET_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Requested:
-    """A change that needs a reload. `id` is used where none is pending; `forced` ends all waiting."""
+    """A change needs a reload. `id` is used if no reload is pending; `forced` ends all waiting."""
 
     id: str
     at: float
@@ -25,28 +27,28 @@ class Tick:
 
 @dataclass(frozen=True)
 class Loading:
-    """HAProxy reads the file from now on: what was requested before is covered, what comes later is not."""
+    """HAProxy reads the file from now on: the reload covers what was requested before, and nothing that is requested later."""
 
     at: float
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The running reload is over, however it went."""
+    """The reload in progress is over, with any outcome."""
 
     at: float
 
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """What is pending has come into effect without a reload."""
+    """What is pending has taken effect without a reload."""
 
     at: float
 
 
 @dataclass(frozen=True)
 class Begin:
-    """Reload now; it covers every request up to `Loading`."""
+    """Reload now. The reload covers every request up to `Loading`."""
 
     id: str
 
@@ -71,7 +73,7 @@ class _Pending:
 
 
 class Debounce:
-    """One pending and one running reload at most; what is requested while one runs goes into the next."""
+    """Decides when to reload. Times are those of one monotonic clock, in seconds."""
 
     def __init__(self, delay: float) -> None:
         self.delay, self.quiet = delay, delay * QUIET_SHARE
@@ -82,7 +84,7 @@ class Debounce:
 
     @property
     def pending(self) -> str | None:
-        """The id that a further request would share."""
+        """The id that another request would share; None if no reload is pending."""
         if self.running is not None and not self._loading:
             return self.running
         return self._pending.id if self._pending else None

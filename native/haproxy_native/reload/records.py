@@ -1,14 +1,15 @@
 """Records of reloads, in memory and as rows, with the configurations that HAProxy has refused.
 
-A row is written before all that is written later, such as the entry of the change that needs the reload: an id that was answered is never
-given out twice, and numbers go on across restarts. A reload that a former process left unfinished stays in progress until the caller has
-found out what became of it.
+A row is written before everything that is written later, such as the entry of the change that needs the reload: an id that was answered is
+never given out again, and numbers continue across restarts. A reload that a former process has left unfinished stays in progress until the
+caller has found out its outcome.
 """
 
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -31,14 +32,14 @@ _SHARED = (
     *("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after"),
     *("changes", "rest_reload_id", "differences"),
 )
-# Enough to understand a reload; a change of ten thousand servers has as many reasons.
+# The number of reasons that are stored of one reload. A change of ten thousand servers has as many.
 MOST_REASONS = 100
 LONGEST_RESPONSE = 65536
 _STATEMENTS = "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT NOT NULL, refused BLOB)"
 
 
 class Reason(Protocol):
-    """Why only a reload would do: the line and keyword of the configuration."""
+    """Why a reload is needed: the line and keyword of the configuration."""
 
     @property
     def section(self) -> str: ...
@@ -55,63 +56,68 @@ class Reason(Protocol):
 
 
 class Phase(StrEnum):
-    """How far a reload has come: HAProxy is made to read the file, does not run, or has refused it and the file is being put back."""
+    """How far a reload has come."""
 
     REQUESTED = "requested"
+    # HAProxy is being made to read the file.
     LOADING = "loading"
+    # HAProxy does not run, and reads the file when it starts.
     WAITING = "waiting"
+    # HAProxy has refused the file, which is being restored.
     REFUSED = "refused"
     OVER = "over"
 
 
 @dataclass(frozen=True)
 class Record:
-    """Times are Unix seconds. `verified`: a worker that was not there before has been seen to answer, or seen not to come.
-
-    `origins`: the requests that asked for it. `listed` is False for a forced reload that took no scheduled one along.
-    `error` is why it failed, `response` the output. `continued_in`: the reload that does the work of this one, and has its outcome.
-    `changes`, after a failure: those that HAProxy had not loaded, each with its `outcome`, KEPT or TAKEN_BACK. `rest_reload_id`: the reload
-    that loads what was kept; empty where that needs none. `differences`, after a success: what the worker does otherwise than the text
-    that it has loaded.
-    """
+    """One reload. Times are Unix seconds."""
 
     id: str
     requested: float
     status: str = IN_PROGRESS
+    # False for a forced reload that no scheduled one has joined.
     listed: bool = True
     reasons: tuple[dict[str, Any], ...] = ()
+    # The requests that have asked for it.
     origins: tuple[dict[str, str], ...] = ()
+    # The version that HAProxy has read, and after a failure that of the restored file.
     version: int | None = None
     restored_version: int | None = None
     started: float | None = None
     ended: float | None = None
+    # The output, and after a failure the short reason.
     response: str = ""
     error: str = ""
+    # Whether the outcome was observed: a new worker has answered, or was seen not to start.
     verified: bool = False
     pid_before: int | None = None
     pid_after: int | None = None
     phase: str = Phase.REQUESTED
+    # The reload that does the work of this one, and shares its outcome with it.
     continued_in: str = ""
+    # After a failure: the changes that HAProxy had not loaded, each with its `outcome`, KEPT or TAKEN_BACK.
     changes: tuple[dict[str, Any], ...] = ()
+    # The reload that loads what was kept; empty if that needs none.
     rest_reload_id: str = ""
+    # After a success: in what the worker differs from the text that it has loaded.
     differences: tuple[str, ...] = ()
 
     def keeps(self, version: int | None) -> bool:
-        """True if the change that made this version is in the file although the reload has failed."""
+        """Return whether the change that made this version is in the file although the reload has failed."""
         return any(change["version"] == version and change["outcome"] == KEPT for change in self.changes)
 
     @property
     def failure(self) -> str:
-        """What a failed reload is answered with: why, and in HAProxy's words."""
+        """The answer to a request whose reload has failed: the reason, and HAProxy's output."""
         return "Reload failed: " + ", ".join(dict.fromkeys(part for part in (self.error, self.response) if part))
 
     def keeps_those_of(self, request_id: str) -> bool:
-        """True if what a request has changed is in the file although the reload has failed."""
+        """Return whether what a request has changed is in the file although the reload has failed."""
         own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
     def succeeded(self, pid: int | None) -> "Record":
-        """Returns the record as succeeded: a worker with this pid has loaded the text."""
+        """Return the record as succeeded: the worker with this pid has loaded the text."""
         return replace(self, status=SUCCEEDED, phase=Phase.OVER, response="", error="", verified=pid is not None, pid_after=pid)
 
     def failed(self, error: str) -> "Record":
@@ -119,7 +125,7 @@ class Record:
 
     @property
     def taken_back(self) -> set[int]:
-        """The versions that these changes had made."""
+        """The versions of the changes that were reverted."""
         return {change["version"] for change in self.changes if change["outcome"] == TAKEN_BACK}
 
     @property
@@ -133,16 +139,14 @@ class Record:
 
 @dataclass
 class Records:
-    """`keep_days` is for all but the last success and the newest id, which stay."""
+    """All remembered reloads. Each is forgotten after `keep_days`, except the last success and the newest one."""
 
     database: Database
     keep_days: float = 1
     now: Callable[[], datetime] = field(default=lambda: datetime.now().astimezone())
 
     def __post_init__(self) -> None:
-        self.database.declare(
-            Tables("reloads", "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT NOT NULL, refused BLOB)")
-        )
+        self.database.declare(Tables("reloads", _STATEMENTS))
         stored: list[Record] = []
         try:
             stored = self.database.read(_stored)
@@ -154,31 +158,31 @@ class Records:
 
     @property
     def interrupted(self) -> list[Record]:
-        """What a former process left open and is not over yet, in the order of the ids."""
+        """The reloads that a former process has left open and that have no outcome yet, in the order of their ids."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
 
     @property
     def loading(self) -> list[Record]:
-        """The reloads that were at work when a former process ended, and are not over yet."""
+        """Those of the interrupted reloads that were in progress when the former process ended."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and record.phase == Phase.LOADING]
 
     def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> Record:
-        """A new id, in progress."""
+        """Return a new record, in progress."""
         self._highest += 1
         reported = tuple(map(_reported, reasons))[:MOST_REASONS]
         now = self.now()
         return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_asking()))
 
     def continue_in(self, identity: str, other: str) -> None:
-        """Continues the work of a reload, and of those that it continues, under another id from now on."""
+        """Continue a reload, and those that continue in it, under another id from now on."""
         for record in list(self._records.values()):
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
 
     def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> Record:
-        """One more request that a pending reload will answer."""
+        """Add a request to a pending reload; return its record."""
         record = self.get(identity)
         more_reasons = [reported for reason in reasons if (reported := _reported(reason)) not in record.reasons]
         more_origins = [request for request in _asking() if request not in record.origins]
@@ -188,18 +192,18 @@ class Records:
         return self.update(replace(record, reasons=all_reasons, origins=origins, listed=record.listed or listed))
 
     def update(self, record: Record) -> Record:
-        """Remembers it; a disk that does not take it costs the memory of this reload beyond a restart, not the reload."""
+        """Store a record. If the disk does not accept it, only the memory of this reload beyond a restart is lost."""
         self._records[record.number] = record
         self.database.post(partial(_store, record))
         return record
 
     async def written(self) -> None:
-        """Returns once what was remembered is on disk, or queued in memory until the disk takes it."""
+        """Return once everything is on disk, or waits in memory since the disk does not accept it."""
         with suppress(Unusable):
             await self.database.catch_up()
 
     def finish(self, record: Record, refused: bytes | None = None) -> Record:
-        """Ends a record with its outcome, which those that continue in it share, and with the refused text."""
+        """End a record with its outcome, which those that continue in it share; store the refused text."""
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
         shared = {name: getattr(record, name) for name in _SHARED}
         for other in list(self._records.values()):
@@ -211,38 +215,38 @@ class Records:
         return record
 
     def get(self, identity: str) -> Record:
-        """Raises Missing for an id that was never given out, or was forgotten in time."""
+        """Return a record. Raises Missing for an id that was never given out, or was forgotten."""
         record = self._records.get(_number(identity))
         if record is None or record.id != identity:
             raise Missing(f"Reload with ID {identity} does not exist")
         return record
 
     def all(self) -> list[Record]:
-        """Every one that is remembered, the oldest first."""
+        """Return every remembered record, the oldest first."""
         return [self._records[number] for number in sorted(self._records)]
 
     async def refused(self, identity: str) -> bytes | None:
-        """The configuration that HAProxy did not take."""
+        """Return the configuration that HAProxy has refused; None if there is none."""
         number = self.get(identity).number
         with suppress(Unusable):
             return await self.database.run(partial(_refused, number))
         return None
 
     def api(self, identity: str) -> dict[str, Any]:
-        """Returns a reload as `/reloads/{id}` shows it; an earlier success has its status only."""
+        """Return a reload as `/reloads/{id}` shows it. An earlier success has its status only."""
         record = self.get(identity)
         if record.status == SUCCEEDED and record != self._last_success():
             return {"id": record.id, "status": record.status}
         return _api(record)
 
     def api_list(self) -> list[dict[str, Any]]:
-        """Returns the reloads as `/reloads` lists them: failed ones, the last success, pending ones."""
+        """Return the reloads as `/reloads` lists them: failed ones, the last success, pending ones."""
         last = self._last_success()
         shown = (record for record in self._records.values() if record.status != SUCCEEDED or record == last)
         return [_api(record) for record in shown if record.listed]
 
     async def full(self, identity: str) -> dict[str, Any]:
-        """Everything; what is not known is left out."""
+        """Return everything about a reload; what is not known is left out."""
         record = self.get(identity)
         refused = await self.refused(identity)
         shown = {
@@ -254,7 +258,7 @@ class Records:
         return {name: value for name, value in shown.items() if value is not None}
 
     def _last_success(self) -> Record | None:
-        """A forced reload leaves no trace in the list, so it is none here."""
+        """Return the last success. A forced reload is not in the list, so it is none here."""
         listed = [record for record in self._records.values() if record.status == SUCCEEDED and record.listed]
         return max(listed, key=lambda record: record.number, default=None)
 
@@ -268,7 +272,7 @@ class Records:
 
 
 def _stored(state: State) -> list[Record]:
-    """Returns the stored records, the oldest first."""
+    """Return the stored records, the oldest first."""
     rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
     return [Record(**row | {name: tuple(row[name]) for name in ("reasons", "origins", "changes", "differences")}) for row in rows]
 
@@ -295,7 +299,7 @@ def _delete(number: int, state: State) -> None:
 
 
 def _number(identity: str) -> int:
-    """-1 for what is no id."""
+    """Return the number of an id; -1 for what is no id."""
     match = ID.fullmatch(identity)
     return int(match[1]) if match else -1
 
@@ -321,3 +325,46 @@ def _api(record: Record) -> dict[str, Any]:
         return {"id": record.id, "status": record.status}
     response = {"response": record.response} if record.response else {}
     return {"id": record.id, "status": record.status, "reload_timestamp": record.reload_timestamp, **response}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One kind of cause."""
+
+    # The share of the reloads that had it, in percent, and their number.
+    share: int
+    reloads: int
+    cause: str
+    # Empty if no edit would make these reloads unnecessary.
+    remedy: str
+    # The id of the last of these reloads, and its first reason of this kind.
+    last: str
+    reason: Mapping[str, Any]
+
+
+def advise(records: Iterable[Record]) -> tuple[int, list[Advice]]:
+    """Return how many reloads had reasons, and their causes, the most frequent first. A reload may have several.
+
+    Causes that one edit would end are one cause. What no edit would end is one cause by its keyword, since the texts of reasons contain
+    names.
+    """
+    kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    counted = [record for record in records if record.reasons]
+    for record in counted:
+        for reason in record.reasons:
+            keyword, remedy = str(reason.get("keyword", "")), str(reason.get("remedy", ""))
+            kinds[keyword or ("" if remedy else str(reason["reason"])), remedy].setdefault(record.id, reason)
+    rows = [_advice(remedy, reloads, len(counted)) for (_, remedy), reloads in kinds.items()]
+    return len(counted), sorted(rows, key=lambda advice: -advice.reloads)
+
+
+def _advice(remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> Advice:
+    last, reason = list(reloads.items())[-1]
+    return Advice(round(100 * len(reloads) / of), len(reloads), _cause(reason), remedy, last, reason)
+
+
+def _cause(reason: Mapping[str, Any]) -> str:
+    """Return the last reason itself if an edit would end it, else what all of them have in common."""
+    if reason.get("remedy"):
+        return f"{reason['keyword']}: {reason['reason']}" if reason.get("keyword") else str(reason["reason"])
+    return f"{reason['keyword']} lines" if reason.get("keyword") else str(reason["reason"])

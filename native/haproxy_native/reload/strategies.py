@@ -1,6 +1,6 @@
-"""Reload strategies: through the master's socket, or by a command of the operator's.
+"""Reload strategies: through the master's socket, or by a command of the operator.
 
-What a strategy says is a claim; the agent looks whether a new worker answers.
+What a strategy returns is a claim; the agent observes whether a new worker answers.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from haproxy_native.runtime.master import POLL, Master
 
 _KEPT_OUTPUT = 1 << 20
 NOT_TAKEN = "failed to reload configuration"
-# How long a master may be at work for others, and how long it may be away, or not hear, while it executes itself.
+# In seconds: how long a master may be busy with the reloads of others, and how long it may not answer while it executes itself again.
 BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
-# They address our process: a child that speaks to them would speak for us.
+# These variables address our process: a child that uses them would speak for us.
 _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 
 
 class Source(Enum):
-    """The source of an outcome: HAProxy itself, a command, or none, if HAProxy could not be asked to reload."""
+    """The source of an outcome: HAProxy itself, a command, or none if HAProxy could not be reached."""
 
     HAPROXY = "haproxy"
     COMMAND = "command"
@@ -34,66 +34,70 @@ class Source(Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """`ok` is None where nothing was claimed. `response` is the output, `error` the short reason of a failure."""
+class ReloadClaim:
+    """What a strategy claims."""
 
+    # None if it claims nothing.
     ok: bool | None
+    # The output.
     response: str = ""
+    # The short reason of a failure.
     error: str = ""
     source: Source = Source.COMMAND
 
 
 class Strategy(Protocol):
-    async def run(self) -> Outcome:
-        """Never raises."""
+    async def run(self) -> ReloadClaim:
+        """Reload HAProxy and return the claim. Raises nothing."""
 
 
 class MasterSocket:
-    """Asks again while the master is at work for others, since that reload may have read what the file held before.
+    """Reloads through the master's socket. Tries again while the master is busy: the reload in progress may have read the former file.
 
-    `serves`: whether a worker answers, so that a master which cannot be reached is executing itself.
+    `serves`: returns whether a worker answers, so that a master which cannot be reached is executing itself again.
     """
 
     def __init__(self, master: Master, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
         self.master, self._serves = master, serves
 
-    async def run(self) -> Outcome:
+    async def run(self) -> ReloadClaim:
         clock = asyncio.get_running_loop().time
         began = clock()
         while True:
-            outcome, patience = await self._ask()
+            outcome, patience = await self._reload_once()
             if clock() - began >= patience or (outcome.source is Source.NONE and not (self._serves and await self._serves())):
                 return outcome
             await asyncio.sleep(POLL)
 
-    async def _ask(self) -> tuple[Outcome, float]:
-        """The outcome, and how long it is to be asked again; 0 where the master has taken the request."""
+    async def _reload_once(self) -> tuple[ReloadClaim, float]:
+        """Return the outcome, and for how many seconds to try again; 0 if the master has accepted the request."""
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
-            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0 if error.sent else EXECUTING_SECONDS
+            return ReloadClaim(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0 if error.sent else EXECUTING_SECONDS
         except RuntimeDenied as error:
-            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0
-        outcome = Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
+            return ReloadClaim(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0
+        outcome = ReloadClaim(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
         return outcome, BUSY_SECONDS if answer.is_busy else EXECUTING_SECONDS if answer.success is None else 0.0
 
 
 class CustomCommand:
-    """Runs a program with its words, without a shell; ended with its children when it takes too long."""
+    """Runs a program with its arguments, without a shell. It is killed with its children after `limit` seconds."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, limit: float = 30.0) -> None:
         self.words, self.limit = list(words), limit
         self.environment = scrubbed(os.environ if environment is None else environment)
 
-    async def run(self) -> Outcome:
-        # Files, not pipes: a HAProxy that the command starts in the background keeps them open. In memory: no directory need be writable.
+    async def run(self) -> ReloadClaim:
+        # Files instead of pipes, since a HAProxy that the command starts in the background keeps them open. In memory, so that no directory
+        # has to be writable.
         with _memory_file("stdout") as out, _memory_file("stderr") as err:
             try:
                 failure = await self._run(out, err)
             except OSError as error:
-                return Outcome(False, error=self._failed(_cannot_start(self.words[0], error)))
+                return ReloadClaim(False, error=self._failed(_cannot_start(self.words[0], error)))
             output, complained = _text(out), _text(err)
-        return Outcome(False, complained, self._failed(failure)) if failure else Outcome(True, output)
+        return ReloadClaim(False, complained, self._failed(failure)) if failure else ReloadClaim(True, output)
 
     async def _run(self, out: IO[bytes], err: IO[bytes]) -> str | None:
         child = Child(self.words, self.environment, stdout=out, stderr=err)
@@ -112,21 +116,21 @@ class CustomCommand:
 
 
 class Reloading:
-    """Through the master's socket, where the `master_reloads` and answers, else by the operator's command.
+    """Reloads through the master's socket if `master_reloads` and the master answers, else by the operator's command.
 
-    The new worker may listen elsewhere: `sockets` tells, once HAProxy was made to read the file, where it may be met.
+    The new worker may listen elsewhere: `sockets` is called once HAProxy has read the file, and updates the addresses of the client.
     """
 
     def __init__(self, runtime: Runtime, command: Sequence[str], sockets: Callable[[], None], *, master_reloads: bool) -> None:
         self._runtime, self._sockets, self._master_reloads = runtime, sockets, master_reloads
         self._command = CustomCommand(command) if command else None
 
-    async def run(self) -> Outcome:
+    async def run(self) -> ReloadClaim:
         outcome = await self._run()
         self._sockets()
         return outcome
 
-    async def _run(self) -> Outcome:
+    async def _run(self) -> ReloadClaim:
         if self._master_reloads and (master := self._runtime.configured_master):
             outcome = await MasterSocket(master, self._serves).run()
             if outcome.source is Source.HAPROXY or self._command is None:
@@ -143,7 +147,7 @@ class Reloading:
 
 
 def split_command(text: str) -> list[str]:
-    """The words of a command, with quotes as in a shell. Raises BadRequest for an open quote or nothing at all."""
+    """Return the words of a command, with quotes as in a shell. Raises BadRequest for an open quote and for no words."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -154,7 +158,7 @@ def split_command(text: str) -> list[str]:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a child may inherit of our environment."""
+    """Return what a child may inherit of our environment."""
     return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
 
 

@@ -1,13 +1,14 @@
 """Decides the outcome of a reload from observations of the sockets. It has no clock and does nothing itself.
 
-What was claimed of a reload (an exit status, an answer of the master's) only says how long to look, and decides where nothing is seen.
+The proof of a reload is a worker that was not there before, and the proof of a failure is a master that reports one. What the strategy
+claims, by an exit status or an answer of the master, only decides how long to observe, and the outcome if nothing can be observed.
 """
 
 import re
 from dataclasses import dataclass
 from enum import Enum
 
-from haproxy_native.reload.strategies import Outcome, Source
+from haproxy_native.reload.strategies import ReloadClaim, Source
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.master import judge
 from haproxy_native.runtime.responses import Processes
@@ -19,22 +20,27 @@ WITHOUT_MASTER = "HAProxy's own log may say why; its master socket (setting mast
 
 
 class Ending(Enum):
-    """LOADED: a worker with the text answers. REFUSED: HAProxy goes on without it, or ended over it. ABSENT: no worker runs, and nothing
-    refused the text. UNSEEN: there is nothing to look through."""
+    """How a reload has ended."""
 
+    # A worker with the text answers.
     LOADED = "loaded"
+    # HAProxy continues without the text, or has ended because of it.
     REFUSED = "refused"
+    # No worker runs, and nothing has refused the text.
     ABSENT = "absent"
+    # There is no socket to observe.
     UNSEEN = "unseen"
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the sockets show. `at`: seconds since the strategy returned. `visible`: there are sockets to look through."""
+    """One observation of the sockets."""
 
+    # Seconds since the strategy returned.
     at: float
     worker: Worker | None = None
     master: Processes | None = None
+    # Whether there are sockets to observe.
     visible: bool = True
 
 
@@ -47,34 +53,38 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds. `worker`: how long the former worker may go on answering after a reload that is claimed, `denied` after one that is reported
-    to have failed; `master` holds instead while the master is at work. `gone`: how long no worker need answer, `glance` where none did.
-    """
+    """Time limits in seconds."""
 
+    # How long the former worker may still answer after a reload that was claimed to succeed, and after one that was claimed to fail.
     worker: float = 10.0
     denied: float = 3.0
+    # The limit while the master is busy.
     master: float = 60.0
+    # How long no worker may answer, if one answered before and if none did.
     gone: float = 2.0
     glance: float = 0.5
 
     @classmethod
     def of(cls, seconds: float) -> "Patience":
-        """Returns the time limits: none longer than `seconds`, except for a working master."""
+        """Return time limits of at most `seconds`, except for a busy master."""
         return cls(seconds, min(cls.denied, seconds), cls.master, min(cls.gone, seconds), min(cls.glance, seconds))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One reload: what there was before it, what the strategy claimed, when it began (Unix time). `known`: HAProxy is known to run here."""
+    """One reload."""
 
+    # What was observed before it.
     before: Look
-    claim: Outcome
+    claim: ReloadClaim
+    # Unix time.
     began: float
+    # Whether HAProxy is known to run here.
     known: bool
     patience: Patience
 
     def judged(self, look: Look) -> Verdict | None:
-        """Returns the verdict; None while it is undecided and must be judged again."""
+        """Return the verdict; None while it is undecided."""
         if not look.visible:
             return Verdict(Ending.UNSEEN)
         if self._is_new(look.worker):
@@ -86,7 +96,7 @@ class Trial:
         return None if look.at < self._seconds(look) else self._given_up(look)
 
     def _is_new(self, worker: Worker | None) -> bool:
-        # One that started earlier comes of an earlier reload.
+        # A worker that started earlier results from an earlier reload.
         return worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began)
 
     def _unasked(self, look: Look) -> Verdict:
@@ -95,7 +105,7 @@ class Trial:
         return Verdict(Ending.ABSENT)
 
     def _seconds(self, look: Look) -> float:
-        """How long to look, as long as nothing else is seen."""
+        """Return how long to observe as long as nothing changes."""
         patience = self.patience
         if self._is_at_work(look):
             return patience.master
@@ -104,7 +114,9 @@ class Trial:
         return patience.gone if self.before.worker or self.claim.ok is False else patience.glance
 
     def _is_at_work(self, look: Look) -> bool:
-        """A master with a worker unknown before is starting it; one that does not answer beside a worker that does is executing itself."""
+        """Return whether the master is busy: it starts a worker that was unknown before, or executes itself while the former worker
+        answers.
+        """
         known = self.before.master
         if known is None or look.master is None:
             return known is not None and look.worker is not None
@@ -120,6 +132,6 @@ class Trial:
 
 
 def first_alert(log: str) -> str:
-    """The first reason that HAProxy gives for not starting, on one line; empty where it gives none."""
+    """Return the first reason that HAProxy gives for not starting, on one line; empty if it gives none."""
     match = _ALERT.search(log)
     return match[1][:_LONGEST_ALERT] if match else ""

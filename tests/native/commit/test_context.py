@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.engine import Engine
-from haproxy_native.reload.strategies import Outcome
+from haproxy_native.reload.strategies import ReloadClaim
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy, free_port
@@ -102,8 +102,8 @@ async def _waits_for(lock: asyncio.Lock, number: int) -> None:
 class Failing:
     """A reload command that does nothing and fails."""
 
-    async def run(self) -> Outcome:
-        return Outcome(False, error="exit status 1")
+    async def run(self) -> ReloadClaim:
+        return ReloadClaim(False, error="exit status 1")
 
 
 def test_a_reload_that_fails_when_haproxy_has_already_started_with_its_text_has_succeeded(tmp_path: Path) -> None:

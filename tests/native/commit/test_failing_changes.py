@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from haproxy_native.commit.after_reload import Place, failing_changes, named_lines, without_changes
+from haproxy_native.commit.after_reload import NamedLine, failing_changes, named_lines, without_changes
 from haproxy_native.commit.change import Published
 from haproxy_native.errors import Conflict
 from haproxy_native.request_context import Author
@@ -27,8 +27,8 @@ def changes(*texts: str) -> list[Published]:
 
 def test_the_line_that_is_named() -> None:
     document = Document.parse(TEXT)
-    assert named_lines(said(5), document, "haproxy.cfg") == {Place(SITE, "bind :80")}
-    assert named_lines(said(5) + said(8), document, "haproxy.cfg") == {Place(SITE, "bind :80"), Place(OTHER, "bind :81")}
+    assert named_lines(said(5), document, "haproxy.cfg") == {NamedLine(SITE, "bind :80")}
+    assert named_lines(said(5) + said(8), document, "haproxy.cfg") == {NamedLine(SITE, "bind :80"), NamedLine(OTHER, "bind :81")}
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_no_line_is_named(words: str) -> None:
 
 def test_a_line_of_one_of_several_files() -> None:
     document = Document.parse(parts.join([(parts.MAIN, b"global\n"), ("conf.d/a.cfg", b"# mine\nfrontend a\n  bind :1\n")]))
-    assert named_lines(said(3, "/etc/haproxy/conf.d/a.cfg"), document, "haproxy.cfg") == {Place("frontend a", "bind :1")}
+    assert named_lines(said(3, "/etc/haproxy/conf.d/a.cfg"), document, "haproxy.cfg") == {NamedLine("frontend a", "bind :1")}
 
 
 def test_the_last_change_that_brought_it() -> None:
     more = TEXT.replace(":80\n", ":80\n  bind :82\n")
     first, second, third, fourth = changes(TEXT, more, TEXT, more, more.replace(":81", ":91"))
-    assert failing_changes([first, second, third, fourth], {Place(SITE, "bind :82")}) == [third]
-    assert failing_changes([first, second, third, fourth], {Place(SITE, "bind :82"), Place(OTHER, "bind :91")}) == [third, fourth]
+    assert failing_changes([first, second, third, fourth], {NamedLine(SITE, "bind :82")}) == [third]
+    assert failing_changes([first, second, third, fourth], {NamedLine(SITE, "bind :82"), NamedLine(OTHER, "bind :91")}) == [third, fourth]
 
 
 def test_a_line_that_was_there_before_is_nobody_s() -> None:
-    assert failing_changes(changes(TEXT, TEXT.replace(":80\n", ":80\n  maxconn 5\n")), {Place(SITE, "bind :80")}) == []
+    assert failing_changes(changes(TEXT, TEXT.replace(":80\n", ":80\n  maxconn 5\n")), {NamedLine(SITE, "bind :80")}) == []
 
 
 def test_the_same_line_of_another_section_is_another() -> None:
     first, second = changes(TEXT, TEXT.replace(":81", ":82"), TEXT.replace(":81", ":82").replace(":80", ":82"))
-    assert failing_changes([first, second], {Place(OTHER, "bind :82")}) == [first]
+    assert failing_changes([first, second], {NamedLine(OTHER, "bind :82")}) == [first]
 
 
 def test_only_the_guilty_change_goes() -> None:

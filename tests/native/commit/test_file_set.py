@@ -209,10 +209,10 @@ def test_a_failed_reload_takes_all_of_it_back(haproxy: HAProxy, monkeypatch: pyt
 
 
 def failing(said: str) -> Callable[[], Any]:
-    from haproxy_native.reload.strategies import Outcome
+    from haproxy_native.reload.strategies import ReloadClaim
 
-    async def run_() -> Outcome:
-        return Outcome(False, said)
+    async def run_() -> ReloadClaim:
+        return ReloadClaim(False, said)
 
     return run_
 

@@ -16,7 +16,7 @@ from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Event
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, ReloadFailed, RuntimeRefused
-from haproxy_native.reload.strategies import Outcome, Strategy
+from haproxy_native.reload.strategies import ReloadClaim, Strategy
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
@@ -48,7 +48,7 @@ class Gate(Strategy):
         self._inner, self.begun, self.go, self.end = inner, asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.end.set()
 
-    async def run(self) -> Outcome:
+    async def run(self) -> ReloadClaim:
         self.begun.set()
         await self.go.wait()
         outcome = await self._inner.run()

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from haproxy_native.reload.advice import Advice, advise
-from haproxy_native.reload.records import Record
+from haproxy_native.reload.records import Advice, Record, advise
 
 BY_MAP = {"section": "frontend web", "line": 7, "keyword": "use_backend", "reason": "only by a reload", "remedy": "use a map"}
 SERVER = {"section": "backend app", "line": 9, "keyword": "server", "reason": "server s1: rise cannot be changed"}

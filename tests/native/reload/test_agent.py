@@ -16,7 +16,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.process_state import Load, Text
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
-from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
+from haproxy_native.reload.strategies import CustomCommand, MasterSocket, ReloadClaim, Strategy
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from haproxy_native.text.document import Document
@@ -220,7 +220,7 @@ def test_a_request_during_a_reload_gets_the_next(haproxy: HAProxy) -> None:
     class Asking(MasterSocket):
         asked = ""
 
-        async def run(self) -> Outcome:
+        async def run(self) -> ReloadClaim:
             self.asked = self.asked or agents[0].schedule([])
             return await super().run()
 
@@ -291,9 +291,9 @@ def test_a_command_that_denies_its_success(haproxy: HAProxy) -> None:
     class Denying:
         master: Master
 
-        async def run(self) -> Outcome:
+        async def run(self) -> ReloadClaim:
             await self.master.reload()
-            return Outcome(False, "no", "executing it failed: exit status 1")
+            return ReloadClaim(False, "no", "executing it failed: exit status 1")
 
     async def work(agent: ReloadAgent, file: File) -> None:
         record = await agent.force([])

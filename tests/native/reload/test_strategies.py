@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, Source, scrubbed, split_command
+from haproxy_native.reload.strategies import CustomCommand, MasterSocket, ReloadClaim, Reloading, Source, scrubbed, split_command
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -26,23 +26,23 @@ def script(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def run(*words: str, **arguments: object) -> Outcome:
+def run(*words: str, **arguments: object) -> ReloadClaim:
     return asyncio.run(CustomCommand(words, **arguments).run())  # type: ignore[arg-type]
 
 
 def test_success_gives_what_it_said(tmp_path: Path) -> None:
     program = script(tmp_path, 'echo "called with $#: $*"; echo complaint >&2')
-    assert run(program, "with", "two words") == Outcome(True, "called with 2: with two words\n", "")
+    assert run(program, "with", "two words") == ReloadClaim(True, "called with 2: with two words\n", "")
 
 
 def test_failure_gives_status_and_complaint(tmp_path: Path) -> None:
     program = script(tmp_path, "echo fine; echo 'to stderr' >&2; exit 3")
-    assert run(program, "x") == Outcome(False, "to stderr\n", f"executing {program} x failed: exit status 3")
+    assert run(program, "x") == ReloadClaim(False, "to stderr\n", f"executing {program} x failed: exit status 3")
 
 
 def test_a_signal_is_told(tmp_path: Path) -> None:
     program = script(tmp_path, "kill -KILL $$")
-    assert run(program) == Outcome(False, "", f"executing {program} failed: signal: killed")
+    assert run(program) == ReloadClaim(False, "", f"executing {program} failed: signal: killed")
 
 
 def test_too_long_ends_it_with_its_children(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_too_long_ends_it_with_its_children(tmp_path: Path) -> None:
 def test_a_background_child_that_keeps_the_output_open_does_not_hold_it_up(tmp_path: Path) -> None:
     program = script(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; echo done")
     try:
-        assert run(program, limit=20) == Outcome(True, "done\n", "")
+        assert run(program, limit=20) == ReloadClaim(True, "done\n", "")
     finally:
         pid = int((tmp_path / "pid").read_text())
         assert Path(f"/proc/{pid}").exists()
@@ -142,7 +142,7 @@ def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Pa
     """It is away while it executes itself, and since 3.1 refuses meanwhile; it is asked again, and the operator's command is not run."""
     ran = tmp_path / "ran"
 
-    async def reloaded(delay: float) -> tuple[Outcome, float]:
+    async def reloaded(delay: float) -> tuple[ReloadClaim, float]:
         runtime = Runtime(timeout=60)
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5, 0.02)
         strategy = Reloading(runtime, [script(tmp_path, f"touch {ran}")], lambda: None, master_reloads=True)
@@ -200,4 +200,4 @@ def test_sockets_are_looked_for_again_after_a_reload() -> None:
 
 def test_a_command_runs_where_no_directory_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
-    assert run("echo", "done") == Outcome(True, "done\n")
+    assert run("echo", "done") == ReloadClaim(True, "done\n")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from haproxy_native.reload.strategies import Outcome, Source
+from haproxy_native.reload.strategies import ReloadClaim, Source
 from haproxy_native.reload.verdict import WITHOUT_MASTER, Ending, Look, Patience, Trial, first_alert
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.responses import Process, Processes
 
 OLD, NEW, BEGAN = Worker(10, 100.25), Worker(20, 1000.5), 1000.0
-DONE, FAILED = Outcome(True), Outcome(False, error="exit status 1")
-REFUSED, UNASKED = Outcome(False, source=Source.HAPROXY), Outcome(False, source=Source.NONE)
+DONE, FAILED = ReloadClaim(True), ReloadClaim(False, error="exit status 1")
+REFUSED, UNASKED = ReloadClaim(False, source=Source.HAPROXY), ReloadClaim(False, source=Source.NONE)
 PATIENCE = Patience()
 
 
@@ -17,7 +17,7 @@ def master(reloads: int = 0, failed: int = 0, workers: tuple[int, ...] = (10,)) 
     return Processes(Process(1, "master", reloads, failed, "3.2"), tuple(Process(pid, "worker", 0, 0, "3.2") for pid in workers), ())
 
 
-def ending(claim: Outcome, look: Look, before: Look, *, known: bool = True) -> Ending | None:
+def ending(claim: ReloadClaim, look: Look, before: Look, *, known: bool = True) -> Ending | None:
     verdict = Trial(before, claim, BEGAN, known, PATIENCE).judged(look)
     return verdict.ending if verdict else None
 
@@ -55,12 +55,12 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("claim", "look", "before", "expected"), SEEN)
-def test_what_is_seen(claim: Outcome, look: Look, before: Look, expected: Ending | None) -> None:
+def test_what_is_seen(claim: ReloadClaim, look: Look, before: Look, expected: Ending | None) -> None:
     assert ending(claim, look, before) == expected
 
 
-@pytest.mark.parametrize("claim", [DONE, FAILED, Outcome(None)])
-def test_the_claim_decides_where_no_haproxy_was_ever_seen(claim: Outcome) -> None:
+@pytest.mark.parametrize("claim", [DONE, FAILED, ReloadClaim(None)])
+def test_the_claim_decides_where_no_haproxy_was_ever_seen(claim: ReloadClaim) -> None:
     assert ending(claim, Look(2.0), NOT_HERE, known=False) == Ending.UNSEEN
     assert ending(claim, Look(0.0, visible=False), HERE) == Ending.UNSEEN, "the text has no socket any more"
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from haproxy_native.reload.strategies import Outcome
+from haproxy_native.reload.agent import WorkerObserver
+from haproxy_native.reload.strategies import ReloadClaim
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict
-from haproxy_native.reload.worker_observer import WorkerObserver
 from haproxy_native.runtime.client import Runtime, Worker
 from tests.haproxy.process import HAProxy, free_port
 
@@ -24,7 +24,7 @@ def look(
         sight, began = WorkerObserver(runtime, known=known, patience=patience), time.time()
         await sight.before()
         event()
-        return await sight.after(began, Outcome(ok)), sight
+        return await sight.after(began, ReloadClaim(ok)), sight
 
     return asyncio.run(run())
 
@@ -72,7 +72,7 @@ def test_no_socket_at_all() -> None:
     async def run() -> Verdict:
         sight = WorkerObserver(Runtime())
         await sight.before()
-        return await sight.after(time.time(), Outcome(True))
+        return await sight.after(time.time(), ReloadClaim(True))
 
     assert asyncio.run(run()) == Verdict(Ending.UNSEEN)
 
@@ -93,7 +93,7 @@ def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
         sight, began = WorkerObserver(runtime), time.time()
         await sight.before()
         await asyncio.to_thread(haproxy.start)
-        return (await sight.after(began, Outcome(False))).ending, sight.worker
+        return (await sight.after(began, ReloadClaim(False))).ending, sight.worker
 
     assert asyncio.run(run()) == (Ending.LOADED, None)
 
@@ -108,7 +108,7 @@ def test_haproxy_says_why_it_does_not_start(haproxy: HAProxy) -> None:
         sight, began = WorkerObserver(runtime, patience=600), time.time()
         await sight.before()
         os.kill(haproxy.pid, signal.SIGUSR2)
-        assert (await sight.after(began, Outcome(True))).why == MASTER_FAILED
+        assert (await sight.after(began, ReloadClaim(True))).why == MASTER_FAILED
         return await sight.startup_log()
 
     said = asyncio.run(run())

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import Response, json_response
-from haproxy_native.reload.advice import advise
+from haproxy_native.reload.records import advise
 
 
 async def read(call: ReadCall) -> Response:
