@@ -13,7 +13,7 @@ AMBIENT = {
     "dataplaneapi.telemetry.traces._current",
     "haproxy_native.abandonment._flag",
     "haproxy_native.abandonment._waiting",
-    "haproxy_native.disk.aside.place",
+    "haproxy_native.disk.file.drafts_directory",
     "haproxy_native.request_context.origin",
 }
 

@@ -21,7 +21,7 @@ from dataplaneapi.api.services import Services
 from dataplaneapi.api.upload import MULTIPART, PART
 from dataplaneapi.api.write_options import check_options
 from dataplaneapi.auth.caller import CallAuthor
-from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.disk.file import drafts_aside
 from haproxy_native.errors import READ_ONLY, Forbidden
 
 TEXT = "text/plain"

@@ -14,7 +14,7 @@ from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.commit.change import Operation
-from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.disk.file import drafts_aside
 from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.storage import names

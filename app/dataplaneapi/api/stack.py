@@ -36,7 +36,7 @@ from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import write_options
 from dataplaneapi.server.connection import EXCHANGE
 from haproxy_native.abandonment import abandonable
-from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.disk.file import drafts_aside
 from haproxy_native.errors import READ_ONLY, Forbidden, NativeError
 from haproxy_native.shares import Caller
 

@@ -13,7 +13,7 @@ from typing import Any
 from dataplaneapi.auth import passwords
 from dataplaneapi.host import credentials
 from dataplaneapi.settings.table import Settings
-from haproxy_native.disk.stamp import stamp
+from haproxy_native.disk.atomic import stamp
 from haproxy_native.editing import userlist
 from haproxy_native.editing.userlist import User
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from haproxy_native.disk import ownership, room
+from haproxy_native.disk import path_errors
 
 MOUNTS = Path("/proc/self/mountinfo")
 VOLATILE = frozenset({"tmpfs", "ramfs"})
@@ -45,10 +45,10 @@ def _no_room(file: Path, *places: Path, only: int | None = None) -> list[str]:
     troubles = []
     for place in places:
         try:
-            room.check(place, max(1, file.stat().st_size))
+            path_errors.check_space(place, max(1, file.stat().st_size))
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EROFS) and only in (None, error.errno):
-                troubles.append(ownership.failed(f"{file} cannot be changed, nothing can be written to {place}", error, place))
+                troubles.append(path_errors.failed(f"{file} cannot be changed, nothing can be written to {place}", error, place))
     return troubles
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from dataplaneapi.host import activation
 from dataplaneapi.server.endpoint import Endpoint, one_of
 from dataplaneapi.settings.table import Settings, SettingsError
-from haproxy_native.disk.stamp import Stamp, stamp
+from haproxy_native.disk.atomic import Stamp, stamp
 
 logger = logging.getLogger(__name__)
 # For TLS 1.2: forward secrecy and authenticated encryption only. OpenSSL chooses those of TLS 1.3.

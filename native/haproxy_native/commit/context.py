@@ -20,10 +20,10 @@ from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.ports import Kept, Observers, Recorder
 from haproxy_native.commit.running import Running
-from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
-from haproxy_native.disk.ownership import owner_of
+from haproxy_native.disk.file import drafts_aside
+from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.plan import Plan

@@ -284,7 +284,7 @@ class Current:
 
     def _read(self) -> Reading:
         seen, data = self._stamp_now(), self.file.read()
-        if self._is_torn and fingerprint(data) != self.fingerprint and self.file.mend():
+        if self._is_torn and fingerprint(data) != self.fingerprint and self.file.restore_torn():
             seen, data = self._stamp_now(), self.file.read()
         return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parse(data))
 

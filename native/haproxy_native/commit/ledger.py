@@ -23,7 +23,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from haproxy_native.disk import ownership
+from haproxy_native.disk import path_errors
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.errors import Unusable, WriteFailed
@@ -217,7 +217,7 @@ class Ledger:
             row = None if former == ABSENT else await self._database.run(partial(_row, former))
             await asyncio.to_thread(self._install, path, row)
         except OSError as error:
-            raise WriteFailed(ownership.failed(f"cannot restore {path}", error, path)) from error
+            raise WriteFailed(path_errors.failed(f"cannot restore {path}", error, path)) from error
         except Unusable as error:
             raise WriteFailed(error.detail) from error
 
@@ -264,7 +264,7 @@ def _copy(state: State, path: Path) -> Former:
     except FileNotFoundError:
         return ABSENT
     except OSError as error:
-        raise WriteFailed(ownership.failed(f"cannot read what {path} holds", error, path)) from error
+        raise WriteFailed(path_errors.failed(f"cannot read what {path} holds", error, path)) from error
     row = stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, data
     added = state.keys.execute("INSERT INTO former (mode, user, user_group, data) VALUES (?, ?, ?, ?)", row)
     return Former(int(added.lastrowid or 0), blake2b(data).hexdigest())

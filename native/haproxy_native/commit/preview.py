@@ -19,7 +19,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.permission import GateVerdict, authorized, permit_evaluation, refuse_reload, verdict
 from haproxy_native.commit.process import decide, reasons_to_reload
 from haproxy_native.commit.publication import FileSet, reasons_of
-from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.disk.file import drafts_aside
 from haproxy_native.editing.header import same_text, with_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect

@@ -32,7 +32,7 @@ from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.commit.permission import LARGEST, touches_of_file
 from haproxy_native.commit.process import ASKED
-from haproxy_native.disk import ownership
+from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
@@ -371,7 +371,7 @@ def delete(path: Path) -> None:
     try:
         path.unlink()
     except OSError as error:
-        raise WriteFailed(ownership.failed(f"cannot delete {path}", error, path.parent)) from error
+        raise WriteFailed(path_errors.failed(f"cannot delete {path}", error, path.parent)) from error
     sync_directory(os, path.parent)
 
 

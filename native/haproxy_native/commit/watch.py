@@ -18,7 +18,7 @@ from haproxy_native.background import next_second
 from haproxy_native.check.check import check
 from haproxy_native.commit import after_reload
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.disk.stamp import Stamp, stamp
+from haproxy_native.disk.atomic import Stamp, stamp
 from haproxy_native.errors import BadRequest, NativeError, RuntimeFailure
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import ReloadRequired

@@ -35,27 +35,28 @@ class DraftFile:
             raise
 
     def write(self, data: bytes) -> None:
+        """Append data. Raises OSError."""
         write_all(self._system, self.handle, data)
 
     def sync(self) -> None:
-        """Blocks until the content is on disk."""
+        """Block until the content is on disk."""
         self._system.fsync(self.handle)
 
     def put_in_place(self, target: Path, *, durable: bool = True) -> None:
-        """Renames it onto the target; a durable rename is on disk when this returns."""
+        """Rename the draft onto the target. A durable rename is on disk when this returns."""
         self._system.replace(self.path, target)
         if durable:
             sync_directory(self._system, target.parent)
 
     def close(self) -> None:
-        """Closes the draft, which can only be read then."""
+        """Close the draft, which can only be read afterwards."""
         handle, self.handle = self.handle, -1
         if handle >= 0:
             with suppress(OSError):
                 self._system.close(handle)
 
     def discard(self) -> None:
-        """Closes the draft, and deletes it where it was not renamed."""
+        """Close the draft, and delete it unless it was renamed."""
         self.close()
         with suppress(OSError):
             self._system.unlink(self.path)
@@ -70,15 +71,15 @@ def write_atomically(
     durable: bool = True,
     system: Any = os,
 ) -> None:
-    """Creates or replaces a file. Raises OSError with the former content in place.
+    """Create or replace a file. Raises OSError with the former content in place.
 
-    The file gets owner and group of `like`, as far as this process may give them, and its mode without the right to execute. A `mode`
-    that is given comes before that; without either it is 0600. A `durable` write is on disk when this returns.
+    The file gets owner and group of `like`, as far as this process may set them, and its mode without the right to execute. A given `mode`
+    takes precedence; without either the mode is 0600. A `durable` write is on disk when this returns.
     """
     try:
         draft = DraftFile(path.with_name(f".{path.name}.{uuid.uuid4()}"), system)
         try:
-            _give(draft.handle, like, mode_like(like) if mode is None else mode, system)
+            _set_owner_and_mode(draft.handle, like, mode_like(like) if mode is None else mode, system)
             for piece in (data,) if isinstance(data, bytes) else data:
                 draft.write(piece)
             if durable:
@@ -87,21 +88,21 @@ def write_atomically(
         finally:
             draft.discard()
     except OSError as error:
-        # What goes wrong in an open file has no name.
+        # An error of an open file does not name it.
         error.filename = error.filename or str(path)
         raise
 
 
 def mode_like(path: Path | None) -> int:
-    """The permissions of a file that holds what another one holds."""
+    """Return the permissions of a file that gets the content of another one."""
     with suppress(OSError):
         if path:
             return stat.S_IMODE(path.stat().st_mode) & 0o666
     return 0o600
 
 
-def _give(handle: int, like: Path | None, mode: int, system: Any) -> None:
-    """Changes the mode last: a change of the owner clears bits of it."""
+def _set_owner_and_mode(handle: int, like: Path | None, mode: int, system: Any) -> None:
+    """Set owner and mode. The mode comes last, since a change of the owner clears bits of it."""
     with suppress(OSError):
         if like:
             wanted, own = like.stat(), os.fstat(handle)
@@ -114,12 +115,12 @@ def _give(handle: int, like: Path | None, mode: int, system: Any) -> None:
 
 
 def is_draft(name: str) -> bool:
-    """Whether a file of that name is a draft of another one."""
+    """Return whether this is the name of a draft."""
     return _DRAFT.fullmatch(name) is not None
 
 
 def remove_drafts(directory: Path, name: str = "") -> None:
-    """Deletes the drafts of a file, or without a name of every file in the directory, that no process holds."""
+    """Delete the drafts of a file, or without a name of every file in the directory, that no process has locked. Raises nothing."""
     with suppress(OSError):
         for entry in list(os.scandir(directory)):
             draft = _DRAFT.fullmatch(entry.name)
@@ -135,7 +136,7 @@ def _remove_unlocked(draft: Path) -> None:
 
 
 def move(path: Path, target: Path) -> None:
-    """Renames a file, in place of another one where there is one. Raises OSError."""
+    """Rename a file, replacing the target if it exists. Raises OSError."""
     path.replace(target)
 
 
@@ -146,10 +147,22 @@ def write_all(system: Any, handle: int, data: bytes) -> None:
 
 
 def sync_directory(system: Any, directory: Path) -> None:
-    """Makes a rename or a deletion last; file systems that cannot are passed over."""
+    """Make a rename or a deletion durable. Does nothing on file systems that cannot."""
     with suppress(OSError):
         handle = system.open(directory, system.O_RDONLY | system.O_DIRECTORY | system.O_CLOEXEC)
         try:
             system.fsync(handle)
         finally:
             system.close(handle)
+
+
+Stamp = tuple[int, ...]
+
+
+def stamp(path: str | os.PathLike[str]) -> Stamp | None:
+    """Return a value that differs after every write and replacement of the file, or of a link on the way to it; None if it is missing."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -9,7 +9,7 @@ from haproxy_native.errors import Missing, Unreadable
 
 
 class Backups:
-    """`number` copies in `directory`, which is that of the file where none is given; 0 keeps none."""
+    """At most `number` copies in `directory`, which is by default that of the file; 0 keeps none."""
 
     def __init__(self, file: Path, number: int, directory: Path | None = None) -> None:
         self.file, self.number = file, number
@@ -17,14 +17,14 @@ class Backups:
         self.directory = directory or file.parent
 
     def of(self, name: str) -> "Backups":
-        """Returns the backups of another file of the configuration, kept in a directory named like it."""
+        """Return the backups of another file of the configuration, in a directory named like that of the file."""
         if not name:
             return self
         file = Path(name)
         return Backups(file, self.number, self.directory / file.parent.name if self._own_directory else None)
 
     def keep(self, version: int, data: bytes) -> None:
-        """Stores a version and removes those beyond the number. Raises OSError."""
+        """Store a version, and delete the oldest ones beyond the number. Raises OSError."""
         if self.number <= 0:
             return
         if self._own_directory:
@@ -35,7 +35,7 @@ class Backups:
                 path.unlink()
 
     def read(self, version: int) -> bytes:
-        """Raises Missing."""
+        """Return the text of a version. Raises Missing and Unreadable."""
         try:
             return self._path(version).read_bytes()
         except FileNotFoundError as error:
@@ -47,7 +47,7 @@ class Backups:
         return self.directory / f"{self.file.name}.{version}"
 
     def _stored(self) -> list[Path]:
-        """Oldest first; by time, because a push without version check may count backwards."""
+        """Return the copies, the oldest first, by time: a push without version check may count backwards."""
         name = re.compile(rf"{re.escape(self.file.name)}\.(\d+)")
         copies = []
         for path in self.directory.iterdir():

@@ -1,7 +1,7 @@
-"""Opens files below a directory: no link on the way may lead out of it, even if it is exchanged meanwhile.
+"""Open files below a directory: no link on the way may lead out of it, even if it is replaced meanwhile.
 
-Links that stay inside are followed, relative or absolute: mounted secrets consist of them. openat2 with RESOLVE_BENEATH refuses the
-absolute ones and is missing in some sandboxes, so the way is walked here with one descriptor for each directory.
+Links that stay inside are followed, relative or absolute, since mounted secrets consist of them. openat2 with RESOLVE_BENEATH refuses
+absolute links and is missing in some sandboxes, so the path is walked here with one descriptor for each directory.
 """
 
 import errno
@@ -9,13 +9,13 @@ import os
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
-LINKS_AT_MOST = 40
+MOST_LINKS = 40
 _CLOSED = os.O_CLOEXEC | os.O_NOFOLLOW
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def opened(directory: Path, name: str, flags: int = os.O_RDONLY | os.O_NONBLOCK) -> int:
-    """The descriptor of a file. Raises OSError, EXDEV for a link that leads out of the directory."""
+    """Return the descriptor of a file. Raises OSError, EXDEV for a link that leads out of the directory."""
     with ExitStack() as held:
         below = [_kept(held, os.open(directory, _DIRECTORY))]
         parts, links = list(PurePosixPath(name).parts), 0
@@ -32,7 +32,7 @@ def opened(directory: Path, name: str, flags: int = os.O_RDONLY | os.O_NONBLOCK)
                 return os.open(part, flags | _CLOSED, dir_fd=below[-1])
             if not below:
                 raise OSError(errno.EXDEV, "a link leads out of the directory", str(directory / name))
-            if links > LINKS_AT_MOST:
+            if links > MOST_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(directory / name))
 
 
@@ -51,7 +51,7 @@ def _link(part: str, at: int) -> str | None:
 
 
 def _parts(target: str, directory: Path, below: list[int]) -> tuple[str, ...]:
-    """The way from where the walk is; an absolute one begins at the directory again, or leads out of it."""
+    """Return the parts of a link's target from the current directory. An absolute one starts at the directory again, or leads out of it."""
     if not target.startswith("/"):
         return PurePosixPath(target).parts
     del below[1:]

@@ -1,15 +1,14 @@
-"""state.db: the database of what this server remembers, and keys.db beside it for the private keys among it.
+"""state.db: the database of what this server remembers, and keys.db beside it for the private keys among that.
 
-A dozen parts remember something beyond a restart. They share one SQLite database in WAL mode, one thread, and one answer to a disk that is
+A dozen parts remember something beyond a restart. They share one SQLite database in WAL mode, one thread, and one policy for a disk that is
 full, read-only or damaged (docs/operations.md, "The database").
 
-* One thread owns the connections. It does the work in the order in which that was submitted, so that what was posted before a change is
+* One thread owns the connections. It does the work in the order in which it was submitted, so that what was posted before a change is
   written when the entry of the change is.
 * A part declares its `Tables`. They are created when the database is opened; a database with another version of them is refused.
-* `run` reads and `store` writes, and both may be refused. What is written by `write` and `post` is never refused: if the disk does not take
-  it, it waits in memory, and is written before anything else is written.
-* A transaction that is synced is on disk when it ends, with all before it. One that is not survives a kill of this process, and no loss
-  of power.
+* `run` reads and `store` writes, and both may be refused. What is written by `write` and `post` is never refused: if the disk does not
+  accept it, it waits in memory, and is written before anything else is written.
+* A synced transaction is on disk when it ends, with everything before it. Any other survives a kill of this process, but no loss of power.
 * After an error of the disk the connections are closed, and opened again for the next work: no restart is needed.
 * A database that cannot be opened where it is, since its disk is read-only or full, is read from a copy in the temporary directory.
 """
@@ -29,44 +28,45 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from haproxy_native.disk import room
-from haproxy_native.disk.ownership import failed
+from haproxy_native.disk import path_errors
+from haproxy_native.disk.path_errors import failed
 from haproxy_native.errors import Unusable
 from haproxy_native.scratch import Scratch
 
 log = logging.getLogger(__name__)
 STATE, KEYS = "state.db", "keys.db"
-# After so many transactions the log is copied into the database, behind the work; after so many pages within it.
+# The log is copied into the database after this number of transactions, behind the work; or after this number of pages, within it.
 _TURN, _PAGES, _PAGE_BYTES = 50, 10_000, 4096
-# Writes that wait in memory, and how long until they are tried again at the latest.
+# The number of writes that may wait in memory, and the time after which they are tried again at the latest.
 _MOST_WAITING, _RETRY_SECONDS = 10_000, 1.0
 _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# Errors of SQLite that come back however often a write is tried.
+# Errors of SQLite that recur however often a write is tried.
 _MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.NotSupportedError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _REMEDY = "restore a backup of its directory, or move that aside to begin without what it holds"
-# Free bytes without which no database can be opened and written.
+# The free bytes that are needed to open and write a database.
 _LEAST = 1 << 17
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a part: statements that create them."""
+    """The tables of a part."""
 
     part: str
+    # Statements that create them.
     statements: str
-    # Another one for tables or rows of another form.
+    # Increased when tables or rows change their form.
     version: int = 1
     # Whether they are in keys.db.
     are_keys: bool = False
 
 
 class Connection(sqlite3.Connection):
-    """SQLite takes texts in UTF-8 alone; a byte of a name that is none, as HAProxy allows it, is written as an escape."""
+    """A connection that writes every text as UTF-8. HAProxy allows names that are not UTF-8; their bytes are written as escapes."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the database for this process's user alone, also where a copy of it was put back. Raises sqlite3.Error and OSError."""
+        """Open the database for this process's user alone, also if a copy of it was restored. Raises sqlite3.Error and OSError."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.chmod(0o600)
@@ -84,7 +84,7 @@ class Connection(sqlite3.Connection):
             opened.pop_all()
 
     def create(self, tables: Tables) -> None:
-        """Creates tables that do not exist. Raises sqlite3.Error if they exist with another version."""
+        """Create tables that do not exist. Raises sqlite3.Error if they exist with another version."""
         self.execute("CREATE TABLE IF NOT EXISTS part (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
         known = self.execute("SELECT version FROM part WHERE name = ?", (tables.part,)).fetchone()
         if known is None:
@@ -100,22 +100,25 @@ class Connection(sqlite3.Connection):
 
     @contextmanager
     def transaction(self, *, is_synced: bool = True) -> Iterator[None]:
-        """What is committed is on disk, if `is_synced`; else a loss of power may undo it."""
+        """Commit what the body does, or undo it if the body raises.
+
+        With `is_synced`, the commit is on disk; else a loss of power may undo it.
+        """
         self.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
         self.execute("BEGIN IMMEDIATE")
         try:
             yield
             self.execute("COMMIT")
         except BaseException:
-            # A disk that is full has ended it already.
+            # A full disk has ended the transaction already.
             if self.in_transaction:
                 self.execute("ROLLBACK")
             raise
         self.transactions += 1
 
     def release_room(self) -> None:
-        """Return the room of deleted rows to the disk."""
-        # `execute` makes one step of a statement without columns, and frees one page.
+        """Return the space of deleted rows to the disk."""
+        # `execute` would make one step of the statement and free one page.
         self.executescript("PRAGMA incremental_vacuum")
 
     @property
@@ -148,6 +151,8 @@ class _Write(Generic[Result]):
     work: Work[Result]
     part: str = ""
     result: Result | None = None
+    # The mistake by which it has failed.
+    error: Exception | None = None
 
 
 class Database:
@@ -165,7 +170,7 @@ class Database:
         self._reason, self._is_due = "", False
 
     def declare(self, *tables: Tables) -> None:
-        """Adds the tables of a part, before its first work."""
+        """Add the tables of a part. Called before the part's first work."""
         self._tables += tables
 
     async def run(self, work: Work[Result]) -> Result:
@@ -176,18 +181,21 @@ class Database:
         return await self._wait(partial(self._work, work))
 
     async def store(self, work: Work[Result]) -> Result:
-        """The same for work that writes: raises Unusable also where what waits in memory cannot be written, which would overwrite it."""
+        """Do work that writes, as `run` does.
+
+        Raises Unusable also if what waits in memory cannot be written, since that would overwrite it later.
+        """
         return await self._wait(partial(self._work, work, writes=True))
 
     async def write(self, work: Work[Result], part: str = "", *, waits: bool = True) -> Result | None:
-        """Return what the work returns; None if it waits in memory, or has failed by a mistake. `part`: whose write it is.
+        """Do a write; return what it returns, or None if it waits in memory or has failed by a mistake in it. `part`: whose write it is.
 
-        Without `waits` it is not kept where the disk does not take it: raises Unusable.
+        Without `waits`, the write is dropped if the disk does not accept it, or if it fails by a mistake. Raises Unusable then.
         """
         return await self._wait(partial(self._write, work, part, waits=waits))
 
     async def catch_up(self, part: str = "") -> None:
-        """Writes what waits in memory. Raises Unusable if the disk does not take what is of this part; of any without one."""
+        """Write what waits in memory. Raises Unusable if the disk does not accept what is of this part; without a part, of any part."""
         await self._wait(partial(self._catch_up_with, part))
 
     @property
@@ -204,18 +212,18 @@ class Database:
         return await asyncio.shield(running)
 
     def read(self, work: Work[Result]) -> Result:
-        """As `run`, but blocks. Raises Unusable for rows that are no values of their part as well."""
+        """Do what `run` does, but block. Raises Unusable also for rows whose values are not valid."""
         try:
             return self._submit(partial(self._work, work)).result()
         except (ValueError, TypeError, KeyError) as error:
             raise Unusable(f"the database {self.directory / STATE} cannot be used: {error!r}; {_REMEDY}") from error
 
     def post(self, work: Work[object], part: str = "") -> None:
-        """Has a write done, without waiting for it."""
+        """Submit a write without waiting for it."""
         self._submit_if_open(partial(self._write, work, part))
 
     def close(self) -> None:
-        """Blocks until all is done that was submitted. Again is harmless."""
+        """Block until everything is done that was submitted. It may be called again."""
         self._submit_if_open(self._try_again)
         self._submit_if_open(self._close)
         self._thread.shutdown()
@@ -258,6 +266,8 @@ class Database:
             self._reason = str(error)
             log.error("%s", self.trouble)
             self._try_again_later()
+        if own.error and not waits:
+            raise Unusable(f"a write to {self.directory / STATE} failed: {own.error!r}") from own.error
         return own.result
 
     def _try_again_later(self) -> None:
@@ -287,7 +297,8 @@ class Database:
             except Exception as error:
                 if isinstance(error, sqlite3.Error | OSError) and not isinstance(error, _MISTAKES):
                     raise
-                log.exception("a write to %s failed and is left out", self.directory / STATE)
+                first.error = error
+                log.exception("a write to %s failed and is dropped", self.directory / STATE)
             self._waiting.popleft()
 
     def _carry_out(self, work: Work[Result]) -> Result:
@@ -322,13 +333,13 @@ class Database:
 
     def _takes_writes(self) -> bool:
         try:
-            room.check(self.directory, _LEAST)
+            path_errors.check_space(self.directory, _LEAST)
         except OSError:
             return False
         return os.access(self.directory, os.W_OK)
 
     def _copy(self) -> State | None:
-        """A copy that is only read, of which no file is left; None if there is nothing to copy, or no place for it."""
+        """Open a copy for reading, and delete its files at once. Return None if there is nothing to copy, or no space for it."""
         if not (self.directory / STATE).exists():
             return None
         try:
@@ -362,14 +373,14 @@ class Database:
                 database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _unusable(self, error: Exception) -> Unusable:
-        """Returns the error with what to do."""
+        """Return an error with the remedy."""
         text, code = f"the database {self.directory / STATE} cannot be used: {error}", _code(error)
         if isinstance(error, OSError):
             return Unusable(failed(f"the database {self.directory / STATE} cannot be used", error, self.directory))
         if code in _DAMAGED:
             return Unusable(f"{text}; {_REMEDY}")
         try:
-            room.check(self.directory, _LEAST)
+            path_errors.check_space(self.directory, _LEAST)
         except OSError as trouble:
             return Unusable(failed(text, trouble, self.directory))
         return Unusable(text)

@@ -1,6 +1,7 @@
 """The directories that settings name, created on first use.
 
-One that cannot be used disables what is kept in it, and nothing else; it is looked at anew each time, so that no restart is needed.
+A directory that cannot be used disables what is stored in it, and nothing else. It is examined again each time, so that no restart is
+needed.
 """
 
 import errno
@@ -10,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.disk import ownership, room
+from haproxy_native.disk import path_errors
 from haproxy_native.errors import Unusable
 
 _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
 _REMEDIES = {
-    **ownership.REMEDIES,
+    **path_errors.REMEDIES,
     errno.ENOENT: "create it",
     errno.ENOTDIR: "remove the file that stands in its place",
     errno.EPERM: "give the directory to the user of this process, or let the setting name another one",
@@ -25,28 +26,30 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Directory:
-    """`setting` is its name in the settings; `mode` that of a directory made here. One that is `own` holds what only
-    this process may write, and is refused where it belongs to a user other than its own or root: any user can create one in /tmp first.
-    Without `make` one that is missing stays so, and cannot be used.
-    """
+    """A directory that a setting names."""
 
     path: Path
+    # The name of the setting.
     setting: str
+    # The mode of a directory that is created here.
     mode: int = 0o750
+    # Whether only this process may write in it. Then it is refused if it belongs to a user other than its own or root, since any user can
+    # create a directory in /tmp first.
     own: bool = False
+    # Whether a missing directory is created.
     make: bool = True
 
     def readable(self) -> Path:
-        """Raises Unusable."""
+        """Return the path. Raises Unusable."""
         return self._allowing(_READ)
 
     def writable(self) -> Path:
-        """Raises Unusable."""
+        """Return the path. Raises Unusable."""
         return self._allowing(_WRITE)
 
     @contextmanager
     def used(self) -> Iterator[Path]:
-        """Opens the directory for work, after `writable`: an OSError inside is raised as Unusable."""
+        """Yield the path after `writable`. Raises Unusable, also for an OSError of the body."""
         path = self.writable()
         try:
             yield path
@@ -54,21 +57,21 @@ class Directory:
             raise self.unusable(error) from error
 
     def trouble(self) -> str:
-        """Why nothing could be kept in it, found without making it; "" when all is well."""
+        """Return why nothing can be stored in it, without creating it; empty if something can."""
         try:
             nearest = next(directory for directory in (self.path, *self.path.parents) if os.path.lexists(directory))
             self._check_owner(nearest)
             _allow(nearest, _WRITE)
-            room.check(nearest)
+            path_errors.check_space(nearest)
         except OSError as error:
             return str(self.unusable(error))
         return ""
 
     def unusable(self, error: OSError) -> Unusable:
-        """Returns the error with path, owner and remedy."""
+        """Return an error with path, owner and remedy."""
         remedy = _REMEDIES.get(error.errno or 0) or f"give it write access to the directory, or let {self.setting} name another one"
         where = f" ({error.filename})" if error.filename and Path(error.filename) != self.path else ""
-        facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", ownership.described(self.path), remedy]
+        facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", path_errors.described(self.path), remedy]
         return Unusable("; ".join(filter(None, facts)))
 
     def _allowing(self, rights: int) -> Path:
@@ -90,7 +93,7 @@ class Directory:
 
 
 def _allow(directory: Path, rights: int) -> None:
-    """Raises OSError where it is none, or this process has not all of these rights."""
+    """Raise OSError unless it is a directory in which this process has all of these rights."""
     flags = os.statvfs(directory).f_flag
     if not directory.is_dir():
         number = errno.ENOTDIR

@@ -1,48 +1,53 @@
 """The configuration file on disk: read as it is, replaced as a whole.
 
-A new text is first a draft beside the file, where HAProxy can check it as it would find it; then it is renamed onto the file, keeping
-owner, mode and extended attributes. Where that cannot be done it is written in place with a journal. A crash leaves the old text or
-the new one.
+A new text is first a draft beside the file, where HAProxy can check it as it would find it. It is synced, renamed onto the file, and the
+directory is synced; owner, mode and extended attributes of the file stay. If a rename is impossible, as on a bind mount or without the
+right to write in the directory, the file is written in place with a journal. A crash leaves the old text or the new one.
 """
 
+import asyncio
 import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from haproxy_native.disk import aside, ownership
+from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import DraftFile, remove_drafts
 from haproxy_native.disk.journal import Journal
 from haproxy_native.errors import Touched, Unreadable, WriteFailed
+from haproxy_native.scratch import Scratch
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
-# Some file systems keep whole seconds, FAT every other one: what has such a time may have been written until the next.
+# Some file systems store whole seconds, FAT every other one: a file with such a time may have been written until the next.
 _SECOND, _COARSE = 1_000_000_000, 2_000_000_000
 _NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
+# Where drafts are written that never become files.
+drafts_directory: ContextVar[Path | None] = ContextVar("drafts_directory", default=None)
 
 
 class Seen(NamedTuple):
-    """What tells one state of a file from another without reading it.
+    """The stamp of a file, which tells one state of it from another without a read."""
 
-    `written`: since when, at the latest, it is what it is. A rename and a copy keep the time of the last write, which is `modified`.
-    """
-
+    # Since when, at the latest, the file is what it is, in nanoseconds. A rename and a copy keep the time of the last write.
     written: int
     size: int
     inode: int
+    # The time of the last write, in nanoseconds.
     modified: int = 0
 
 
 class ConfigFile:
-    """`path` may be a symbolic link, where `within` is given to a file below that directory; `state` is the directory for journals;
-    a file that is new gets `mode` and the group of its directory.
+    """A file that is replaced as a whole.
 
-    `label` names the file in that directory, where others of its name may have theirs. `system` is `os`, or in tests one that fails.
+    `path` may be a symbolic link; if `within` is given, to a file below that directory. `state`: the directory for journals. A new file
+    gets `mode`, and the group of its directory. `label` identifies the file in `state`, which other files of its name may share. `system`
+    is `os`, or in tests one that fails.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class ConfigFile:
 
     @property
     def target(self) -> Path:
-        """Raises OSError for a link that leads out of `within`."""
+        """The file that a link leads to. Raises OSError for a link that leads out of `within`."""
         target = Path(os.path.realpath(self.path))
         if self.within and not target.is_relative_to(os.path.realpath(self.within)):
             raise OSError(errno.EXDEV, "a link leads out of its directory", str(self.path))
@@ -64,14 +69,14 @@ class ConfigFile:
         return Journal(self.state / f"{self.label}.journal", self.system)
 
     def read(self) -> bytes:
-        """Raises Unreadable."""
+        """Return the content. Raises Unreadable."""
         try:
             return self.path.read_bytes()
         except OSError as error:
             raise Unreadable(f"Cannot read {self.path}: {error.strerror}") from error
 
     def seen(self) -> Seen | None:
-        """Returns the file's stamp; None if it does not exist."""
+        """Return the stamp; None if the file does not exist."""
         try:
             status, of_link = os.stat(self.path), os.lstat(self.path)
         except OSError:
@@ -80,17 +85,21 @@ class ConfigFile:
         return Seen(written, status.st_size, status.st_ino, status.st_mtime_ns)
 
     def recover(self) -> bool:
-        """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that no process holds."""
+        """Finish what a crash has interrupted; return whether a half-written file was completed. Deletes drafts that no process uses."""
         target = self.target
         remove_drafts(target.parent, target.name)
         remove_drafts(self.state, self.label)
         return self.journal.replay()
 
     def draft(self, data: bytes | Iterable[bytes], name: str) -> "Draft":
-        """The text under a name of its own, a UUID: `aside`, beside the file or, where that is forbidden, in the state directory."""
+        """Write a text to a draft beside the file, or in the state directory if that is forbidden; within `drafts_aside`, in a temporary
+        one.
+
+        `name`: a UUID. Raises WriteFailed.
+        """
         try:
-            if place := aside.place.get():
-                return Draft(self, place / f".{self.label}.{name}", data)
+            if directory := drafts_directory.get():
+                return Draft(self, directory / f".{self.label}.{name}", data)
             target = self.target
             try:
                 return Draft(self, target.parent / f".{target.name}.{name}", data)
@@ -104,12 +113,12 @@ class ConfigFile:
     def failure(self, error: OSError) -> WriteFailed:
         what = f"cannot write {error.filename or self.path}"
         if error.filename and Path(error.filename).parent == self.state:
-            return WriteFailed(ownership.failed(what, error, self.state, "give it write access to that directory"))
-        return WriteFailed(ownership.failed(what, error, Path(os.path.realpath(self.path))))
+            return WriteFailed(path_errors.failed(what, error, self.state, "give it write access to that directory"))
+        return WriteFailed(path_errors.failed(what, error, Path(os.path.realpath(self.path))))
 
 
 class Draft:
-    """A text on its way into the file. `dated`: its time of modification, once it has one that no later write gives it."""
+    """A text on its way into the file."""
 
     dated = 0
 
@@ -126,7 +135,7 @@ class Draft:
             raise
 
     def append(self, data: bytes) -> None:
-        """More of a text that comes in pieces. Raises WriteFailed."""
+        """Append more of the text. Raises WriteFailed."""
         self._is_synced = False
         try:
             self._draft.write(data)
@@ -134,7 +143,7 @@ class Draft:
             raise self.file.failure(error) from error
 
     def sync(self) -> None:
-        """Returns when the content is on disk, so that `install` need not wait for it. Raises WriteFailed."""
+        """Return when the content is on disk, so that `install` does not wait for it. Raises WriteFailed."""
         try:
             self._date()
             self._draft.sync()
@@ -143,11 +152,11 @@ class Draft:
         self._is_synced = True
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Makes it the file's content, if at the last moment that is still `untouched`.
+        """Make it the file's content, if `untouched` returns True at the last moment.
 
         Raises WriteFailed and Touched, with the old content in place.
         """
-        assert not aside.place.get(), "a draft that is only looked at"
+        assert not drafts_directory.get(), "a draft that must not become a file"
         try:
             if not self._rename(untouched):
                 self._write_in_place(untouched)
@@ -157,7 +166,7 @@ class Draft:
             self.discard()
 
     def close(self) -> None:
-        """Closes the draft, which can only be read then."""
+        """Close the draft, which can only be read afterwards."""
         self._draft.close()
 
     def discard(self) -> None:
@@ -180,7 +189,7 @@ class Draft:
         return True
 
     def _date(self) -> None:
-        """The kernel dates writes by its clock for files, whose ticks are milliseconds apart; this is a moment between two of them."""
+        """Give the draft a time of modification that no write gets: the kernel dates writes by ticks that are milliseconds apart."""
         now = time.time_ns()
         with suppress(OSError):
             self._system.utime(self._draft.handle, ns=(now, now))
@@ -196,7 +205,7 @@ class Draft:
         self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
 
     def _take_over_attributes(self) -> bool:
-        """Owner, mode and extended attributes, as far as this process may set them; False where it may not set all."""
+        """Copy owner, mode and extended attributes, as far as this process may set them; return whether it may set all."""
         target = self.file.target
         try:
             old, own = os.stat(target), os.fstat(self._draft.handle)
@@ -210,12 +219,12 @@ class Draft:
         if old.st_gid != own.st_gid:
             steps.insert(0, lambda: self._system.fchown(self._draft.handle, -1, old.st_gid))
         if old.st_uid != own.st_uid:
-            # Giving a file away clears bits of its mode.
+            # A change of the owner clears bits of the mode.
             steps += [
                 lambda: self._system.fchown(self._draft.handle, old.st_uid, -1),
                 lambda: self._system.fchmod(self._draft.handle, mode),
             ]
-        # Each of them, also after one that is not.
+        # Every step is tried, also after one that is not permitted.
         permitted = [_is_permitted(step) for step in steps]
         return all(permitted)
 
@@ -244,5 +253,20 @@ def _is_permitted(step: Callable[[], object]) -> bool:
 
 
 def latest(moment: int) -> int:
-    """When at the latest something happened that a file system dates so, in nanoseconds."""
+    """Return when, at the latest, something happened that a file system dates so, in nanoseconds."""
     return moment if moment % _SECOND else moment + _COARSE
+
+
+@asynccontextmanager
+async def drafts_aside(*, wanted: bool = True) -> AsyncIterator[None]:
+    """Write the drafts of the body to a temporary directory; they cannot be installed. Raises Unusable if none can be created."""
+    if not wanted or drafts_directory.get():
+        yield
+        return
+    scratch = await asyncio.to_thread(Scratch, "check")
+    token = drafts_directory.set(scratch.path)
+    try:
+        yield
+    finally:
+        drafts_directory.reset(token)
+        await asyncio.to_thread(scratch.remove)

@@ -1,7 +1,7 @@
 """All files of a configuration, as HAProxy is started with them (`-f` more than once, or a directory), read and replaced as one.
 
-Of directories HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). One file alone is just
-that; of several the text is joined (haproxy_native.text.parts), and a commit that touches more than one is noted in a manifest first.
+Of a directory, HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). A single file is just that; the
+texts of several are joined (haproxy_native.text.parts). A commit that changes more than one writes a manifest first.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Any
 
 from haproxy_native.check.check import Checked
 from haproxy_native.disk.file import ConfigFile, Draft, Seen, latest
-from haproxy_native.disk.manifest import Manifest, ManifestEntry
+from haproxy_native.disk.journal import Manifest, ManifestEntry
 from haproxy_native.errors import NativeError, NotFound, Touched, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -26,14 +26,15 @@ from haproxy_native.text.parts import MAIN
 
 @dataclass(frozen=True)
 class SeenAll:
-    """The stamps of several files, as `Seen`; `written` counts changes of the directories too, which need not concern our files."""
+    """The stamps of several files."""
 
     each: tuple[tuple[str, Seen | None], ...]
+    # As in `Seen`. It includes changes of the directories, which may be about other files.
     written: int = field(compare=False)
 
 
 class ConfigFiles:
-    """`path` is the main file, which has the header; `before` and `after` are files or directories that HAProxy loads around it."""
+    """The files of a configuration. `path`: the main file, which has the header. `before` and `after`: files or directories around it."""
 
     def __init__(
         self, path: str | os.PathLike[str], state: Path, before: Sequence[str] = (), after: Sequence[str] = (), system: Any = os
@@ -50,7 +51,7 @@ class ConfigFiles:
         return ConfigFile(self.path, self.state, self.system)
 
     def names(self) -> list[str]:
-        """Every file by its path, the main one as MAIN, in the order in which HAProxy loads them."""
+        """Return every file by its path, the main one as MAIN, in the order in which HAProxy loads them."""
         before, after = self._expanded(self._before), self._expanded(self._after)
         paths = [*before, *([] if MAIN in (*before, *after) else [MAIN]), *after]
         return list(dict.fromkeys(paths))
@@ -70,7 +71,7 @@ class ConfigFiles:
         return ConfigFile(path, self.state, self.system, label=f"{path.name}-{md5(name.encode(), usedforsecurity=False).hexdigest()[:8]}")
 
     def named(self, asked: str) -> str:
-        """The name of the file that a path, or the last part of one, refers to. Raises NotFound."""
+        """Return the name of the file that a path, or the last part of one, refers to. Raises NotFound."""
         known = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
         names = [asked] if asked in known else [path for path in known if asked == Path(path).name]
         if len(names) != 1:
@@ -78,14 +79,14 @@ class ConfigFiles:
         return known[names[0]]
 
     def read(self) -> bytes:
-        """All of them, joined. Raises Unreadable."""
+        """Return the text of all files, joined. Raises Unreadable."""
         try:
             return parts.join([(name, self.file(name).read()) for name in self.names()])
         except ValueError as error:
             raise Unreadable(str(error)) from error
 
     def holds(self, document: Document) -> bool:
-        """True if the one file there is holds just this document; False where it would have to be read as a whole to tell."""
+        """Return whether there is one file and it contains this document. False if it would have to be read as a whole."""
         if self.names() != [MAIN] or parts.is_joined(document):
             return False
         try:
@@ -95,7 +96,7 @@ class ConfigFiles:
             return False
 
     def seen(self) -> Seen | SeenAll | None:
-        """Returns the stamp; None if there is no main file."""
+        """Return the stamp; None if there is no main file."""
         names, main = self.names(), self.main.seen()
         if len(names) == 1 or main is None:
             return main
@@ -106,7 +107,7 @@ class ConfigFiles:
         return SeenAll(path, max(moments))
 
     def recover(self) -> bool:
-        """Finishes what a crash cut off: True when something was completed."""
+        """Finish what a crash has interrupted; return whether anything was completed."""
         completed = [self.file(name).recover() for name in self.names()]
         rest = self.manifest.rest()
         for entry in rest:
@@ -114,8 +115,8 @@ class ConfigFiles:
         self.manifest.end()
         return any(completed) or bool(rest)
 
-    def mend(self) -> bool:
-        """Puts back what a failed write has left torn; True when it did. Raises Unreadable."""
+    def restore_torn(self) -> bool:
+        """Restore files that a failed write has left torn; return whether there were any. Raises Unreadable."""
         try:
             mended = [self.file(name).journal.undo() for name in self.names()]
         except OSError as error:
@@ -124,15 +125,15 @@ class ConfigFiles:
         return any(mended)
 
     def checked(self, document: Document) -> list[Checked]:
-        """The files as they are, for HAProxy to be asked about."""
+        """Return the files as they are, to be checked."""
         return Drafts(self, self.names(), {}).checked(document)
 
     def put(self, path: str, data: bytes) -> None:
-        """Replaces one file, whatever it holds now. Raises WriteFailed."""
+        """Replace one file, whatever it contains now. Raises WriteFailed."""
         self.file(MAIN if path == str(self.path) else path).draft(data, str(uuid.uuid4())).install()
 
     def draft(self, document: Document, name: str) -> "Drafts":
-        """Drafts of what a document changes, and of the main file. Raises WriteFailed."""
+        """Write drafts of the files that a document changes, and of the main file. Raises WriteFailed."""
         names = self.names()
         if names == [MAIN] and not parts.is_joined(document):
             return Drafts(self, names, {MAIN: self.main.draft(document.pieces(), name)})
@@ -164,13 +165,13 @@ class Drafts:
 
     @property
     def path(self) -> Path:
-        """Returns the path of the main file's draft."""
+        """The path of the main file's draft."""
         return self._drafts[MAIN].path
 
     def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
-        """Every file of the configuration, in its order, with the drafts in the place of what they are to replace.
+        """Return every file of the configuration, in its order, with the drafts instead of the files that they replace.
 
-        `sent`: the number of lines of a text as a client sent it, to which a header was added.
+        `sent`: the number of lines of a text as a client has sent it, to which a header was added.
         """
         documents, files = parts.parts(document), []
         for name in self._names:
@@ -181,11 +182,11 @@ class Drafts:
         return files
 
     def shows(self, seen: Seen | SeenAll | None) -> bool:
-        """Whether a stamp is that of the draft as it was installed, which any later write changes."""
+        """Return whether a stamp is that of the installed draft, which any later write changes."""
         return isinstance(seen, Seen) and seen.modified == self._drafts[MAIN].dated
 
     def sync(self) -> None:
-        """Returns when all of them are on disk, ahead of `install`. Raises WriteFailed."""
+        """Return when all drafts are on disk, ahead of `install`. Raises WriteFailed."""
         for draft in self._drafts.values():
             draft.sync()
 
@@ -194,7 +195,7 @@ class Drafts:
             draft.discard()
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Raises WriteFailed and Touched, with all old contents in place."""
+        """Make the drafts the files. Raises WriteFailed and Touched, with all old contents in place."""
         try:
             self.files.manifest.end()
             if len(self._drafts) == 1:
@@ -218,12 +219,12 @@ class Drafts:
             try:
                 draft.install(partial(_is_as, draft.file, seen[name]))
             except NativeError:
-                self._take_back(done)
+                self._restore(done)
                 raise
             done.append(entry)
 
-    def _take_back(self, done: Sequence[ManifestEntry]) -> None:
-        """Takes the installed files back; keeps the manifest if that fails, so that a restart completes the work."""
+    def _restore(self, done: Sequence[ManifestEntry]) -> None:
+        """Restore the replaced files. If that fails, the manifest stays, so that the next start completes the commit."""
         for entry in done:
             self.files.put(entry.path, entry.old)
         with suppress(OSError):

@@ -1,7 +1,11 @@
-"""Writes a file in place, where it cannot be replaced by a rename (bind mounts, read-only directories).
+"""Notes on disk of writes that a crash may interrupt, so that the next start can finish them.
 
-The journal holds the old and the new content and is complete before the file is touched. A write that was cut off leaves pages of both;
-`replay` finishes it. A file that is neither has been edited since, and is left alone.
+`Journal` is for a file that cannot be replaced by a rename (bind mounts, read-only directories) and is written in place. It has the old and
+the new content, and is complete on disk before the file is touched. An interrupted write leaves pages of both; `replay` finishes it. A file
+that is neither was edited since, and is left alone.
+
+`Manifest` is for a commit of several files. It is complete on disk before the first file changes, and deleted when all are done. A crash in
+between leaves some files new and some old; `rest` returns which are still to be written.
 """
 
 import errno
@@ -11,22 +15,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from haproxy_native.disk.atomic import remove_drafts, write_all, write_atomically
+from haproxy_native.disk.atomic import remove_drafts, sync_directory, write_all, write_atomically
 
 _PAGE = 4096
 _NO_PREALLOCATION = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
 class Journal:
-    """One file's journal, kept at `path`; `system` is the `os` module, or in tests one that fails."""
+    """The journal of one file, at `path`. `system` is the `os` module, or in tests one that fails."""
 
     def __init__(self, path: Path, system: Any) -> None:
         self.path, self._system = path, system
 
     def write(self, target: str, old: bytes, new: bytes) -> None:
-        """Puts the new content into the target. Raises OSError with the old content in place, or with the journal kept."""
+        """Write the new content into the target. Raises OSError with the old content in place, or with the journal kept."""
         self._begin(target, old, new)
         try:
             self._overwrite(target, new)
@@ -37,12 +41,15 @@ class Journal:
         self._end()
 
     def replay(self) -> bool:
-        """Finishes a write that was cut off; True when the target now is the new content because of it. Raises OSError."""
+        """Finish an interrupted write; return whether the target has the new content because of that. Raises OSError."""
         remove_drafts(self.path.parent, self.path.name)
         return self._mend(lambda old, new: new)
 
     def undo(self) -> bool:
-        """The same for a write that failed, as did the way back: the target is to be the old content."""
+        """Undo a write that failed and whose undoing failed, too; return whether the target has the old content because of that.
+
+        Raises OSError.
+        """
         return self._mend(lambda old, new: old)
 
     def _mend(self, wanted: Callable[[bytes, bytes], bytes]) -> bool:
@@ -75,7 +82,7 @@ class Journal:
         return None
 
     def _end(self) -> None:
-        # One that stays does no harm: the target is not torn, and will not be.
+        # A journal that stays does no harm: the target is not torn.
         with suppress(OSError):
             self._system.unlink(self.path)
 
@@ -90,7 +97,7 @@ class Journal:
             self._system.close(handle)
 
     def _reserve(self, handle: int, size: int) -> None:
-        """A full disk shall be noticed before the first byte is overwritten."""
+        """Reserve the space, so that a full disk is noticed before the first byte is overwritten."""
         if size == 0:
             return
         try:
@@ -101,7 +108,7 @@ class Journal:
 
 
 def _is_mixture(content: bytes, old: bytes, new: bytes) -> bool:
-    """Whether each page begins like the new content and goes on like the old one, or was reserved and never written."""
+    """Return whether each page begins like the new content and continues like the old one, or was reserved and never written."""
     if not min(len(old), len(new)) <= len(content) <= max(len(old), len(new)):
         return False
     padded = old.ljust(len(content), b"\0")
@@ -114,3 +121,63 @@ def _page_fits(content: bytes, old: bytes, new: bytes, start: int) -> bool:
     while same < min(end, len(new)) and content[same] == new[same]:
         same += 1
     return content[same:end] == old[same:end] or not any(content[same:end])
+
+
+class ManifestEntry(NamedTuple):
+    """A file, by its path as configured, with the old and the new content."""
+
+    path: str
+    old: bytes
+    new: bytes
+
+
+class Manifest:
+    """The manifest of a commit, at `path`. `system` is the `os` module, or in tests one that fails."""
+
+    def __init__(self, path: Path, system: Any) -> None:
+        self.path, self._system = path, system
+
+    def begin(self, entries: list[ManifestEntry]) -> None:
+        """Write it, on disk when this returns. Raises OSError."""
+        data = b"".join(entry.old + entry.new for entry in entries)
+        sizes = [[entry.path, len(entry.old), len(entry.new)] for entry in entries]
+        head = {"files": sizes, "md5": md5(data, usedforsecurity=False).hexdigest()}
+        write_atomically(self.path, json.dumps(head).encode() + b"\n" + data, system=self._system)
+
+    def end(self) -> None:
+        """Delete it. Raises OSError if it stays: it must not outlive a later commit."""
+        if self.path.exists():
+            self._system.unlink(self.path)
+            sync_directory(self._system, self.path.parent)
+
+    def rest(self) -> list[ManifestEntry]:
+        """Return the files that are still old although others are new. Later edits by other processes are kept."""
+        remove_drafts(self.path.parent, self.path.name)
+        entries = self._read()
+        contents = {entry: _content(entry.path) for entry in entries}
+        if not any(contents[entry] == entry.new for entry in entries):
+            return []
+        return [entry for entry in entries if contents[entry] == entry.old]
+
+    def _read(self) -> list[ManifestEntry]:
+        with suppress(FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
+            head, _, data = self.path.read_bytes().partition(b"\n")
+            described = json.loads(head)
+            if md5(data, usedforsecurity=False).hexdigest() == described["md5"]:
+                return _entries(described["files"], data)
+        return []
+
+
+def _entries(sizes: list[tuple[str, int, int]], data: bytes) -> list[ManifestEntry]:
+    entries, start = [], 0
+    for path, old, new in sizes:
+        entries.append(ManifestEntry(path, data[start : start + old], data[start + old : start + old + new]))
+        start += old + new
+    return entries
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None

@@ -34,7 +34,7 @@ from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.commit.ports import Begun, Recorder
 from haproxy_native.disk.database import Database, State
-from haproxy_native.disk.ownership import owner_of
+from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object

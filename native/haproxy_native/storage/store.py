@@ -25,10 +25,10 @@ from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.permission import permit_file, touches_of
-from haproxy_native.disk import aside, beneath
+from haproxy_native.disk import beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
-from haproxy_native.disk.file import ConfigFile, Draft
+from haproxy_native.disk.file import ConfigFile, Draft, drafts_directory
 from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, path_of_name, real_directory, references
 from haproxy_native.editing.object_names import spelled
@@ -135,8 +135,8 @@ class Upload:
             self._pieces += b"\n"
         draft = await self._flush()
         await asyncio.to_thread(self._check_content, self.path, draft.path)
-        if aside.place.get():
-            # Of those that are only looked at there may be thousands.
+        if drafts_directory.get():
+            # There may be thousands of drafts that never become files.
             draft.close()
         return PutFile(self._store, self.path, draft, self.check)
 
@@ -412,7 +412,7 @@ class Store:
 
     def _make_ready(self, path: Path) -> None:
         """Raises Unusable."""
-        if aside.place.get():
+        if drafts_directory.get():
             return
         if path.parent == self.directory:
             self._kept.writable()

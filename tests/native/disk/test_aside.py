@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk.aside import drafts_aside, place
-from haproxy_native.disk.file import ConfigFile
+from haproxy_native.disk.file import ConfigFile, drafts_aside, drafts_directory
 
 
 def test_a_draft_elsewhere(tmp_path: Path) -> None:
@@ -16,7 +15,7 @@ def test_a_draft_elsewhere(tmp_path: Path) -> None:
 
     async def work() -> Path:
         async with drafts_aside(), drafts_aside():
-            used = place.get()
+            used = drafts_directory.get()
             draft = file.draft(b"new", "name")
             assert used and draft.path.parent == used and draft.path.read_bytes() == b"new"
             with pytest.raises(AssertionError):
@@ -31,6 +30,6 @@ def test_a_draft_elsewhere(tmp_path: Path) -> None:
 def test_only_where_it_is_wanted() -> None:
     async def work() -> None:
         async with drafts_aside(wanted=False):
-            assert place.get() is None
+            assert drafts_directory.get() is None
 
     asyncio.run(work())

@@ -160,6 +160,18 @@ def test_a_post_that_is_a_mistake_costs_itself_alone(tmp_path: Path, caplog: pyt
         assert all(error in caplog.text for error in ("ZeroDivisionError", "IntegrityError", "ProgrammingError"))
 
 
+def test_a_write_that_does_not_wait_is_refused_for_a_mistake(tmp_path: Path) -> None:
+    def mistake(state: State) -> None:
+        raise ValueError("no value")
+
+    with opened(tmp_path) as database:
+        assert asyncio.run(database.write(mistake)) is None
+        with pytest.raises(Unusable, match=r"a write to .*state\.db failed: ValueError\('no value'\)"):
+            asyncio.run(database.write(mistake, waits=False))
+        database.read(lambda state: add("a", state))
+        assert database.read(words) == ["a"]
+
+
 @pytest.mark.parametrize("name", [STATE, KEYS])
 def test_a_damaged_database_is_moved_aside(tmp_path: Path, name: str) -> None:
     (tmp_path / "state").mkdir()

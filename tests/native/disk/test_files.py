@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.disk.manifest import ManifestEntry
+from haproxy_native.disk.journal import ManifestEntry
 from haproxy_native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document

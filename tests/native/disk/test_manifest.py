@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk.manifest import Manifest, ManifestEntry
+from haproxy_native.disk.journal import Manifest, ManifestEntry
 
 
 @pytest.fixture

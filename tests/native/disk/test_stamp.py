@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from haproxy_native.disk.stamp import stamp
+from haproxy_native.disk.atomic import stamp
 
 
 def test_a_stamp_is_the_same_until_the_file_changes(tmp_path: Path) -> None:

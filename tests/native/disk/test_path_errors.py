@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk import ownership
+from haproxy_native.disk import path_errors
 
 
 def test_the_nearest_that_exists(tmp_path: Path) -> None:
     tmp_path.chmod(0o750)
     me = pwd.getpwuid(os.geteuid()).pw_name
-    assert ownership.described(tmp_path / "none" / "below").startswith(f"{tmp_path} belongs to {me}:")
-    assert ownership.described(tmp_path).endswith(f", mode 0750, and this process runs as {me}")
+    assert path_errors.described(tmp_path / "none" / "below").startswith(f"{tmp_path} belongs to {me}:")
+    assert path_errors.described(tmp_path).endswith(f", mode 0750, and this process runs as {me}")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
 def test_numbers_without_a_name(tmp_path: Path) -> None:
     os.chown(tmp_path, 54321, 54322)
-    assert f"{tmp_path} belongs to 54321:54322, " in ownership.described(tmp_path)
+    assert f"{tmp_path} belongs to 54321:54322, " in path_errors.described(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_numbers_without_a_name(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_operator_can_do(tmp_path: Path, number: int, said: str) -> None:
-    assert ownership.failed("no", OSError(number, os.strerror(number)), tmp_path) == said
+    assert path_errors.failed("no", OSError(number, os.strerror(number)), tmp_path) == said
 
 
 def test_rights_that_are_missing(tmp_path: Path) -> None:
-    said = ownership.failed("no", PermissionError(errno.EACCES, "Permission denied"), tmp_path, "give them")
-    assert said == f"no: Permission denied; {ownership.described(tmp_path)}: give them"
+    said = path_errors.failed("no", PermissionError(errno.EACCES, "Permission denied"), tmp_path, "give them")
+    assert said == f"no: Permission denied; {path_errors.described(tmp_path)}: give them"

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk import room
+from haproxy_native.disk import path_errors
 
 BLOCK = 4096
 
 
 def sizes(
     *, blocks: int = 100, free: int = 50, available: int = 40, files: int = 100, free_files: int = 50, flags: int = 0
-) -> room.Statvfs:
+) -> path_errors.Statvfs:
     result = os.statvfs_result((BLOCK, BLOCK, blocks, free, available, files, free_files, free_files, flags, 255))
     return lambda path: result
 
 
-def trouble(statvfs: room.Statvfs, size: int = 1) -> int | None:
+def trouble(statvfs: path_errors.Statvfs, size: int = 1) -> int | None:
     try:
-        room.check(Path("/somewhere"), size, statvfs)
+        path_errors.check_space(Path("/somewhere"), size, statvfs)
     except OSError as error:
         return error.errno
     return None
@@ -40,7 +40,7 @@ def trouble(statvfs: room.Statvfs, size: int = 1) -> int | None:
         (sizes(flags=os.ST_RDONLY, free=0, available=0), 1, errno.EROFS),
     ],
 )
-def test_what_keeps_a_file_out(statvfs: room.Statvfs, size: int, number: int | None) -> None:
+def test_what_keeps_a_file_out(statvfs: path_errors.Statvfs, size: int, number: int | None) -> None:
     assert trouble(statvfs, size) == number
 
 
@@ -49,6 +49,6 @@ def test_what_is_kept_for_root_is_no_room_for_others() -> None:
 
 
 def test_a_real_file_system(tmp_path: Path) -> None:
-    room.check(tmp_path)
+    path_errors.check_space(tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
-        room.check(tmp_path, 1 << 62)
+        path_errors.check_space(tmp_path, 1 << 62)
