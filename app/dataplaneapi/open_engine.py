@@ -16,8 +16,7 @@ from haproxy_native import sandbox
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.engine import Engine
-from haproxy_native.engine_settings import EngineSettings
+from haproxy_native.engine import Engine, EngineSettings
 from haproxy_native.errors import BadRequest, Unusable
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.reload.strategies import split_command

@@ -17,7 +17,7 @@ _WHERE = {
     "Document": "text.document",
     "Editor": "editing.editor",
     "Engine": "engine",
-    "EngineSettings": "engine_settings",
+    "EngineSettings": "engine",
     "HAProxy": "objects.haproxy",
     "Conflict": "errors",
     "NativeError": "errors",

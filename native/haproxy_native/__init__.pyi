@@ -1,6 +1,6 @@
 from haproxy_native.editing.editor import Editor as Editor
 from haproxy_native.engine import Engine as Engine
-from haproxy_native.engine_settings import EngineSettings as EngineSettings
+from haproxy_native.engine import EngineSettings as EngineSettings
 from haproxy_native.errors import Conflict as Conflict
 from haproxy_native.errors import NativeError as NativeError
 from haproxy_native.errors import Refused as Refused

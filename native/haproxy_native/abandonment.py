@@ -1,8 +1,8 @@
 """Ends computations whose result nobody waits for any more.
 
-A request that changes nothing is abandoned when its client leaves: its task is cancelled, and what that task has running in a thread ends
-at the next `check`, which long computations call between their pieces. Anywhere else `check` does nothing. What other tasks compute, such
-as what several requests wait for, goes on, unless they are made by `create_task`.
+A request that changes nothing is abandoned when its client leaves: its task is cancelled, and a computation that this task runs in a thread
+ends at its next `check`, which long computations call between their pieces. Anywhere else `check` does nothing. Other tasks, such as those
+that several requests wait for, continue, unless they were made by `create_task`.
 
 The context variable names the task that it belongs to: no other task inherits anything from it.
 """
@@ -36,7 +36,7 @@ class Waiting:
 
 @contextmanager
 def abandonable(caller: Caller) -> Iterator[threading.Event]:
-    """Return the flag that is set when the present task, whose result a caller waits for, is abandoned."""
+    """Yield the flag that is set when the present task, whose result a caller waits for, is abandoned."""
     waiting = Waiting(caller, threading.Event())
     token = _waiting.set((waiting, asyncio.current_task()))
     try:
@@ -46,7 +46,7 @@ def abandonable(caller: Caller) -> Iterator[threading.Event]:
 
 
 def waiting() -> Waiting | None:
-    """Return who waits for the present task; None where it cannot be abandoned."""
+    """Return who waits for the present task; None if it cannot be abandoned."""
     found, task = _waiting.get() or (None, None)
     return found if task is asyncio.current_task() else None
 
@@ -64,13 +64,13 @@ def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
 
 
 def checked(event: threading.Event, work: Callable[[], Result]) -> Result:
-    """Return the result of work that this flag ends. Raises Abandoned and what the work raises."""
+    """Return the result of work that ends at its next `check` once the flag is set. Raises Abandoned and what the work raises."""
     _flag.set(event)
     check()
     return work()
 
 
 def check() -> None:
-    """Raise Abandoned where nobody waits for the result of the present computation."""
+    """Raise Abandoned if nobody waits for the result of the present computation."""
     if (event := _flag.get()) is not None and event.is_set():
         raise Abandoned

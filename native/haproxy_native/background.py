@@ -1,4 +1,4 @@
-"""Background tasks, which run until they are done or cancelled; an unexpected exception is logged. The second in which they poll."""
+"""Background tasks, and the second in which they poll."""
 
 import asyncio
 import logging
@@ -10,13 +10,13 @@ log = logging.getLogger(__name__)
 
 
 async def next_second() -> None:
-    """Sleep until the clock of the event loop begins another second: the process wakes up once for all who poll."""
+    """Sleep until the clock of the event loop begins another second, so that the process wakes up once for all that poll."""
     now = asyncio.get_running_loop().time()
     await asyncio.sleep(math.floor(now) + 1 - now)
 
 
 class Background:
-    """`begin` any number, `stop` at the end; `what` names the work in the log."""
+    """Tasks that run until they are done or cancelled. An unexpected exception is logged; `what` names the work there."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -29,7 +29,7 @@ class Background:
         return task
 
     async def stop(self) -> None:
-        """Cancels what is under way, and waits until it has cleaned up."""
+        """Cancel all tasks, and return when they have cleaned up."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -1,10 +1,10 @@
 """Runs long computations in threads, so that the event loop serves other requests meanwhile.
 
-A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces. Nor within a
-collection of garbage, which takes long among the objects that such a computation makes: `tune_interpreter` makes collections rare.
+A thread releases the interpreter after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces. Nor does it within
+a garbage collection, which takes long among the objects that such a computation makes: `tune_interpreter` makes collections rare.
 
-Requests that change nothing take turns (native/haproxy_native/shares.py): limited callers leave a thread to callers with all rights and
-to changes. Their computations end when they are abandoned (native/haproxy_native/abandonment.py).
+Requests that change nothing share a pool of threads (native/haproxy_native/shares.py): limited callers leave a thread to callers with all
+rights and to changes. Their computations end when they are abandoned (native/haproxy_native/abandonment.py).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from typing import ParamSpec, TypeVar
 from haproxy_native import abandonment
 from haproxy_native.shares import Turns, turns
 
-# They share one interpreter: more of them would not be quicker, and the loop would wait for each.
+# Threads share one interpreter: more of them would not be faster, and the event loop would wait for each.
 THREADS = 2
 SWITCH_SECONDS = 0.001
 # New objects before a collection of the youngest, and collections before one of the next generation. Measured on two busy cores with eight
@@ -31,7 +31,7 @@ SWITCH_SECONDS = 0.001
 COLLECTIONS = (10_000, 10, 200)
 # Characters, bytes or values that take a millisecond or more.
 LARGE = 1 << 16
-# The part of the event loop's time that unhurried work takes.
+# The share of the event loop's time that unhurried work takes.
 UNHURRIED = 0.1
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -39,13 +39,13 @@ Result = TypeVar("Result")
 _threads = ThreadPoolExecutor(THREADS, "beside")
 
 
-def _anew() -> None:
-    """Resets the threads in a forked process, which has none of its parent's."""
+def _reset_threads() -> None:
+    """Make new threads in a forked process, which has none of its parent's."""
     global _threads
     _threads = ThreadPoolExecutor(THREADS, "beside")
 
 
-os.register_at_fork(after_in_child=_anew)
+os.register_at_fork(after_in_child=_reset_threads)
 
 
 def tune_interpreter() -> None:
@@ -67,13 +67,13 @@ async def beside(work: Callable[Given, Result], *given: Given.args, **named: Giv
     pool = computations()
     place = await pool.take(waiting.caller)
     running = _threads.submit(context.run, abandonment.checked, waiting.left, call)
-    # A thread that nobody waits for any more takes its place until it has ended.
+    # A thread that nobody waits for any more holds its place until it has ended.
     running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
     return await asyncio.wrap_future(running)
 
 
 def _contained(call: Callable[[], Result]) -> Result:
-    """Return what a call returns. A StopIteration that leaves it is an error: no future holds one, and its awaiter would wait for ever."""
+    """Return what a call returns. Raise RuntimeError instead of StopIteration, which no future can hold: its awaiter would never wake."""
     try:
         return call()
     except StopIteration as error:
@@ -81,7 +81,7 @@ def _contained(call: Callable[[], Result]) -> Result:
 
 
 def computations() -> Turns:
-    """Return the pool of threads that requests which change nothing share; how many of them wait is limited by how many there are."""
+    """Return the pool of threads that requests which change nothing share. Any number may wait, since the number of requests is limited."""
     return turns("computations", THREADS, most_waiting=sys.maxsize)
 
 
@@ -91,15 +91,15 @@ def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> Non
 
 
 async def beside_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Runs the work as `beside` does if it is large, else directly."""
+    """Run the work as `beside` does if it is large, else directly."""
     return await beside(work, *given, **named) if large else work(*given, **named)
 
 
 async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
-    """Yield one piece of work after another, made in the event loop, with pauses: they take a tenth of its time.
+    """Yield one piece of work after another, made in the event loop, with pauses, so that they take a tenth of its time.
 
-    For work that nobody waits for. In a thread it would take the interpreter for a millisecond wherever a request gives it away for a
-    moment, some twenty times in a change.
+    This is for work that nobody waits for. In a thread it would take the interpreter for a millisecond whenever a request releases it, some
+    twenty times in a change.
     """
     began = time.thread_time()
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""A child process. It is started by vfork: uvloop forks, which costs a server that holds a large file tens of milliseconds."""
+"""A child process. It is started by vfork: uvloop forks, which takes tens of milliseconds in a server that holds a large file."""
 
 import asyncio
 import os
@@ -14,9 +14,9 @@ PIPE = subprocess.PIPE
 
 
 class Child:
-    """Started at once, in a session of its own; raises OSError. `stdin`, `stdout` and `stderr` are files, `PIPE` or None for nowhere.
+    """A process that is started at once, in a session of its own. Raises OSError.
 
-    `home` is its working directory; without it, ours.
+    `stdin`, `stdout` and `stderr` are files, `PIPE`, or None for nowhere. `home`: its working directory, by default ours.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Child:
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 
     def limit(self, limits: Mapping[int, int]) -> None:
-        """Limit what it may use of each resource (`resource.RLIMIT_*`); where memory is short, it is killed before this process."""
+        """Limit each resource (`resource.RLIMIT_*`). If memory is short, the child is killed before this process."""
         with suppress(OSError):
             Path(f"/proc/{self._process.pid}/oom_score_adj").write_text("1000")
         with suppress(OSError):
@@ -51,7 +51,7 @@ class Child:
         return self._process.poll() is not None
 
     async def wait(self) -> int:
-        """The exit status, negative for the signal that ended it."""
+        """Return the exit status, negative for the signal that has ended the process."""
         if not self.ended:
             try:
                 descriptor = os.pidfd_open(self._process.pid)
@@ -64,20 +64,20 @@ class Child:
         return self._process.wait()
 
     async def kill(self) -> None:
-        """The whole group: it may have started further processes."""
+        """Kill the whole process group, since the child may have started further processes."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await asyncio.shield(self.wait())
 
     def close(self) -> None:
-        """Closes the pipes, which are not read any more."""
+        """Close the pipes, which are not read any more."""
         for pipe in (self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()
 
 
 async def read(pipe: IO[bytes], most: int) -> str:
-    """All of it to its end; of more than `most` bytes the first half of them and the last, what is between dropped with its line."""
+    """Return all that a pipe has, to its end; of more than `most` bytes the first half of them and the last, in whole lines."""
     head, tail = bytearray(), bytearray()
     half, dropped = most // 2, False
     os.set_blocking(pipe.fileno(), False)

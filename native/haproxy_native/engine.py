@@ -1,38 +1,48 @@
 """`Engine`: reads and changes one haproxy.cfg and the HAProxy that runs it.
 
-Reads are synchronous and never wait. Every change goes through one commit (native/haproxy_native/commit/commit.py).
+Reads are synchronous and never wait. Every change goes through one commit (native/haproxy_native/commit/commit.py), which is given the
+`CommitContext` that `context_of` makes of the settings. The engine is also the host of the reload agent: it says what is loaded, and takes
+over the outcome.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from haproxy_native.background import Background, next_second
 from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
+from haproxy_native.check.check import CheckSettings
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import after_reload, permission, publication
 from haproxy_native.commit.after_reload import resume
 from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Planner
-from haproxy_native.commit.events import Reloaded
+from haproxy_native.commit.context import CommitContext, Planner
+from haproxy_native.commit.current import TABLES, Current, StateRow
+from haproxy_native.commit.events import Events, Reloaded
+from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preparation import text_of, with_base
 from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
+from haproxy_native.commit.running import Running, TextRows
 from haproxy_native.commit.transaction_commit import commit_of, committed, preview_of
 from haproxy_native.commit.watch import ProcessWatch, Soundness
+from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
+from haproxy_native.disk.directories import Directory
+from haproxy_native.disk.files import ConfigFiles
+from haproxy_native.editing import header
 from haproxy_native.editing.header import same_text
-from haproxy_native.engine_context import context_of
-from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import (
     BadRequest,
     NoTransaction,
     Unreadable,
 )
+from haproxy_native.planning import plan as planning
 from haproxy_native.process_state import Load
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
@@ -43,7 +53,88 @@ from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.store import TABLES as TRANSACTIONS
 from haproxy_native.transactions.store import Transaction
+from haproxy_native.transactions.transactions import Transactions
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """What an `Engine` is opened with."""
+
+    file: Path
+    # The engine's own directory, which has to survive a restart.
+    storage: Path
+    # Further files, or directories of them, that HAProxy loads before and after `file`. Their sections can be edited, too.
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+    transactions: Path = Path("/tmp/haproxy")
+    max_open_transactions: int = 0
+    # Seconds after which a transaction that nobody has used is ended; 0 is never.
+    transaction_ttl: float = 0.0
+    backups: Path | None = None
+    backups_number: int = 0
+    short_header: bool = False
+    check: CheckSettings = field(default_factory=CheckSettings)
+    # Whether an edit of the file by another process is looked for every second.
+    watch: bool = True
+    # Seconds between two times at which map files are written from the maps in memory; 0 is never.
+    map_sync: float = 0.0
+    # Whether neither files nor the process may be changed. The engine's own directory is still written.
+    read_only: bool = False
+    # The directories of stored files, by the names of their stores (native/haproxy_native/storage/stores.py).
+    directories: Mapping[str, Directory] = field(default_factory=dict)
+
+    @property
+    def last_good(self) -> Path | None:
+        """The file in which operators find the last known good text, as the reference stores it; None for several files."""
+        return None if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
+
+
+def context_of(
+    settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database, plan: Planner | None = None
+) -> CommitContext:
+    """Return what the commits of an engine work with. Nothing is read yet."""
+    database.declare(TABLES, *TRANSACTIONS)
+    row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
+    stamp = header.with_short_header if settings.short_header else header.with_header
+    files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
+    current = Current(files, row, stamp, edited=lambda *edit: context.edited(*edit))
+    events = Events()
+    context = CommitContext(
+        current=current,
+        running=Running(
+            current, runtime, row, TextRows(database, settings.last_good, settings.file, is_kept=not settings.read_only), events
+        ),
+        transactions=Transactions(
+            database,
+            settings.transactions,
+            settings.file,
+            settings.max_open_transactions,
+            stamp=stamp,
+            make=not settings.read_only,
+            ttl=0.0 if settings.read_only else settings.transaction_ttl,
+        ),
+        backups=Backups(settings.file, settings.backups_number, settings.backups),
+        check=settings.check,
+        runtime=runtime,
+        database=database,
+        plan=plan or _planner(settings, stores),
+        reloads=reloads,
+        ledger=Ledger(database, settings.storage),
+        stores=stores,
+        events=events,
+        read_only=settings.read_only,
+    )
+    return context
+
+
+def _planner(settings: EngineSettings, stores: Stores) -> Planner:
+    preceded, stored = bool(settings.check.before), stores.naming(settings.file.parent)
+    return lambda running, new, capabilities, observed: planning.plan(
+        running, new, capabilities, preceded=preceded, stored=stored, observed=observed
+    )
+
 
 log = logging.getLogger(__name__)
 SETTLING_SECONDS = 0.1
@@ -52,7 +143,7 @@ _NEITHER = "version or transaction not specified: name the version that is to be
 
 
 class Engine:
-    """`start` before anything else, `close` at the end. `reloads` makes the agent, whose host the engine can be."""
+    """`start` before anything else, `close` at the end. `reloads` makes the agent of which the engine is the host."""
 
     def __init__(
         self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
@@ -64,7 +155,7 @@ class Engine:
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:
-        """Finishes what a crash cut off and reads everything. Raises Unreadable."""
+        """Finish what a crash has interrupted, and read everything. Raises Unreadable."""
         with suppress(OSError):
             self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
         try:
@@ -90,7 +181,7 @@ class Engine:
             self._watching.begin(MapSync(self.context, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
-        """Returns when all commits at work have ended, and what was pending has been carried out."""
+        """Return when all commits have ended, and what was pending has been carried out."""
         while self.context.works:
             await asyncio.wait(self.context.works)
         await self.reloads.close()
@@ -106,11 +197,11 @@ class Engine:
 
     @property
     def running(self) -> Document | None:
-        """Returns the running document; None if it is unknown what HAProxy has loaded."""
+        """The running document; None if it is unknown what HAProxy has loaded."""
         return self.context.running.document
 
     def version(self, transaction_id: str | None = None) -> int:
-        """The current one, or that which a transaction started from; 0 for a transaction that is not in progress."""
+        """Return the current version, or that which a transaction started from; 0 for a transaction that is not in progress."""
         if not transaction_id:
             return self.context.current.version
         with suppress(NoTransaction):
@@ -118,13 +209,13 @@ class Engine:
         return 0
 
     def read(self, transaction_id: str | None = None) -> Document:
-        """Raises NoTransaction."""
+        """Return the current document, or that of a transaction. Raises NoTransaction."""
         return self.context.transactions.read(transaction_id) if transaction_id else self.document
 
     def raw(self, version: int | None = None, transaction_id: str | None = None, *, file: str = "") -> bytes:
-        """A file as it is on disk, in a transaction, or as a backup. Raises BadRequest, Missing, NoTransaction, Unreadable.
+        """Return a file as it is on disk, in a transaction, or as a backup. Raises BadRequest, Missing, NoTransaction and Unreadable.
 
-        `file` is the path of one of the configuration's files, or its last part; else the main one is meant.
+        `file` is the path of one of the configuration's files, or its last part; by default the main file.
         """
         if version and transaction_id:
             raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
@@ -134,11 +225,11 @@ class Engine:
         return self.context.backups.of(name).read(version) if version else self.context.current.file.file(name).read()
 
     def files(self) -> list[Path]:
-        """Every file of the configuration, in the order in which HAProxy loads them."""
+        """Return every file of the configuration, in the order in which HAProxy loads them."""
         return [self.context.current.file.file(name).path for name in self.context.current.file.names()]
 
     def named(self, file: str) -> str:
-        """The name of the configuration's file that a path, or the last part of one, means; the main one's for "". Raises NotFound."""
+        """Return the name of the file that a path, or the last part of one, refers to; that of the main file for "". Raises NotFound."""
         return self.context.current.file.named(file) if file else parts.MAIN
 
     # -- writing
@@ -151,12 +242,8 @@ class Engine:
         author: Author,
         transaction_id: str | None = None,
         reload: Reload = Reload.AUTO,
-        skips_same: bool = False,
     ) -> Outcome:
-        """Make a change of its own, or one inside a transaction, which commits nothing. Raises BadRequest if nothing is expected.
-
-        `skips_same`: where nothing is changed, and no reload is forced, nothing is written.
-        """
+        """Make a change of its own, or one inside a transaction, which commits nothing. Raises BadRequest if nothing is expected."""
         if transaction_id:
             if reload is Reload.NOW:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
@@ -165,8 +252,7 @@ class Engine:
             return await self._write_within(transaction_id, Change(operations, expect or ANY, author=author))
         if expect is None:
             raise BadRequest(_NEITHER)
-        skips_same = skips_same and reload is Reload.AUTO
-        return await self.commit(Change(operations, expect, reload, skips_same=skips_same, author=author))
+        return await self.commit(Change(operations, expect, reload, author=author))
 
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
         def permitted(before: Document) -> Document:
@@ -179,13 +265,13 @@ class Engine:
         return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
     async def amend(self, operations: Sequence[Edit], *, author: Author) -> Outcome:
-        """Change whatever version is current when the turn of the change comes."""
+        """Change whichever version is current when the change is made."""
         return await commit(self.context, Change(operations, author=author))
 
     async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False, actions: str = "") -> PutText:
-        """The operation that puts a text in the place of one of the configuration's files. Raises BadRequest.
+        """Return the operation that replaces the text of one of the configuration's files. Raises BadRequest.
 
-        `keeps_version`: the version that the text has is the configuration's from then on. `actions`: runtime commands that are sent with
+        `keeps_version`: the configuration gets the version that the text states. `actions`: runtime commands that are sent with
         `Reload.NONE`.
         """
         if b"\n" not in body:
@@ -201,7 +287,7 @@ class Engine:
         return await self.context.check_text(candidate.after, author)
 
     def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, author: Author, file: str = "") -> Candidate:
-        """Return what the author's question is about: a text in the place of a file, a transaction, or the configuration.
+        """Return what an author asks about: a text in the place of a file, a transaction, or the configuration.
 
         Raises BadRequest and NoTransaction.
         """
@@ -223,7 +309,7 @@ class Engine:
         return await preview(self.context, await with_base(self.context, change))
 
     async def permit_plan(self, change: Change) -> None:
-        """Raise what `plan` raises before it has anything evaluated."""
+        """Raise what `plan` raises before anything is evaluated."""
         await permit_preview(self.context, await with_base(self.context, change))
 
     async def plan_transaction(self, id_: str, more: Sequence[Operation] = (), *, author: Author) -> Preview:
@@ -233,7 +319,7 @@ class Engine:
     # -- transactions
 
     def start_transaction(self, version: int | None, *, author: Author) -> Transaction:
-        """Raises BadRequest, TooManyTransactions, Conflict and Unusable."""
+        """Start a transaction. Raises BadRequest, TooManyTransactions, Conflict and Unusable."""
         number = self.check_start(version, author=author)
         return self.context.transactions.start(self.document, number, author, banner=self.context.current.banner)
 
@@ -254,7 +340,7 @@ class Engine:
         return self.context.transactions.to_read(id_, author)
 
     async def check_commit(self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False) -> bool:
-        """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, but by HAProxy."""
+        """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, except by HAProxy."""
         change = await commit_of(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
         unchanged = not change.files and await beside(same_text, await beside(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
@@ -265,13 +351,16 @@ class Engine:
     async def commit_transaction(
         self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False
     ) -> tuple[Transaction, Outcome]:
-        """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
+        """Commit a transaction. Return it, with the version that it started from, and the outcome.
+
+        A transaction without changes reloads HAProxy. `merges`: rebase it onto changes that were made since.
+        """
         return await committed(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
-        """The configuration that a change is made on, and its version: the current one, or with `merges` that of an old version.
+        """Return the configuration that a change is made on, and its version: the current one, or with `merges` that of an old version.
 
-        Raises Conflict for another version than the current one, and TextGone with `merges` for one of which no text is kept.
+        Raises Conflict for another version than the current one; with `merges`, TextGone for one whose text is no longer stored.
         """
         if version and merges:
             return await text_of(self.context, version), version
@@ -301,7 +390,7 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """Allows only live changes while it is entered."""
+        """Note a reload until the body ends. Only live changes are made meanwhile."""
         async with self.context.loading() as load:
             yield load
 
@@ -324,13 +413,13 @@ class Engine:
     # -- edits by others
 
     async def notice(self) -> bool:
-        """Reads an edit by another process as the next version. Raises Unreadable."""
+        """Make an edit by another process the next version; return whether there was one. Raises Unreadable."""
         if noticed := await self.context.current.notice_in_thread():
             log.warning("%s was edited by another process; it is now version %d", self.settings.file, self.version())
         return noticed
 
     async def reread(self) -> None:
-        """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
+        """Read the file without counting a version, and the transactions, while no commit or reload is in progress. Raises Unreadable."""
         async with self.context.settled():
             await self.context.current.open_in_thread()
             self.context.transactions.load()

@@ -2,63 +2,63 @@
 
 NativeError
 ├── Missing             a section, child or file that does not exist
-│   ├── NotFound         the same, where the protocol has no words for what
+│   ├── NotFound         the same, for kinds that the reference does not have
 │   │   ├── NoEntry           an entry that the history does not have
-│   │   └── NoConfirmation    a confirmation that is not remembered
+│   │   └── NoConfirmation    a confirmation that does not exist
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── Exists               a name that is taken
 ├── InUse                a stored file that the configuration refers to
-├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
+├── NotTaken             HAProxy refuses the content of a stored file; file and process are unchanged
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
-├── Forbidden            what the caller has no right to
+├── Forbidden            what the caller may not do
 ├── BadRequest           parameters that contradict one another
-├── BadValue             a value that cannot stand in the file (member and reason)
-│   ├── Incomplete       half of a condition, without which the line would always hold
+├── BadValue             a value that the file cannot contain (member and reason)
+│   ├── Incomplete       half of a condition, so that the line would always apply
 │   └── OtherName        a body with another name than the object that it replaces
-├── UnknownWords         an edit of a line that holds words the grammar does not know
+├── UnknownWords         an edit of a line with words that the grammar does not know
 ├── Conflict             another writer was first
 │   ├── Stale            a write on an old version
 │   │   ├── StaleTransaction  a commit of a transaction that started from one
 │   │   └── StaleRenaming     a renaming, which is not merged
 │   ├── Touched          an edit by another process at the last moment
-│   ├── Collided         both have changed the same
-│   │   └── Diverged         what a change left is not as it left it any more
+│   ├── Collided         two changes of the same member
+│   │   └── Diverged         what a change has left was changed since
 │   ├── NotRevertible    a change of the process alone
-│   ├── TextGone         a version whose text is not kept any more
+│   ├── TextGone         a version whose text is no longer stored
 │   ├── NotCommittable   a failed transaction
-│   │   └── Outdated         one that another writer overtook
-│   ├── NotCancellable   an operation that has begun what cannot be taken back
-│   ├── NotPending       a confirmation that is over
-│   └── Unconfirmed      a change while that of another waits for its confirmation
-├── Moved                what a plan was made for is not so any more
-├── NoPlan               a token without a plan
-├── NoShadow            no second HAProxy of this text can be asked
-├── BreaksTests          a change after which tests of routing would fail
-├── Untested             the tests that are required cannot be run
+│   │   └── Outdated         a transaction that another writer overtook
+│   ├── NotCancellable   an operation that has begun what cannot be reverted
+│   ├── NotPending       a confirmation that has ended
+│   └── Unconfirmed      a change while another one waits for its confirmation
+├── Moved                the object or text is not what the plan or the client has seen
+├── NoPlan               a token for which no plan is stored
+├── NoShadow             no second HAProxy can be started with this text
+├── BreaksTests          a change after which required routing tests would fail
+├── Untested             the required tests cannot be run
 ├── TooManyTransactions
 ├── TooManyOperations
-├── ShareExceeded        more than the share of one caller in what all share
-├── Refused              HAProxy says the configuration is wrong, always with these bytes
-├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
-├── WriteFailed          the disk did not take the file
+├── ShareExceeded        more than one caller's share of a pool
+├── Refused              HAProxy refuses the configuration
+├── CheckImpossible      the check failed: binary missing, killed, timed out
+├── WriteFailed          the disk did not accept the file
 ├── Unreadable           a file that cannot be read
-├── Unusable             a directory that the settings name, and what is kept in it
-│   └── Unrecorded       a change whose entry the history could not take
-├── ReloadFailed         HAProxy did not take the new configuration
+├── Unusable             a directory that the settings name, or what is stored in it
+│   └── Unrecorded       a change whose entry could not be written to the history
+├── ReloadFailed         HAProxy did not load the new configuration
 └── RuntimeFailure        the Runtime API
-    ├── NotLive          what is in order, but only a reload will do
+    ├── NotLive          what needs a reload
     │   └── RuntimeDenied    what the level of the socket does not permit
     ├── RuntimeAbsent    no socket answers
-    │   └── RuntimeUnconfigured  none has answered since the start
-    └── RuntimeRefused   HAProxy answered, and the answer is no (runtime/responses.py): a value or a command that it does not accept
-        ├── RuntimeMissing      what it was asked about is not in the process
-        ├── RuntimeConflict     what cannot be done in the state that the object or the process is in
-        │   ├── RuntimeTaken         it is there already
-        │   └── RuntimeBusy          sessions are left on what is to go
-        └── RuntimeUnseen        HAProxy took it, and does not show it
+    │   └── RuntimeUnconfigured  no socket has answered since the start
+    └── RuntimeRefused   HAProxy refuses a value or a command (runtime/responses.py)
+        ├── RuntimeMissing      the object is not in the process
+        ├── RuntimeConflict     the state of the object or the process does not allow it
+        │   ├── RuntimeTaken         the object exists already
+        │   └── RuntimeBusy          the object still has sessions
+        └── RuntimeUnseen        HAProxy accepted it, and does not report it
 
-Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
+Each has `detail`, the protocol text of its class (`label`), and a place if one is known.
 """
 
 from collections.abc import Sequence
@@ -77,12 +77,12 @@ class Place:
     member: str | None = None
 
 
-# Of what would change anything, where nothing is to be changed.
+# The refusal of every change by a read-only server.
 READ_ONLY = "this server is read-only: it reads, validates and plans, and changes nothing (setting read_only)"
 
 
 class NativeError(Exception):
-    """Base of all; `str(error)` is `label: detail`, or what there is of the two."""
+    """The base of all; `str(error)` is `label: detail`, without an empty one of the two."""
 
     label = ""
 
@@ -96,7 +96,7 @@ class Missing(NativeError):
 
 
 class NotFound(Missing):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
     label = ""
 
@@ -120,7 +120,7 @@ class Exists(NativeError):
 
 
 class InUse(NativeError):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
 
 class NotTaken(NativeError):
@@ -136,7 +136,7 @@ class NoParent(NativeError):
 
 
 class Forbidden(NativeError):
-    """The caller has no right to it. Its detail is the whole text. `object`: the first one that a change must not touch."""
+    """`object`: the first object that the caller may not change. `detail` is the complete message."""
 
     def __init__(self, detail: str = "", *, object_: str = "") -> None:
         super().__init__(detail)
@@ -144,7 +144,7 @@ class Forbidden(NativeError):
 
 
 class BadRequest(NativeError):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
 
 class BadValue(NativeError):
@@ -152,7 +152,7 @@ class BadValue(NativeError):
 
 
 class Incomplete(BadValue):
-    """Its detail is the whole text: the member that lacks and what to send."""
+    """`detail` is the complete message: the missing member, and what to send."""
 
     label = ""
 
@@ -171,20 +171,19 @@ class Conflict(NativeError):
 
 @dataclass(frozen=True)
 class Clash:
-    """One member that two changes have set to different values, None for what is not there; without a `member` the object itself.
-
-    `before`: what it was before both.
-    """
+    """One member that two changes have set to different values. A value is None if there is none."""
 
     object: str
+    # Empty for the object itself.
     member: str
     theirs: Any
     mine: Any
+    # The value before both changes.
     before: Any = field(default=None, compare=False)
 
 
 class Collided(Conflict):
-    """`clashes`: all that both have changed. `version`: the one that this change was made on, 0 while that is not known."""
+    """`clashes`: what both have changed. `version`: the one that this change was made on; 0 if that is not known."""
 
     def __init__(self, detail: str = "", *, clashes: Sequence[Clash] = (), version: int = 0) -> None:
         super().__init__(detail)
@@ -192,19 +191,19 @@ class Collided(Conflict):
 
 
 class Diverged(Collided):
-    """What a change left is not there any more as it left it. Its detail is the whole text."""
+    """What a change has left was changed since. `detail` is the complete message."""
 
     label = ""
 
 
 class NotRevertible(Conflict):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
     label = ""
 
 
 class Stale(Conflict):
-    """`current` is the version that there is."""
+    """`current`: the version of the configuration."""
 
     def __init__(self, detail: str = "", *, current: int = 0) -> None:
         super().__init__(detail)
@@ -212,11 +211,11 @@ class Stale(Conflict):
 
 
 class Touched(Conflict):
-    """Another process has edited a file between the last look at it and its replacement."""
+    """Another process has edited a file just before it was replaced."""
 
 
 class StaleTransaction(Stale):
-    """`transaction` is its id."""
+    """`transaction`: its id."""
 
     def __init__(self, detail: str = "", *, current: int = 0, transaction: str = "") -> None:
         super().__init__(detail, current=current)
@@ -224,7 +223,7 @@ class StaleTransaction(Stale):
 
 
 class StaleRenaming(Stale):
-    """A renaming, which is not merged: what came between may have named the object."""
+    """A renaming is not merged: a change made since may name the object."""
 
 
 class TextGone(Conflict):
@@ -232,13 +231,13 @@ class TextGone(Conflict):
 
 
 class NotCommittable(Conflict):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
     label = ""
 
 
 class Outdated(NotCommittable):
-    """`transaction` is its id."""
+    """`transaction`: its id."""
 
     def __init__(self, detail: str = "", *, transaction: str = "") -> None:
         super().__init__(detail)
@@ -246,13 +245,13 @@ class Outdated(NotCommittable):
 
 
 class NoShadow(NativeError):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
     label = ""
 
 
 class BreaksTests(NativeError):
-    """`failed`: what became of the cases that would fail, as the API shows it; `failed_before`: names of those that failed already."""
+    """`failed`: the results of the cases that would fail, as in the API; `failed_before`: the names of those that failed already."""
 
     def __init__(self, detail: str = "", *, failed: Sequence[Any] = (), failed_before: Sequence[str] = ()) -> None:
         super().__init__(detail)
@@ -260,31 +259,31 @@ class BreaksTests(NativeError):
 
 
 class Untested(NativeError):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
 
 class NotCancellable(Conflict):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
     label = ""
 
 
 class NotPending(Conflict):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
     label = ""
 
 
 class Moved(NativeError):
-    """What a plan or a change was made for is not so any more. Its detail is the whole text."""
+    """`detail` is the complete message."""
 
 
 class NoPlan(NativeError):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
 
 class Unconfirmed(Conflict):
-    """`confirmation` is the id of the one that is waited for, by `author`, and for `seconds_left` at most. Its detail is the whole text."""
+    """`confirmation`: the id of the one that `author` has to give within `seconds_left`. `detail` is the complete message."""
 
     label = ""
 
@@ -302,11 +301,11 @@ class TooManyOperations(NativeError):
 
 
 class ShareExceeded(NativeError):
-    """Its detail is the whole text."""
+    """`detail` is the complete message."""
 
 
 class Alert(Protocol):
-    """One thing that HAProxy said: `line` counts from 1 in `file`, `section` is the header above it, `source` the line itself."""
+    """One message of HAProxy: `line` counts from 1 in `file`, `section` is the header above it, `source` the line itself."""
 
     @property
     def text(self) -> str: ...
@@ -321,7 +320,7 @@ class Alert(Protocol):
 
 
 class Refused(NativeError):
-    """`alerts`: what HAProxy said, one by one, with line and section where they are known (native/haproxy_native/check/messages.py)."""
+    """`alerts`: HAProxy's messages, with line and section if they are known (native/haproxy_native/check/messages.py)."""
 
     label = "validation error"
 
@@ -349,15 +348,15 @@ class Unreadable(NativeError):
 
 
 class Unusable(NativeError):
-    """Its detail is the whole text: setting, path, owner and remedy."""
+    """`detail` is the complete message: setting, path, owner and remedy."""
 
 
 class Unrecorded(Unusable):
-    """The history could take no entry of a change, which was not made."""
+    """The entry of a change could not be written to the history, so the change was not made."""
 
 
 class ReloadFailed(NativeError):
-    """Its detail begins with `Reload failed: `."""
+    """`detail` begins with `Reload failed: `."""
 
 
 class RuntimeFailure(NativeError):
@@ -365,15 +364,15 @@ class RuntimeFailure(NativeError):
 
 
 class NotLive(RuntimeFailure):
-    """Its detail is the reason; a reload makes the process right whatever was done before."""
+    """`detail` is the reason. A reload applies the change, whatever was done before."""
 
 
 class RuntimeDenied(NotLive):
-    """The process is as it was. Its detail names the socket, its level, and the level that the command needs."""
+    """The process is unchanged. `detail` names the socket, its level, and the level that the command needs."""
 
 
 class RuntimeAbsent(RuntimeFailure):
-    """`sent`: the command had gone out, so that HAProxy may have carried it out."""
+    """`sent`: whether the command was sent, so that HAProxy may have executed it."""
 
     def __init__(self, detail: str, *, sent: bool = False) -> None:
         super().__init__(detail)
@@ -385,7 +384,7 @@ class RuntimeUnconfigured(RuntimeAbsent):
 
 
 class RuntimeRefused(RuntimeFailure):
-    """HAProxy's own words, and the command that was refused, never its payload; `detail` joins both."""
+    """`answer`: HAProxy's message. `command`: the refused command, without its payload. `detail` joins both."""
 
     remedy = ""
 
@@ -407,7 +406,7 @@ class RuntimeTaken(RuntimeConflict):
 
 
 class RuntimeBusy(RuntimeConflict):
-    """Sessions are left; `remedy` is an edit after which there are none."""
+    """`remedy`: how to end the sessions that are left."""
 
     remedy = "drain the servers of such backends before they are deleted (POST /v3/sidecar/drains)"
 

@@ -1,38 +1,43 @@
-"""Opens a configuration together with the process that runs it: sockets, reload strategy, state directory."""
+"""Open a configuration together with the process that runs it: sockets, reload strategy, state directory."""
 
+import functools
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from haproxy_native import stats_sockets
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.engine import Engine
-from haproxy_native.engine_settings import EngineSettings
+from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.errors import Unreadable
+from haproxy_native.grammar.load import grammar
+from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Records
 from haproxy_native.reload.strategies import Reloading
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.text.document import Document
+from haproxy_native.text.words import unquoted
 
 
 @dataclass(frozen=True)
 class Process:
-    """`master` is the path of its socket, and `master_reloads` says to reload through it; where it does not answer, `command` reloads.
+    """How the process of a configuration is reached. Its stats sockets are those that the configuration opens."""
 
-    `delay`: seconds between two reloads. The stats sockets are those that the configuration opens.
-    """
-
+    # The path of the master's socket.
     master: str | None = None
+    # Whether HAProxy is reloaded through the master's socket. If the master does not answer, `command` reloads.
     master_reloads: bool = True
     command: Sequence[str] = ()
+    # Seconds between two reloads.
     delay: float = 5.0
+    # Days for which reloads are remembered.
     remembered_days: float = 1
 
 
 @asynccontextmanager
 async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[Engine]:
-    """A started engine; at the end what is pending is carried out. Raises Unreadable.
+    """Yield a started engine; at the end, carry out what is pending. Raises Unreadable.
 
-    Does not wait for an HAProxy that does not run yet: every later use of the socket looks for it again.
+    HAProxy need not run yet: every later use of a socket connects again.
     """
     runtime = Runtime()
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -40,7 +45,7 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
     def sockets() -> None:
         use_sockets(runtime, process.master, files)
 
-    # The engine asks the worker at once what it has loaded.
+    # The engine queries the worker when it starts.
     sockets()
     strategy = Reloading(runtime, process.command, sockets, master_reloads=process.master_reloads)
 
@@ -57,5 +62,27 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
 
 
 def use_sockets(runtime: Runtime, master: str | None, files: ConfigFiles) -> None:
-    """Lets the client choose among the master's socket and those that the files open, from now on."""
-    runtime.use(master, stats_sockets.addresses_in(files))
+    """Make the client use the master's socket, or those that the files open, from now on."""
+    runtime.use(master, stats_sockets_in(files))
+
+
+GLOBAL, SOCKETS = "global", "runtime_apis"
+
+
+def stats_sockets(document: Document) -> list[str]:
+    """Return the addresses of the Runtime API sockets that a configuration opens, in the order and spelling of the file, without quotes."""
+    sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in _shape().read(section).get(SOCKETS, ()))
+    return [unquoted(socket["address"]) for socket in sockets if socket.get("address")]
+
+
+@functools.cache
+def _shape() -> SectionShape:
+    return grammar().members(GLOBAL, (SOCKETS,))
+
+
+def stats_sockets_in(files: ConfigFiles) -> list[str]:
+    """Return the addresses in the files on disk; none if they cannot be read."""
+    try:
+        return stats_sockets(Document.parse(files.read()))
+    except Unreadable:
+        return []

@@ -1,7 +1,7 @@
-"""What versions of HAProxy do differently, and what is done about it, as in docs/haproxy-versions.md.
+"""The differences between versions of HAProxy, and how this server handles them, as in docs/haproxy-versions.md.
 
-`LACKS` are functions that older versions do not have; `dataplaneapi doctor` prints them.
-No other module compares versions: it asks `Capabilities`, which combines these facts with what the worker says itself.
+`LACKS` are functions that older versions do not have; `dataplaneapi doctor` prints them. No other module compares versions: it uses
+`Capabilities`, which combines these facts with what the worker reports itself.
 """
 
 from dataclasses import dataclass
@@ -12,14 +12,13 @@ OLDEST: Version = (2, 6)
 
 @dataclass(frozen=True)
 class Fact:
-    """What HAProxy does from version `since` on, and what is done `instead` in earlier ones, or about it in all.
-
-    `command`: one of the Runtime API that earlier versions do not have; empty where there is none.
-    """
+    """What HAProxy does from version `since` on."""
 
     since: Version
     what: str
+    # What is done in earlier versions, or about it in all.
     instead: str
+    # A command of the Runtime API that earlier versions do not have; empty if there is none.
     command: str = ""
 
     def holds(self, version: Version) -> bool:
@@ -102,7 +101,7 @@ CHALLENGES_READY = Fact(
 
 
 def lacking(version: Version) -> list[Fact]:
-    """What that version cannot do."""
+    """Return the facts that do not hold in a version."""
     return [fact for fact in LACKS if not fact.holds(version)]
 
 

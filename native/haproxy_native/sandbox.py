@@ -1,6 +1,6 @@
-"""Confines what a check or a shadow starts: to writing below given directories, by Landlock, and to few system calls, by a filter.
+"""Confines the processes that a check or a shadow starts: Landlock limits writing to given directories, a filter limits system calls.
 
-Both belong to a thread, and to what it starts; so nothing runs between fork and exec, and this process stays free.
+Both belong to a thread and to what it starts. So nothing runs between fork and exec, and this process stays unconfined.
 (Linux, Documentation/userspace-api/landlock.rst)
 """
 
@@ -35,12 +35,12 @@ Result = TypeVar("Result")
 
 @cache
 def version() -> int:
-    """The kernel's version of Landlock; 0 where it has none, or may not be asked."""
+    """Return the kernel's version of Landlock; 0 if it has none, or if this process may not use it."""
     return max(0, _call(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
 def lacking() -> list[str]:
-    """Returns what a check can do here although it should not, and why; empty if all of the confinement is in force."""
+    """Return what a check can do here although it should not, and why; empty if the confinement is complete."""
     lacks = []
     if not version():
         lacks.append("it may change files, since this process may not use Landlock (Linux 5.13 or later, with landlock in `lsm=`)")
@@ -70,17 +70,17 @@ def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bo
 
 
 def _drop_capabilities() -> None:
-    """Those of this thread: with root's it could look into other processes. Raises OSError."""
+    """Drop the capabilities of this thread: with root's it could read other processes. Raises OSError."""
     header, data = struct.pack("=Ii", _CAPABILITIES, 0), ctypes.create_string_buffer(24)
     _checked(_library().capget(header, data))
     _, low, _, _, high, _ = struct.unpack("=6I", data.raw)
-    # Nothing to drop is what a service has that may not ask for it.
+    # A service that may not drop capabilities has none.
     if low & ~_READ or high:
         _checked(_library().capset(header, struct.pack("=6I", low & _READ, low & _READ, 0, 0, 0, 0)))
 
 
 def _restrict(writable: Iterable[Path]) -> None:
-    """This thread, for ever. Raises OSError."""
+    """Restrict this thread, for ever. Raises OSError."""
     changes = _WRITE_FILE | _ENTRIES | (_REFER if version() >= 2 else 0) | (_TRUNCATE if version() >= 3 else 0)
     attributes = struct.pack("=QQQ", changes, _CONNECT if version() >= _PORTS else 0, _SIGNALS)
     size = 24 if version() >= _SCOPES else 16 if version() >= _PORTS else 8

@@ -1,4 +1,4 @@
-"""Temporary directories; those that a killed process has left are removed at the next start, and what runs with a file of theirs is ended.
+"""Temporary directories. Those that a killed process has left are removed at the next start, and processes that use their files are killed.
 
 Each is locked while it is in use; the lock ends with the process (flock(2)).
 """
@@ -18,7 +18,7 @@ _NAME = re.compile(r"haproxy-(?:check|set|shadow|state)-[a-z0-9_]{8}")
 
 
 class Scratch:
-    """A new directory, `haproxy-KIND-` and eight letters. Raises Unusable where nothing temporary can be written."""
+    """A new directory, `haproxy-KIND-` and eight letters. Raises Unusable if nothing temporary can be written."""
 
     def __init__(self, kind: str) -> None:
         try:
@@ -29,13 +29,13 @@ class Scratch:
             raise Unusable(detail) from error
 
     def remove(self) -> None:
-        """Removes the directory with its contents."""
+        """Remove the directory with its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
 def remove_leftovers() -> list[Path]:
-    """Removes those of this user that no process uses, and returns them."""
+    """Remove the directories of this user that no process uses, and return them."""
     removed: list[Path] = []
     with suppress(OSError):
         for entry in os.scandir(tempfile.gettempdir()):
@@ -48,7 +48,7 @@ def remove_leftovers() -> list[Path]:
 
 
 def _end_users(directory: str) -> None:
-    """Kills processes of this user that were started with a file in it: a shadow of a killed server would run for ever."""
+    """Kill processes of this user that were started with a file in the directory: the shadow of a killed server would run for ever."""
     own = os.fsencode(f"{directory}/")
     for entry in os.scandir("/proc"):
         with suppress(OSError):
@@ -61,13 +61,13 @@ def _end_users(directory: str) -> None:
 def _new(prefix: str) -> tuple[Path, int]:
     while True:
         path = tempfile.mkdtemp(prefix=prefix)
-        # Else another process that has just begun took it for a leftover.
+        # Otherwise another process that was just started has taken it for a leftover.
         if (lock := _locked(path)) is not None:
             return Path(path), lock
 
 
 def _locked(path: str) -> int | None:
-    """Holds the lock of a directory of this user's own; None where another process has it, or has removed the directory."""
+    """Lock a directory of this user; return None if another process has locked or removed it."""
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -33,7 +33,7 @@ _DENIED, _UNKNOWN = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
 _ALL = 0xFFFFFFFF
 
-# By name, on x86_64 and on aarch64; 0 where there is none. The first are refused always.
+# Numbers by name, on x86_64 and on aarch64; 0 if there is none. These are always refused.
 _REFUSED = """
 ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, process_madvise 440 440, process_mrelease 448 448, kcmp 312 272,
 pidfd_getfd 438 438, bpf 321 280, perf_event_open 298 241, userfaultfd 323 282, keyctl 250 219, add_key 248 217, request_key 249 218,
@@ -50,9 +50,9 @@ kill 62 129, tkill 200 130, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigque
 setpriority 141 140, ioprio_set 251 30, sched_setparam 142 118, sched_setscheduler 144 119, sched_setattr 314 274, migrate_pages 256 238,
 move_pages 279 239
 """
-# Those whose arguments lie in memory: libraries use the older ones where these do not exist.
+# Calls whose arguments are in memory. Libraries use the older calls if these do not exist.
 _ABSENT = "clone3 435 435, openat2 437 437, io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427"
-# Those that are refused unless one of their alternatives applies.
+# Calls that are refused unless one of their alternatives applies.
 _CONDITIONAL = """
 clone 56 220, openat 257 56, open 2 0, prlimit64 302 261, sched_setaffinity 203 122, ioctl 16 29, fcntl 72 25, socket 41 198,
 socketpair 53 199, connect 42 203, listen 50 201, sendto 44 206, sendmsg 46 211, sendmmsg 307 269
@@ -114,13 +114,13 @@ _BY_REACH: dict[Reach, Alternatives] = {
 
 @cache
 def available() -> bool:
-    """Whether this machine's calls are known here, and the kernel has filters."""
+    """Return whether the system calls of this machine are known here, and the kernel has filters."""
     # Without an address the kernel answers EFAULT where it has them, EINVAL else.
     return _machine() is not None and _prctl(_SET_SECCOMP, _FILTER, 0) < 0 and ctypes.get_errno() == errno.EFAULT
 
 
 def install(reach: Reach) -> None:
-    """Restricts this thread, and what it starts, for ever. Raises OSError."""
+    """Restrict this thread, and what it starts, for ever. Raises OSError."""
     code = b"".join(_program(reach))
     memory = ctypes.create_string_buffer(code, len(code))
     header = ctypes.create_string_buffer(struct.pack("@HP", len(code) // 8, ctypes.addressof(memory)))

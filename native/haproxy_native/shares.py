@@ -83,7 +83,7 @@ def check_room(caller: Caller, total: int, held: int, held_by_all: int, what: st
 
 
 class Pool:
-    """Counts what limited callers hold for the length of a request. `what` names it in refusals."""
+    """Counts what limited callers hold during a request. `what` names it in refusals."""
 
     def __init__(self, what: str) -> None:
         self._what, self._held = what, Counter[str]()
@@ -98,7 +98,7 @@ class Pool:
             self._held += Counter[str]()
 
     def add(self, holding: "Holding", size: int, total: int) -> None:
-        """Raises ShareExceeded."""
+        """Count more for a holding. Raises ShareExceeded."""
         if not holding.caller.is_limited:
             return
         check_room(holding.caller, total, self._held[holding.caller.name], self._held.total(), self._what, size)
@@ -141,10 +141,10 @@ class Turns:
         return [place.caller for place in self._held]
 
     async def take(self, caller: Caller) -> Place:
-        """Wait for a place. Raises ShareExceeded where too many uses of a limited caller wait already."""
+        """Wait for a place. Raises ShareExceeded if too many uses of a limited caller wait already."""
         place = Place(caller)
         if self._has_room(caller):
-            self._give(place)
+            self._assign(place)
             return place
         queue = self._waiting.setdefault(caller, deque())
         if caller.is_limited and len(queue) >= self._most_waiting:
@@ -190,7 +190,7 @@ class Turns:
             return False
         return not caller.is_limited or (limited.count(caller) < share(self._total) and len(limited) < _share_of_all(self._total))
 
-    def _give(self, place: Place) -> None:
+    def _assign(self, place: Place) -> None:
         self._held.append(place)
         self._turn += 1
         self._turns[place.caller] = self._turn
@@ -204,7 +204,7 @@ class Turns:
             place, waiting = waits = self._waiting[caller][0]
             self._leave(caller, waits)
             if not waiting.done():
-                self._give(place)
+                self._assign(place)
                 waiting.set_result(None)
 
     def _leave(self, caller: Caller, waits: tuple[Place, "asyncio.Future[None]"]) -> None:

@@ -131,7 +131,7 @@ def _main(descriptor: int) -> None:
     del sys.path[0]
     import dataplaneapi.program  # noqa: F401
     from dataplaneapi import assembly, cli
-    from haproxy_native import models, stats_sockets
+    from haproxy_native import models, open_engine
     from haproxy_native.editing import secrets
     from haproxy_native.editing.editor import Editor
     from haproxy_native.text.document import Document
@@ -139,7 +139,7 @@ def _main(descriptor: int) -> None:
     assembly.route_index()
     for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
         import_module(module.name)
-    stats_sockets.addresses(Document.parse("global\n"))
+    open_engine.stats_sockets(Document.parse("global\n"))
     editor = Editor()
     for resource in editor.resources.by_name.values():
         with suppress(KeyError):

@@ -14,8 +14,7 @@ from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import ChangeContent, Content
 from haproxy_native.commit.change import Outcome as Changed
 from haproxy_native.editing import header
-from haproxy_native.engine import Engine
-from haproxy_native.engine_settings import EngineSettings
+from haproxy_native.engine import Engine, EngineSettings
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.touches import Touch

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from haproxy_native.engine_context import context_of
+from haproxy_native.engine import context_of
 from tests.native.engines import running_engine
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.engine_settings import EngineSettings
+from haproxy_native.engine import EngineSettings
 
 
 def test_the_copy() -> None:

@@ -8,7 +8,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Reload
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.engine_settings import EngineSettings
+from haproxy_native.engine import EngineSettings
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.stats_sockets import addresses, addresses_in
+from haproxy_native.open_engine import stats_sockets, stats_sockets_in
 from haproxy_native.text.document import Document
 
 TEXT = b"""global
@@ -22,17 +22,17 @@ backend b
     ("text", "found"), [(TEXT, ["/run/first.sock", "ipv4@127.0.0.1:9999"]), (b"global\n", []), (b"", []), (b"not a configuration", [])]
 )
 def test_addresses(tmp_path: Path, text: bytes, found: list[str]) -> None:
-    assert addresses(Document.parse(text)) == found
+    assert stats_sockets(Document.parse(text)) == found
     path = tmp_path / "haproxy.cfg"
     path.write_bytes(text)
-    assert addresses_in(ConfigFiles(path, tmp_path)) == found
+    assert stats_sockets_in(ConfigFiles(path, tmp_path)) == found
 
 
 def test_no_file(tmp_path: Path) -> None:
-    assert addresses_in(ConfigFiles(tmp_path / "none", tmp_path)) == []
+    assert stats_sockets_in(ConfigFiles(tmp_path / "none", tmp_path)) == []
 
 
 def test_of_several_files(tmp_path: Path) -> None:
     (tmp_path / "haproxy.cfg").write_text("frontend f\n")
     (tmp_path / "10.cfg").write_bytes(TEXT)
-    assert addresses_in(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path, [str(tmp_path / "10.cfg")]))[0] == "/run/first.sock"
+    assert stats_sockets_in(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path, [str(tmp_path / "10.cfg")]))[0] == "/run/first.sock"

@@ -33,7 +33,7 @@ from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.version import VERSION
-from haproxy_native import sandbox, stats_sockets
+from haproxy_native import open_engine, sandbox
 from haproxy_native.acme.providers import EXEC, Exec, ProviderFailed
 from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.check.environment import for_haproxy
@@ -272,7 +272,7 @@ def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
 
 
 def _needed_below_tmp(settings: Settings) -> list[str]:
-    named = [settings.config_file, settings.haproxy_bin, settings.master_runtime, *stats_sockets.addresses_in(config_files(settings))]
+    named = [settings.config_file, settings.haproxy_bin, settings.master_runtime, *open_engine.stats_sockets_in(config_files(settings))]
     named += [
         settings.maps_dir,
         settings.acl_dir,
@@ -309,7 +309,7 @@ def _of_directories(settings: Settings) -> Iterator[Finding]:
 
 
 def _of_sockets(settings: Settings) -> Iterator[Finding]:
-    stats = stats_sockets.addresses_in(config_files(settings))
+    stats = open_engine.stats_sockets_in(config_files(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
         yield Finding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)

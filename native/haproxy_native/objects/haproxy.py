@@ -15,8 +15,7 @@ from haproxy_native.changes.operations import PutDocument
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.editing.editor import Editor, standard_editor
-from haproxy_native.engine import Engine
-from haproxy_native.engine_settings import EngineSettings
+from haproxy_native.engine import Engine, EngineSettings
 from haproxy_native.errors import Unreadable
 from haproxy_native.objects.configuration import Configuration
 from haproxy_native.objects.running import Running

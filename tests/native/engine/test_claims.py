@@ -120,7 +120,8 @@ def stating(document: Document, claims: frozenset[Claim]) -> Stating:
 
 
 async def put_back(engine: Engine, way: str, author: Author = NOBODY) -> Outcome:
-    return await engine.write([stating(engine.document, ONE)], Version(engine.version()), skips_same=way == "patch", author=author)
+    change = Change([stating(engine.document, ONE)], Version(engine.version()), skips_same=way == "patch", author=author)
+    return await engine.commit(change)
 
 
 @pytest.mark.parametrize("way", ["put", "patch"])
