@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.features.lint.declared import Check, checks
+from haproxy_native.features.lint.finding import Check, checks
 
 PAGE = Path(__file__).parent.parent / "docs" / "lint.md"
 BEGIN, END = "<!-- checks: made by `make generate` -->\n", "<!-- end of checks -->\n"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.features.lint.declared import checks
+from haproxy_native.features.lint.finding import checks
 from openapi.lint_page import BEGIN, END, page
 
 

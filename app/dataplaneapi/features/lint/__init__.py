@@ -1,1 +1,1 @@
-"""Checks for what HAProxy accepts and an operator would not want, on the server and for files (`dataplaneapi lint`)."""
+"""Checks for probable mistakes that HAProxy accepts: as an operation of the server, and for files (`dataplaneapi lint`)."""

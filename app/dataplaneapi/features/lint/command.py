@@ -1,4 +1,4 @@
-"""The command `dataplaneapi lint`: checks configuration files without a server and without HAProxy. docs/lint.md has its exit statuses."""
+"""The command `dataplaneapi lint`: checks configuration files without a server or HAProxy. docs/lint.md lists its exit statuses."""
 
 import argparse
 import os
@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from haproxy_native.features.lint.declared import SEVERITIES
-from haproxy_native.features.lint.facts import Facts
-from haproxy_native.features.lint.finding import Finding
-from haproxy_native.features.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, written
-from haproxy_native.features.lint.gathering import gathered
+from haproxy_native.features.lint.finding import JSON_FORM, SARIF_FORM, SEVERITIES, TEXT_FORM, Finding, encode_findings
 from haproxy_native.features.lint.lint import Origin, findings
+from haproxy_native.features.lint.linting import gather_facts
+from haproxy_native.features.lint.view import Facts
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
 
@@ -25,7 +23,7 @@ CLOSED_PIPE = 141
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="dataplaneapi lint",
-        description="Lists what in a configuration HAProxy accepts and is probably a mistake.",
+        description="Lists probable mistakes in a configuration that HAProxy accepts.",
         epilog="Exit status: 0, 1 with findings of the severity that --fail-on names, 2 for files that cannot be read.",
         allow_abbrev=False,
     )
@@ -34,18 +32,18 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--fail-on", choices=(*reversed(SEVERITIES), "never"), default="warning", help="the least severity that counts (default warning)"
     )
-    made.add_argument("--files", action="store_true", help="look at the files of this machine that it names: missing, certificates, keys")
+    made.add_argument("--files", action="store_true", help="check the files of this machine that it names: missing, certificates, keys")
     return made
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Ends the process."""
+    """Run the command and exit with its status."""
     try:
         status = run(argv)
         sys.stdout.flush()
     except (OSError, ValueError) as error:
         if isinstance(error, BrokenPipeError):
-            # Python writes what is left at its end.
+            # Discard the buffered output, which Python would try to write again when it exits.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(CLOSED_PIPE)
         print(f"dataplaneapi lint: {error}", file=sys.stderr)
@@ -54,23 +52,23 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 
 def run(argv: Sequence[str]) -> int:
-    """The exit status. Raises OSError and ValueError for what cannot be read."""
+    """Run the command and return its exit status. Raises OSError and ValueError for files that cannot be read."""
     given = parser().parse_args(argv)
     paths = [path for name in given.file for path in _paths(name)]
     if not paths:
         raise ValueError(f"there is no *.cfg in {', '.join(given.file)}")
     findings = checked(paths, files=given.files)
-    sys.stdout.buffer.write(written(findings, given.format))
+    sys.stdout.buffer.write(encode_findings(findings, given.format))
     return FOUND if given.fail_on != "never" and any(_counts(finding, given.fail_on) for finding in findings) else CLEAN
 
 
 def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
-    """What is found in the files of one configuration; `files`: with those that it names."""
+    """Return the findings for the files of one configuration. With `files`, the files that it names are read as well."""
     texts = {path: sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths}
     main, *others = texts
     document = Document.parse(join([(MAIN, texts[main]), *((path, texts[path]) for path in others)]))
     directory = posixpath.dirname(os.path.abspath(main))
-    return findings(document, gathered(document, directory) if files else Facts(directory), Origin(main))
+    return findings(document, gather_facts(document, directory) if files else Facts(directory), Origin(main))
 
 
 def _paths(name: str) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""What in the configuration is probably a mistake."""
+"""The operation that lints the configuration."""
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.bodies import preferred
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.responses import JSON, TEXT, Response
 from haproxy_native.beside import beside
-from haproxy_native.features.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, written
+from haproxy_native.features.lint.finding import JSON_FORM, SARIF_FORM, TEXT_FORM, encode_findings
 from haproxy_native.features.lint.linting import Linting
 
 MEDIA_TYPES = {JSON_FORM: JSON, SARIF_FORM: b"application/sarif+json", TEXT_FORM: TEXT}
@@ -16,4 +16,4 @@ async def read(call: ReadCall) -> Response:
     form = call.query.format or forms[preferred(call.exchange.values_of(b"accept"), forms)]
     linting = Linting(call.services.engine, call.services.discovery.backends)
     findings = await linting.findings(call.query.transaction_id, reader(call.author))
-    return Response(200, await beside(written, findings, form), MEDIA_TYPES[form])
+    return Response(200, await beside(encode_findings, findings, form), MEDIA_TYPES[form])

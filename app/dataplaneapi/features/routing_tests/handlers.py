@@ -25,12 +25,12 @@ XML = b"application/xml"
 async def read_list(call: ReadCall) -> Response:
     tests = _tests(call).kept
     tests_ = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
-    return await beside(json_response, 200, tests_)
+    return json_response(200, tests_)
 
 
 async def read(call: ReadCall) -> Response:
     test = await asyncio.to_thread(_tests(call).kept.get, call.path.name)
-    return await beside(json_response, 200, test)
+    return json_response(200, test)
 
 
 async def replace(call: StrictCall) -> Response:
@@ -39,7 +39,7 @@ async def replace(call: StrictCall) -> Response:
         raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
     is_new = await tests.put(name, call.body, call.author)
     test = await asyncio.to_thread(tests.get, name)
-    return await beside(json_response, 201 if is_new else 200, test)
+    return json_response(201 if is_new else 200, test)
 
 
 async def delete(call: JsonCall) -> Response:

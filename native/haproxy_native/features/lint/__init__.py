@@ -1,1 +1,1 @@
-"""What in a configuration is probably a mistake, though HAProxy accepts it: checks, each declared in checks.toml."""
+"""Checks for probable mistakes in a configuration that HAProxy accepts, declared in checks.toml."""

@@ -1,41 +1,110 @@
-"""Checks of the files that a configuration names: they are there, private keys are private, certificates do not end. Pure."""
+"""The files that a configuration names, and checks of them: they exist, private keys are private, certificates do not expire. Pure."""
 
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
-from haproxy_native.features.lint.declared import words
-from haproxy_native.features.lint.facts import File
 from haproxy_native.features.lint.finding import Found
-from haproxy_native.features.lint.named_files import CERTIFICATE, LIST, NamedFile, named_files
-from haproxy_native.features.lint.view import View
+from haproxy_native.features.lint.view import File, Scope, Statement, View, words
 
+CERTIFICATE, LIST, MAP, OTHER = "certificate", "list", "map", "other"
 _OTHERS_READ = 0o004
 _DAY = "%Y-%m-%d"
 
 
+@dataclass(frozen=True)
+class NamedFile:
+    """A file that a statement names."""
+
+    statement: Statement
+    name: str
+    kind: str
+    # Where HAProxy may look for it; nowhere else if `is_complete`.
+    paths: Sequence[str]
+    is_complete: bool
+    # Whether HAProxy creates it if it is missing.
+    may_be_created: bool
+
+
+def named_files(view: View) -> Iterator[NamedFile]:
+    """Yield the files that a configuration names, without names that contain a variable."""
+    for scope in view.scopes:
+        directories = [*_bases(scope), *view.directories]
+        for statement in scope.statements:
+            yield from _files_of(statement, directories)
+
+
+def named_files_of(view: View, statement: Statement) -> list[NamedFile]:
+    return list(_files_of(statement, [*_bases(view.by_place[statement.place]), *view.directories]))
+
+
+def _files_of(statement: Statement, directories: Sequence[str]) -> Iterator[NamedFile]:
+    table = words()["files"]
+    for name, kind in _names(statement):
+        if "$" not in name and "%" not in name and not name.startswith(tuple(table["not_paths"])):
+            plain = name.removeprefix(table["path"])
+            paths = tuple(dict.fromkeys(posixpath.normpath(posixpath.join(base, plain)) for base in directories))
+            # Without a line that sets it, a relative path begins where HAProxy was started, which is not known.
+            is_complete = posixpath.isabs(plain) or len(directories) > 1
+            yield NamedFile(statement, plain, kind, paths, is_complete, statement.has(*table["made"]))
+
+
+def _bases(scope: Scope) -> Iterator[str]:
+    """Yield the base directories that a section sets itself."""
+    yield from (statement.words[1] for statement in scope.statements if statement.words[0].endswith("-base") and len(statement.words) > 1)
+
+
+def _names(statement: Statement) -> Iterator[tuple[str, str]]:
+    table, given = words()["files"], statement.words
+    first = given[0]
+    for place, word in enumerate(given[:-1]):
+        if word in table["lines"].get(first, ()):
+            yield given[place + 1], _kind(word)
+        elif (word == table["patterns"] and place) or (first in table["options"] and word in table["in_options"]):
+            yield given[place + 1], OTHER
+    if first in table["places"]:
+        yield from ((name, OTHER) for name in given[table["places"][first] :][:1])
+    if statement.begins(table["spoe"]) and (name := statement.after(table["spoe_word"])):
+        yield name, OTHER
+    if "(" in statement.text:
+        yield from ((match["file"].strip("\"' "), MAP) for word in given for match in _maps().finditer(word))
+
+
+def _kind(word: str) -> str:
+    table = words()["files"]
+    return CERTIFICATE if word in table["certificates"] else LIST if word in table["lists"] else OTHER
+
+
+@cache
+def _maps() -> re.Pattern[str]:
+    return re.compile(words()["files"]["maps"])
+
+
 def file_missing(view: View) -> Iterator[Found]:
-    for named in _looked_at(view):
-        there = [view.facts.files[path].is_there for path in named.paths if path in view.facts.files]
-        if named.is_sure and not named.may_be_made and len(there) == len(named.paths) and not any(there):
-            yield Found(named.statement, f"{named.name} is not there")
+    for named in _certain_files(view):
+        there = [view.facts.files[path].exists for path in named.paths if path in view.facts.files]
+        if named.is_complete and not named.may_be_created and len(there) == len(named.paths) and not any(there):
+            yield Found(named.statement, f"{named.name} does not exist")
 
 
 def certificate_ended(view: View) -> Iterator[Found]:
-    for named, path, ends, now in _ends(view):
-        if ends <= now:
-            yield Found(named.statement, f"{_called(named, path)} ended on {ends:{_DAY}}")
+    for named, path, expires, now in _certificates(view):
+        if expires <= now:
+            yield Found(named.statement, f"{_label(named, path)} ended on {expires:{_DAY}}")
 
 
 def certificate_ends_soon(view: View) -> Iterator[Found]:
-    for named, path, ends, now in _ends(view):
-        if now < ends <= now + timedelta(days=words()["files"]["days"]):
-            yield Found(named.statement, f"{_called(named, path)} ends on {ends:{_DAY}}")
+    for named, path, expires, now in _certificates(view):
+        if now < expires <= now + timedelta(days=words()["files"]["days"]):
+            yield Found(named.statement, f"{_label(named, path)} ends on {expires:{_DAY}}")
 
 
 def key_readable(view: View) -> Iterator[Found]:
-    for named in _looked_at(view):
-        for path, file in _files(view, named):
+    for named in _certain_files(view):
+        for path, file in _certificate_files(view, named):
             if file.holds_key and file.mode & _OTHERS_READ:
                 yield Found(named.statement, f"every user of the machine may read the key in {path} (mode {file.mode & 0o777:04o})")
 
@@ -45,26 +114,26 @@ def file_unused(view: View) -> Iterator[Found]:
         yield Found(None, f"nothing names {posixpath.basename(path)}", path=path, number=1)
 
 
-def _looked_at(view: View) -> Iterator[NamedFile]:
-    """Yields the files that certain lines name; none if no file was read."""
+def _certain_files(view: View) -> Iterator[NamedFile]:
+    """Yield the files that certain statements name; none if no file was read."""
     return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)
 
 
-def _files(view: View, named: NamedFile) -> Iterator[tuple[str, File]]:
-    """The certificate, or those of the directory or list."""
-    path = next((path for path in named.paths if path in view.facts.files and view.facts.files[path].is_there), "")
+def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, File]]:
+    """Yield a certificate, or those of a directory or list."""
+    path = next((path for path in named.paths if path in view.facts.files and view.facts.files[path].exists), "")
     if not path or named.kind not in (CERTIFICATE, LIST):
         return
     file = view.facts.files[path]
     yield from ((path_, view.facts.files[path_]) for path_ in (file.files or (path,)) if path_ in view.facts.files)
 
 
-def _ends(view: View) -> Iterator[tuple[NamedFile, str, datetime, datetime]]:
-    for named in _looked_at(view):
-        for path, file in _files(view, named):
-            if file.ends and view.facts.now:
-                yield named, path, file.ends, view.facts.now
+def _certificates(view: View) -> Iterator[tuple[NamedFile, str, datetime, datetime]]:
+    for named in _certain_files(view):
+        for path, file in _certificate_files(view, named):
+            if file.expires and view.facts.now:
+                yield named, path, file.expires, view.facts.now
 
 
-def _called(named: NamedFile, path: str) -> str:
+def _label(named: NamedFile, path: str) -> str:
     return named.name if posixpath.basename(named.name) == posixpath.basename(path) else path

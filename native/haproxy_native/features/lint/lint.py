@@ -1,4 +1,4 @@
-"""Runs the checks over a configuration, and leaves out what comments switch off. Pure."""
+"""Runs the checks over a configuration, and leaves out the findings that comments switch off. Pure."""
 
 import math
 import re
@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from haproxy_native.editing.secrets import masked_lines, masked_text
-from haproxy_native.features.lint.declared import Check, checks
-from haproxy_native.features.lint.facts import Facts
-from haproxy_native.features.lint.finding import Finding, Found
-from haproxy_native.features.lint.view import Statement, View
+from haproxy_native.features.lint.finding import Check, Finding, Found, checks
+from haproxy_native.features.lint.view import Facts, Statement, View
 from haproxy_native.references.object_references import object_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
@@ -21,26 +19,32 @@ _ALL = "*"
 
 @dataclass(frozen=True)
 class Origin:
-    """`main`: path of the main file. `stored`: from another file's path to the object that it is; empty for none."""
+    """Where a configuration is from."""
 
+    # The path of the main file.
     main: str = ""
+    # Returns the object of a stored file by its path; empty for any other file.
     stored: Callable[[str], str] = lambda path: ""
 
 
 def findings(document: Document, facts: Facts | None = None, origin: Origin | None = None, wanted: Iterable[Check] = ()) -> list[Finding]:
-    """Returns the findings in the order of the file. `facts`: about other files, which are not read here. `wanted`: only those checks."""
+    """Return the findings of all checks, or of the `wanted` ones, in the order of the file.
+
+    `facts` has what is known of other files, which are not read here.
+    """
     view = View(document, facts)
     ignored = _Ignored(view)
     shown = _Shown(view, origin or Origin())
     findings_ = [(check, finding) for check in wanted or checks().values() for finding in function_of(check)(view)]
-    left = [(check, finding) for check, finding in findings_ if not ignored.is_off(check.id, finding.at)]
+    left = [(check, finding) for check, finding in findings_ if not ignored.is_off(check.id, finding.statement)]
     return [shown.finding(check, finding) for check, finding in sorted(left, key=_order)]
 
 
 def _order(row: tuple[Check, Found]) -> tuple[float, int, str]:
     """Return the sort key of a finding: the order of the file, with findings at no line last."""
     check, found = row
-    return (found.at.place, found.at.number, check.id) if found.at else (math.inf, 0, check.id)
+    at = found.statement
+    return (at.place, at.number, check.id) if at else (math.inf, 0, check.id)
 
 
 def function_of(check: Check) -> Callable[[View], Iterator[Found]]:
@@ -50,7 +54,7 @@ def function_of(check: Check) -> Callable[[View], Iterator[Found]]:
 
 
 class _Shown:
-    """Findings with lines of files."""
+    """Turns what checks find into findings with files, lines and objects."""
 
     def __init__(self, view: View, origin: Origin) -> None:
         self._view, self._origin = view, origin
@@ -59,12 +63,12 @@ class _Shown:
     def finding(self, check: Check, found: Found) -> Finding:
         others = [self._object(place) for place in found.also]
         object_, file, line, title, text = "", "", 0, "", ""
-        if found.at:
-            object_, section = self._object(found.at.place), self._view.document.sections[found.at.place]
-            file, line = section.file or self._origin.main, self._first[found.at.place] + found.at.number
-            title, text = self._view.by_place[found.at.place].title, masked_lines(found.at.text.strip())
+        if at := found.statement:
+            object_, section = self._object(at.place), self._view.document.sections[at.place]
+            file, line = section.file or self._origin.main, self._first[at.place] + at.number
+            title, text = self._view.by_place[at.place].title, masked_lines(at.text.strip())
         if found.path:
-            others += [object_] if found.at else []
+            others += [object_] if at else []
             object_, file, line = self._origin.stored(found.path) or "file", found.path, found.number
         return Finding(
             check.id,
@@ -86,7 +90,7 @@ class _Shown:
 
 
 class _Ignored:
-    """What comments switch off: for a line at its end or on the line above it, for a section at its header, for all at the top."""
+    """The checks that comments switch off: for a line at its end or above it, for a section at its header, for all at the top."""
 
     def __init__(self, view: View) -> None:
         document = view.document
@@ -99,8 +103,10 @@ class _Ignored:
                 self._lines |= _by_line(place, [line.comment for line in section.lines], [line.is_comment for line in section.lines])
 
     def is_off(self, id_: str, at: Statement | None) -> bool:
-        known = [self._everywhere, *((self._sections.get(at.place, ()), self._lines.get((at.place, at.number), ())) if at else ())]
-        return any(id_ in ids or _ALL in ids for ids in known)
+        switched_off = [self._everywhere]
+        if at:
+            switched_off += [self._sections.get(at.place, frozenset()), self._lines.get((at.place, at.number), frozenset())]
+        return any(id_ in ids or _ALL in ids for ids in switched_off)
 
 
 def _by_line(place: int, comments: Sequence[str | None], alone: Sequence[bool]) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:

@@ -1,4 +1,4 @@
-"""Checks of names: which lead nowhere, and what none leads to. Pure."""
+"""Checks of names: those that refer to nothing, those that nothing refers to, and ACLs that are not what they seem. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,11 @@ from difflib import get_close_matches
 from functools import cache
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, named_defaults
-from haproxy_native.features.lint.declared import words
+from haproxy_native.features.lint.files import MAP, named_files_of
 from haproxy_native.features.lint.finding import Found
-from haproxy_native.features.lint.named_files import MAP, named_files_of
-from haproxy_native.features.lint.view import Scope, Statement, View
+from haproxy_native.features.lint.view import Scope, Statement, View, condition_of, words
+from haproxy_native.grammar.conditions import CONDITIONAL, CONDITIONS, PREDEFINED
+from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.references.kinds import Kind, kinds
 from haproxy_native.references.lines import kinds_of, section_kinds
 from haproxy_native.references.pattern import Pattern, arguments, up_to_condition, words_of
@@ -19,7 +20,8 @@ from haproxy_native.text.words import unquoted
 
 _TOKENS = re.compile(r"[(),/@\s]+")
 _NEARNESS = 0.75
-# The word of a pattern that has the name, perhaps behind a sign such as `ring@`, or before what stands in the object.
+_CONDITIONS = frozenset(CONDITIONS)
+# The word of a pattern with the name, which may follow a prefix such as `ring@`, or precede the name of a part of the object.
 _NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
 
 
@@ -29,13 +31,13 @@ def name_undefined(view: View) -> Iterator[Found]:
         for statement in (statement for statement in scope.statements if statement.is_certain):
             for kind, name in _named(statement):
                 if name not in there[kind] and not set("%$") & set(name):
-                    yield _nowhere(view, statement, kind, name, there[kind])
+                    yield _undefined(view, statement, kind, name, there[kind])
             yield from _wrong_log_backend(view, statement)
     for scope in view.of_kind(*words()["listening"], *words()["serving"], DEFAULTS):
         yield from _undefined_source(view, scope)
 
 
-def _nowhere(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Found:
+def _undefined(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Found:
     close = get_close_matches(name, there, 1, _NEARNESS) if len(there) < 10_000 else []
     line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
     place = [there[close[0]]] if close and there[close[0]] >= 0 else []
@@ -43,7 +45,7 @@ def _nowhere(view: View, statement: Statement, kind: str, name: str, there: dict
 
 
 def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Found]:
-    """The backend that a line sends logs to, if it takes none."""
+    """Yield a finding if a statement sends logs to a backend that is not for logs."""
     table = words()["names"]
     target = statement.words[1] if statement.words[0] == table["log_target"] and len(statement.words) > 1 else ""
     if not target.startswith(table["log_backend"]):
@@ -55,14 +57,14 @@ def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Found]:
 
 
 def _defined(view: View, kind: Kind) -> dict[str, int]:
-    """The names of a kind's sections, with their places; -1 for those that HAProxy has by itself."""
+    """Return the names of a kind's sections with their indices; -1 for the names that are built into HAProxy."""
     sections = {section_kinds()[kind_.name] for kind_ in kinds().values() if "/" not in kind_.name and kind in kinds_of(kind_)}
     known = dict.fromkeys(words()["names"]["known"].get(kind.name, ()), -1)
     return known | {scope.name: scope.place for scope in view.of_kind(*sections)}
 
 
 def _named(statement: Statement) -> Iterator[tuple[str, str]]:
-    """What a statement names: kind and name."""
+    """Yield the kind and the name of each object that a statement refers to."""
     rows, only = _patterns(), words()["names"]["only"].get(statement.words[0])
     rows_ = {row for word in statement.words for row in rows.get(word, ())} if not rows.keys().isdisjoint(statement.words) else set()
     if only is not None:
@@ -81,7 +83,7 @@ def _named(statement: Statement) -> Iterator[tuple[str, str]]:
 
 @cache
 def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
-    """Returns the patterns by the word before the name."""
+    """Return the patterns by the word before the name."""
     patterns: dict[str, list[tuple[str, Pattern]]] = {}
     for kind in words()["names"]["kinds"]:
         for text in kinds()[kind].lines:
@@ -107,19 +109,19 @@ def backend_unused(view: View) -> Iterator[Found]:
     used = set(view.facts.used_backends)
     for scope in view.scopes:
         for statement in scope.statements:
-            names = _made(view, statement) if statement.begins(words()["rules"]["routing"]) else ()
+            names = _computed(view, statement) if statement.begins(words()["rules"]["routing"]) else ()
             if names is None:
                 return
             used.update(names)
-            given = statement.words if not statement.begins(*words()["with_defaults"]) else (statement.behind(table["tracking"]),)
+            given = statement.words if not statement.begins(*words()["with_defaults"]) else (statement.after(table["tracking"]),)
             used.update(token for word in given for token in _TOKENS.split(word))
     for scope in view.of_kind(section_kinds()["backend"]):
         if scope.name not in used and scope.header.is_certain and scope.header.is_known:
             yield Found(scope.header, f"no line names {scope.title}")
 
 
-def _made(view: View, statement: Statement) -> list[str] | None:
-    """The names that a line makes when a request comes; None where they cannot be known."""
+def _computed(view: View, statement: Statement) -> list[str] | None:
+    """Return the names that HAProxy may compute for a request; None if they cannot be known."""
     if "$" not in statement.text and "%" not in statement.text:
         return []
     lookup = _lookup(view, statement)
@@ -127,7 +129,7 @@ def _made(view: View, statement: Statement) -> list[str] | None:
 
 
 def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
-    """The map that a line asks for a backend: its path, and its values with their lines; the default has line 0."""
+    """Return the path of the map in which a statement looks up a backend, and its values with their lines; the default has line 0."""
     match = re.fullmatch(words()["names"]["lookup"], statement.words[1]) if len(statement.words) > 1 else None
     if match is None:
         return None
@@ -160,3 +162,60 @@ def map_value_undefined(view: View) -> Iterator[Found]:
                 number, value = wrong[0]
                 more = f", and {len(wrong) - 1} more values name none" if len(wrong) > 1 else ""
                 yield Found(statement, f"there is no backend {value!r}{more}", path=lookup[0] if number else "", number=number)
+
+
+def acl_undefined(view: View) -> Iterator[Found]:
+    for scope in view.scopes:
+        for statement, name in _acl_names(scope):
+            if statement.is_certain and name not in scope.acls and name not in PREDEFINED and "$" not in name:
+                close = get_close_matches(name, scope.acls, 1, _NEARNESS)
+                line = re.sub(rf"(?<![^\s!]){re.escape(name)}(?!\S)", close[0], statement.text.strip()) if close else ""
+                yield Found(statement, f"{scope.title} has no ACL {name!r}", line=line)
+
+
+def acl_unused(view: View) -> Iterator[Found]:
+    for scope in view.scopes:
+        if scope.acls:
+            used = {name for _, name in _acl_names(scope)}
+            for name, lines in scope.acls.items():
+                if name not in used and lines[0].is_certain and lines[0].is_known and not _is_in_variable(scope):
+                    yield Found(lines[0], f"no line of {scope.title} asks for {name!r}")
+
+
+def _is_in_variable(scope: Scope) -> bool:
+    """Return whether a variable of the environment may name an ACL in a condition."""
+    return any(not statement.is_known for statement in scope.statements if not _CONDITIONS.isdisjoint(statement.words))
+
+
+def _acl_names(scope: Scope) -> Iterator[tuple[Statement, str]]:
+    """Yield the ACLs that the conditions of a section refer to."""
+    for statement in scope.statements:
+        if (
+            not _CONDITIONS.isdisjoint(statement.words)
+            and statement.begins(*CONDITIONAL)
+            and condition_at(statement.words, 1) < len(statement.words)
+        ):
+            yield from ((statement, test.name) for test in condition_of(statement.words, 1).tests if test.name)
+        if "acl(" in statement.text:
+            for argument in (argument for word in statement.words for argument in arguments(word)):
+                if argument.function == words()["acl_call"]:
+                    yield statement, argument.text.lstrip("!")
+
+
+def acl_with_condition(view: View) -> Iterator[Found]:
+    table = words()["rules"]
+    for scope in view.scopes:
+        for name, lines in scope.acls.items():
+            for statement in lines:
+                sign = _sign(scope, statement.words[2:], table["in_patterns"], table["or"])
+                if sign and statement.is_certain:
+                    yield Found(statement, f"{sign!r} is one of the values that {name!r} is compared with")
+
+
+def _sign(scope: Scope, given: tuple[str, ...], signs: list[str], ors: list[str]) -> str:
+    """Return the word in a definition that was meant to join tests; empty if there is none."""
+    for place, word in enumerate(given[1:], 1):
+        following = given[place + 1] if place + 1 < len(given) else ""
+        if word in signs or (word.lower() in ors and following and (following == given[0] or following.lstrip("!") in scope.acls)):
+            return word
+    return ""

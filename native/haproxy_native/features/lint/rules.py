@@ -1,16 +1,14 @@
-"""Checks of rules: in which order, behind which, and with which conditions. Pure."""
+"""Checks of rules: their order, their conditions, and what they believe of a request. Pure."""
 
 import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from haproxy_native.features.lint.conditions import Test
-from haproxy_native.features.lint.declared import words
 from haproxy_native.features.lint.finding import Found
-from haproxy_native.features.lint.view import Rule, Scope, View
+from haproxy_native.features.lint.view import Criterion, Rule, Scope, Statement, Test, View, words
 
 Key = frozenset[str]
-# Of a suite with more terms not all parts are compared.
+# All subsets of a suite are compared only if it has at most so many terms.
 _MOST_TERMS = 6
 
 
@@ -19,17 +17,17 @@ def rule_never_reached(view: View) -> Iterator[Found]:
         ended: dict[str, Rule] = {}
         for rule in scope.rules:
             if rule.family in ended and rule.statement.is_certain:
-                yield Found(rule.statement, f"{_said(ended[rule.family])} above it applies to everything, and ends {rule.family}")
+                yield Found(rule.statement, f"{_quoted(ended[rule.family])} above it applies to everything, and ends {rule.family}")
             elif rule.is_final and rule.statement.is_certain and _always(rule):
                 ended[rule.family] = rule
 
 
-def _said(rule: Rule) -> str:
+def _quoted(rule: Rule) -> str:
     return repr(" ".join(rule.statement.words)[:100])
 
 
 def _always(rule: Rule) -> bool:
-    """Whether it applies to every request that comes to it."""
+    """Return whether a rule applies to every request that reaches it."""
     if not rule.condition.suites:
         return rule.condition.at == len(rule.statement.words)
     return not rule.condition.is_negative and any(suite and all(map(_holds, suite)) for suite in rule.condition.suites)
@@ -46,7 +44,7 @@ def rule_repeats_condition(view: View) -> Iterator[Found]:
         for rule in scope.rules:
             known = seen.setdefault(rule.family, {})
             if not rule.is_final:
-                # It may change what the conditions are about.
+                # It may change what later conditions test.
                 known.clear()
                 continue
             if (
@@ -59,7 +57,7 @@ def rule_repeats_condition(view: View) -> Iterator[Found]:
             keys = [frozenset(test.key for test in suite) for suite in rule.condition.suites]
             earlier = [_covering(known, key) for key in keys]
             if first := next((rule_ for rule_ in earlier if rule_ and all(earlier)), None):
-                yield Found(rule.statement, f"where its condition holds, that of {_said(first)} above it does, and ends {rule.family}")
+                yield Found(rule.statement, f"where its condition holds, that of {_quoted(first)} above it does, and ends {rule.family}")
             for key in keys:
                 known.setdefault(key, rule)
 
@@ -72,7 +70,7 @@ def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
 
 
 def _covering(known: dict[Key, Rule], key: Key) -> Rule | None:
-    """An earlier rule with a suite of which all terms are among these."""
+    """Return an earlier rule with a suite whose terms are all among these."""
     if not known or len(key) > _MOST_TERMS:
         return known.get(key)
     parts = (frozenset(part) for size in range(1, len(key) + 1) for part in combinations(sorted(key), size))
@@ -123,7 +121,7 @@ def use_backend_chain(view: View) -> Iterator[Found]:
             tests = list(rule.condition.tests)
             criteria = list(scope.criteria(rule, positive=True))
             if len(tests) == len(criteria) == 1 and looked_up.search(criteria[0].sample) and not criteria[0].files:
-                # hdr and req.hdr are one, and so are -m str and nothing.
+                # hdr and req.hdr are the same; -m str is the default.
                 key = criteria[0].sample.removeprefix("req."), criteria[0].method.replace("str", "")
                 by_sample.setdefault(key, []).append(rule)
         for (sample, _), rules in by_sample.items():
@@ -156,3 +154,95 @@ def redirect_to_itself(view: View) -> Iterator[Found]:
             at = next((place for place, word in enumerate(given) if list(given[place : place + 2]) == table["to_https"]), 0)
             if at and rule.is_final and rule.statement.is_certain and _always(rule):
                 yield Found(rule.statement, f"{scope.title} listens with TLS: its own answer leads to the same rule")
+
+
+def path_passes_by(view: View) -> Iterator[Found]:
+    table = words()["paths"]
+    is_normal = any(scope.own(table["normalizes"]) for scope in view.scopes)
+    for scope in view.proxies:
+        if is_normal or scope.all(*table["mends"]):
+            continue
+        refusing = [rule for rule in scope.rules if _refuses(rule)]
+        criteria = [(rule, criterion) for rule in refusing for criterion in scope.criteria(rule, positive=True)]
+        if any(sign in pattern for _, criterion in criteria for pattern in criterion.patterns for sign in ("//", "%", "..")):
+            continue
+        for rule, criterion in criteria:
+            pattern = _passable(criterion)
+            if pattern and rule.statement.is_certain:
+                yield Found(rule.statement, f"{_other(pattern, criterion)} is no {pattern}, and servers may take it for that")
+
+
+def _refuses(rule: Rule) -> bool:
+    table = words()["rules"]
+    return rule.family == table["request"] and rule.action in table["refusing"]
+
+
+def _passable(criterion: Criterion) -> str:
+    table = words()["paths"]
+    if not re.search(table["sample"], criterion.sample) or criterion.method not in table["methods"]:
+        return ""
+    if not re.search(table["whole"], criterion.sample):
+        return ""
+    begin = "" if table["parts"] in (criterion.method, criterion.sample.partition("_")[2]) else "/"
+    return next((each for each in criterion.patterns if each.startswith(begin) and each.strip("/") and "$" not in each), "")
+
+
+def _other(pattern: str, criterion: Criterion) -> str:
+    """Return other spellings of a path."""
+    rest = pattern.removeprefix("/")
+    slash = pattern[: len(pattern) - len(rest)]
+    spellings = [f"/{pattern}"] if slash else []
+    spellings.append(f"{slash}%{ord(rest[0]):02x}{rest[1:]}")
+    ignores = "-i" in criterion.flags or re.search(words()["paths"]["ignoring_case"], criterion.sample)
+    if not ignores and rest.upper() != rest:
+        spellings.append(f"{slash}{rest.upper()}")
+    return " or ".join(each for each in (", ".join(spellings[:-1]), spellings[-1]) if each)
+
+
+def forwarded_address_trusted(view: View) -> Iterator[Found]:
+    table = words()["forwarded"]
+    sample, source = re.compile(table["sample"]), re.compile(table["source"])
+    for scope in view.of_kind(*words()["listening"]):
+        replaced = {header for statement in scope.all(*table["replacing"]) for header in statement.words[2:3]}
+        if any(re.search(table["header"], header, re.IGNORECASE) for header in replaced):
+            continue
+        for rule in scope.rules:
+            asked = list(scope.criteria(rule))
+            if any(source.search(criterion.sample) for criterion in asked) or not rule.statement.is_certain:
+                continue
+            sets = rule.action in table["sets_source"] and any(sample.search(word) for word in rule.statement.words[2:])
+            if sets or (rule.is_final and _tests_value(rule, asked, sample)):
+                yield Found(rule.statement, "the client may have sent the header itself, with any address")
+
+
+def _tests_value(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) -> bool:
+    """Return whether a rule compares the header with something; whether it exists says nothing about an address."""
+    return rule.family != words()["rules"]["routing"] and any(
+        sample.search(criterion.sample) and criterion.method != "found" for criterion in asked
+    )
+
+
+def forwarded_header_kept(view: View) -> Iterator[Found]:
+    table = words()["forwarded"]
+    lines = [statement for scope in view.scopes for statement in scope.own(*table["replacing"])]
+    replaced = {line.words[2].lower() for line in lines if len(line.words) > 2}
+    for scope in view.scopes:
+        for statement in scope.own(table["appends"]):
+            header = statement.after(table["named"]) or table["usual"]
+            if statement.is_certain and statement.is_known and header.lower() not in replaced and not statement.has(table["except"]):
+                yield Found(statement, f"{header} that a client sends goes to the servers, before what this line adds")
+
+
+def retry_repeats_request(view: View) -> Iterator[Found]:
+    table = words()["repeats"]
+    if any(scope.own(table["stops"]) for scope in view.scopes):
+        return
+    for statement in (statement for scope in view.scopes for statement in scope.own(table["on"])):
+        risky = [word for word in statement.words[1:] if word in table["unsafe"]]
+        if risky and statement.is_certain and _is_of_http(view, statement):
+            yield Found(statement, f"after {risky[0]} a POST may be done twice")
+
+
+def _is_of_http(view: View, statement: Statement) -> bool:
+    scope: Scope = view.by_place[statement.place]
+    return scope.mode == str(words()["http"]["mode"])

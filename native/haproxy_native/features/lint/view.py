@@ -1,32 +1,157 @@
-"""A configuration as checks read it: sections with statements, their rules with conditions, and what is inherited. Pure.
+"""A configuration as checks read it: sections with statements, rules with conditions, what is inherited, and facts about files. Pure.
 
-What stands between `.if` and `.endif` may be there or not: it is not certain. Such a line is never found at fault, and what it may define,
-name or set counts as there.
+Two things keep a check from a wrong finding:
+
+A statement is *certain* unless it is between `.if` and `.endif`. A check reports no statement that is not certain, but what such a
+statement defines, names or sets counts as present.
+
+A statement is *known* unless a variable of the environment is in it. A check that would have to know its value skips it.
 """
 
-from collections.abc import Callable, Iterator
+import posixpath
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
-from haproxy_native.features.lint.conditions import Condition, Criterion, condition_of, criterion_of
-from haproxy_native.features.lint.declared import words
-from haproxy_native.features.lint.facts import Facts
+from haproxy_native.editing.file_references import bases
+from haproxy_native.grammar.conditions import CONDITIONS, UNLESS, suites
+from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
 from haproxy_native.text.words import unquoted
 
-Known = TypeVar("Known")
+# Options of a criterion with a value, and without.
+_WITH_VALUE, _FLAGS, _END = ("-f", "-m"), ("-i", "-n", "-u", "-M"), "--"
+
+
+@cache
+def words() -> Mapping[str, Any]:
+    """Return the words of HAProxy that checks look for, as words.toml declares them."""
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text())
+
+
+@dataclass(frozen=True)
+class File:
+    """What is known of a file or directory that the configuration names."""
+
+    exists: bool
+    mode: int = 0
+    holds_key: bool = False
+    # When the certificate in it expires.
+    expires: datetime | None = None
+    # The paths in a directory or in a list of certificates.
+    files: tuple[str, ...] = ()
+    # The content of a map.
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a lint knows beyond the document."""
+
+    # The directory of the main file, where relative paths begin.
+    directory: str = "/"
+    now: datetime | None = None
+    # By path; empty if no file was read.
+    files: Mapping[str, File] = field(default_factory=dict)
+    # Paths of stored files that nothing names.
+    unused: Sequence[str] = ()
+    # Backends that splits and service discovery use, whether or not a line names them.
+    used_backends: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Test:
+    """One term: the name of an ACL, or the words of an anonymous one."""
+
+    name: str
+    words: tuple[str, ...]
+    is_negated: bool
+
+    @property
+    def key(self) -> str:
+        return f"{'!' if self.is_negated else ''}{self.name or ' '.join(('{', *self.words))}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The condition of a rule."""
+
+    # The index of the word `if` or `unless`; the number of words if there is none.
+    at: int
+    # The alternatives that `||` separates; none for a rule without a condition.
+    suites: tuple[tuple[Test, ...], ...] = ()
+    is_negative: bool = False
+
+    @property
+    def tests(self) -> Iterator[Test]:
+        return (test for suite in self.suites for test in suite)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A sample and what it is compared with."""
+
+    # The fetch with its converters.
+    sample: str
+    # The argument of `-m`; empty without it.
+    method: str = ""
+    files: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def condition_of(words: Sequence[str], start: int) -> Condition:
+    """Return the condition in the words of a rule, from the word `start` on."""
+    at = condition_at(words, start)
+    # The value of a header may be the word itself.
+    while at + 1 < len(words) and words[at + 1] in CONDITIONS:
+        at += 1
+    if at == len(words):
+        return Condition(at)
+    return Condition(at, tuple(tuple(map(_test, suite)) for suite in suites(words[at + 1 :])), words[at] == UNLESS)
+
+
+def _test(term: Sequence[str]) -> Test:
+    text = "".join(term[: next((place for place, word in enumerate(term) if word.strip("!")), len(term)) + 1])
+    name = text.lstrip("!")
+    is_negated = (len(text) - len(name)) % 2 == 1
+    if name != "{":
+        return Test(name, (), is_negated)
+    begin = next(place for place, word in enumerate(term) if word.endswith("{")) + 1
+    return Test("", tuple(term[begin:-1] if term[-1] == "}" else term[begin:]), is_negated)
+
+
+def criterion_of(words: Sequence[str]) -> Criterion:
+    """Parse a criterion from the words after an ACL's name, or between braces."""
+    sample, at = words[0] if words else "", 1
+    method, files, flags = "", list[str](), list[str]()
+    while at < len(words) and words[at] in (*_WITH_VALUE, *_FLAGS):
+        if words[at] == "-f":
+            files += words[at + 1 : at + 2]
+        elif words[at] == "-m":
+            method = "".join(words[at + 1 : at + 2])
+        else:
+            flags.append(words[at])
+        at += 2 if words[at] in _WITH_VALUE else 1
+    at += list(words[at : at + 1]) == [_END]
+    return Criterion(sample, method, tuple(files), tuple(words[at:]), tuple(flags))
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One line. `place` and `number` count sections and lines from 0; `raw` are its words as they are written."""
+    """One line of a section."""
 
+    # The indices of its section in the document and of its line in the section.
     place: int
     number: int
     words: tuple[str, ...]
+    # The words with their quotes and backslashes.
     raw: tuple[str, ...]
     text: str
     is_certain: bool
@@ -37,36 +162,34 @@ class Statement:
                 return True
         return False
 
-    def behind(self, *wanted: str) -> str:
-        """The word behind the first of these that is there; empty without one."""
+    def after(self, *wanted: str) -> str:
+        """Return the word after the first of the wanted ones; empty if there is none."""
         place = next((place for place, word in enumerate(self.words) if word in wanted), len(self.words))
         return self.words[place + 1] if place + 1 < len(self.words) else ""
 
     def has(self, *wanted: str) -> bool:
         return any(word in self.words for word in wanted)
 
-    def is_open(self, place: int) -> bool:
-        """Whether a variable of the environment gives the word, or some of it."""
-        return "$" in self.raw[place]
-
     @property
     def is_known(self) -> bool:
-        """Whether no variable of the environment stands in it."""
+        """Return whether no variable of the environment is in it."""
         return "$" not in self.text
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`family` begins the statement, as in `http-request`; `action` is the word behind it, empty where there is none."""
+    """A statement that is a rule."""
 
     statement: Statement
+    # The words that begin the statement, such as `http-request`.
     family: str
+    # The word after these; empty if the family has no actions.
     action: str
     condition: Condition
 
     @property
     def is_final(self) -> bool:
-        """Whether no further rule of its family is evaluated where it applies."""
+        """Return whether no further rule of its family is evaluated when it applies."""
         final = words()["final"][self.family]
         name = self.action.partition("(")[0]
         return (not final or name in final) and not self.statement.has(*words()["not_final"])
@@ -74,7 +197,7 @@ class Rule:
 
 @dataclass(eq=False)
 class Scope:
-    """A section. `source`: the defaults section that it inherits from."""
+    """A section. `source` is the defaults section that it inherits from."""
 
     place: int
     kind: str
@@ -85,32 +208,32 @@ class Scope:
 
     @cached_property
     def by_word(self) -> dict[str, list[Statement]]:
-        """Statements by their first word."""
+        """Return the statements by their first word."""
         statements: dict[str, list[Statement]] = {}
         for statement in self.statements:
             statements.setdefault(statement.words[0], []).append(statement)
         return statements
 
     def own(self, *phrases: str) -> list[Statement]:
-        """Statements that begin so."""
+        """Return the statements that begin with one of the phrases."""
         known = self.by_word
         first = dict.fromkeys(word for phrase in phrases if (word := _split(phrase)[0]) in known)
         return [statement for word in first for statement in known[word] if statement.begins(*phrases)]
 
     @cached_property
     def chain(self) -> list["Scope"]:
-        """It, and what it inherits from."""
+        """Return the section itself and the sections that it inherits from."""
         scopes = [self]
         while (source := scopes[-1].source) and source not in scopes:
             scopes.append(source)
         return scopes
 
     def all(self, *phrases: str) -> list[Statement]:
-        """Statements that begin so, with the inherited ones."""
+        """Return the statements that begin with one of the phrases, with the inherited ones."""
         return [statement for scope in self.chain for statement in scope.own(*phrases)]
 
     def last(self, *phrases: str) -> Statement | None:
-        """The statement that holds: the last of its own, else of what it inherits."""
+        """Return the statement in effect: the last one of the section, else the last inherited one."""
         return next((statements[-1] for scope in self.chain if (statements := scope.own(*phrases))), None)
 
     @cached_property
@@ -132,7 +255,7 @@ class Scope:
         return acls_
 
     def criteria(self, rule: Rule, *, positive: bool = False) -> Iterator[Criterion]:
-        """What the tests of a rule's condition ask, those of named ACLs as well; `positive`: of what must hold alone."""
+        """Yield the criteria of a rule's condition, with those of the ACLs that it names; if `positive`, without negated tests."""
         for test in rule.condition.tests:
             if positive and (test.is_negated or rule.condition.is_negative):
                 continue
@@ -143,7 +266,7 @@ class Scope:
 
     @cached_property
     def mode(self) -> str:
-        """Returns a proxy's mode; empty if it cannot be known."""
+        """Return the mode of a proxy; empty if it cannot be known."""
         mode_line = self.last("mode")
         if mode_line is None:
             return str(words()["usual_mode"])
@@ -168,18 +291,10 @@ class View:
     def __init__(self, document: Document, facts: Facts | None = None) -> None:
         self.document, self.facts = document, facts or Facts()
         self.scopes = list(_scopes(document))
-        self._cache: dict[str, Any] = {}
-
-    def cached(self, name: str, make: "Callable[[View], Known]") -> "Known":
-        """What `make` gives of this view, made once."""
-        if name not in self._cache:
-            self._cache[name] = make(self)
-        value: Known = self._cache[name]
-        return value
 
     @cached_property
     def proxies(self) -> list[Scope]:
-        """Returns the proxies, without defaults sections."""
+        """Return the proxies, without defaults sections."""
         return [scope for scope in self.scopes if scope.is_listening or scope.is_serving]
 
     def of_kind(self, *kinds: str) -> list[Scope]:
@@ -191,8 +306,19 @@ class View:
 
     @cached_property
     def defaults(self) -> frozenset[str]:
-        """The names of sections of defaults."""
+        """Return the names of the defaults sections."""
         return frozenset(scope.name for scope in self.of_kind(DEFAULTS))
+
+    @cached_property
+    def directories(self) -> list[str]:
+        """Return the directories in which relative paths may begin."""
+        table, directories = words()["files"], [*bases(self.document, self.facts.directory)]
+        for scope in self.of_kind(words()["global"]["section"]):
+            for statement in scope.own(table["default_path"]):
+                if statement.begins(f"{table['default_path']} {table['origin']}"):
+                    directories += statement.words[2:3]
+                directories.append(posixpath.dirname(self.facts.directory))
+        return directories
 
     @cached_property
     def first_words(self) -> frozenset[str]:
@@ -218,7 +344,7 @@ def _scopes(document: Document) -> Iterator[Scope]:
 
 
 def _statements(section: Section, place: int, depth: int) -> tuple[Statement, list[Statement], int]:
-    """The header, the other lines, and how many `.if` are open behind them."""
+    """Return the header, the other statements, and how many `.if` are open after them."""
     statements = []
     for number, line in enumerate(section.lines):
         if not line.words:

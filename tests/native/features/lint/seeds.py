@@ -4,18 +4,18 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from haproxy_native.features.lint.facts import Facts, File
+from haproxy_native.features.lint.view import Facts, File
 
 SEEDED = Path(__file__).parent / "seeded"
 MARK = "# BAD"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-_GOOD = File(True, 0o600, holds_key=True, ends=NOW + timedelta(days=90))
+_GOOD = File(True, 0o600, holds_key=True, expires=NOW + timedelta(days=90))
 _FILES = {
     "good.pem": _GOOD,
-    "open.pem": File(True, 0o644, holds_key=True, ends=_GOOD.ends),
+    "open.pem": File(True, 0o644, holds_key=True, expires=_GOOD.expires),
     "authority.pem": File(True, 0o644),
-    "ended.pem": File(True, 0o600, holds_key=True, ends=NOW - timedelta(days=1)),
-    "soon.pem": File(True, 0o600, holds_key=True, ends=NOW + timedelta(days=29)),
+    "ended.pem": File(True, 0o600, holds_key=True, expires=NOW - timedelta(days=1)),
+    "soon.pem": File(True, 0o600, holds_key=True, expires=NOW + timedelta(days=29)),
     "list.txt": File(True, files=("/x/good.pem", "/x/ended.pem")),
     "hosts.map": File(True, text="# hosts\na mapped\nb\tfallback\n"),
     "other.map": File(True, text="a b\n"),

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from haproxy_native.features.lint.declared import checks
+from haproxy_native.features.lint.finding import checks
 from haproxy_native.features.lint.lint import findings
 from haproxy_native.text.document import Document
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.features.lint.conditions import condition_of, criterion_of
+from haproxy_native.features.lint.view import condition_of, criterion_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import re
 
-from haproxy_native.features.lint.declared import SEVERITIES, checks, words
+from haproxy_native.features.lint.finding import SEVERITIES, checks
 from haproxy_native.features.lint.lint import function_of
+from haproxy_native.features.lint.view import words
 
 
 def test_every_check_is_declared_whole() -> None:

@@ -1,6 +1,6 @@
 """Files beyond the seeded files."""
 
-from haproxy_native.features.lint.declared import checks
+from haproxy_native.features.lint.finding import checks
 from haproxy_native.features.lint.lint import findings
 from haproxy_native.text.document import Document
 from tests.native.features.lint.seeds import seeds

@@ -3,9 +3,17 @@
 import json
 from functools import cache
 
-from haproxy_native.features.lint.declared import SEVERITIES, checks
-from haproxy_native.features.lint.finding import Finding
-from haproxy_native.features.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, as_dict, sarif, written
+from haproxy_native.features.lint.finding import (
+    JSON_FORM,
+    SARIF_FORM,
+    SEVERITIES,
+    TEXT_FORM,
+    Finding,
+    as_dict,
+    checks,
+    encode_findings,
+    sarif,
+)
 from haproxy_native.features.lint.lint import Origin, findings
 from haproxy_native.text.document import Document
 
@@ -18,19 +26,19 @@ def found() -> list[Finding]:
 
 
 def test_text_is_as_compilers_have_it() -> None:
-    lines = written(found(), TEXT_FORM).decode().splitlines()
+    lines = encode_findings(found(), TEXT_FORM).decode().splitlines()
     assert "/etc/h a.cfg:4: error: frontend f has no ACL 'admn' [acl-undefined]" in lines and "    try: http-request deny if admin" in lines
 
 
 def test_json_is_what_the_api_shows() -> None:
-    assert json.loads(written(found(), JSON_FORM)) == [as_dict(each) for each in found()]
+    assert json.loads(encode_findings(found(), JSON_FORM)) == [as_dict(each) for each in found()]
     assert all(each["line"] and each["object"] == "frontend/f" and "others" not in each for each in map(as_dict, found()))
-    assert json.loads(written([], JSON_FORM)) == []
+    assert json.loads(encode_findings([], JSON_FORM)) == []
 
 
 def test_sarif_has_what_its_schema_requires() -> None:
     """SARIF 2.1.0: version and runs; a tool's driver and its name; ids of rules; a message in every result; lines from 1; levels."""
-    log = json.loads(written(found(), SARIF_FORM))
+    log = json.loads(encode_findings(found(), SARIF_FORM))
     assert set(log) == {"$schema", "version", "runs"} and log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from haproxy_native.features.lint.declared import checks
-from haproxy_native.features.lint.finding import Finding
+from haproxy_native.features.lint.finding import Finding, checks
 from haproxy_native.features.lint.lint import Origin, findings
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join

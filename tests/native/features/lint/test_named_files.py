@@ -1,8 +1,7 @@
 """The files that lines name."""
 
-from haproxy_native.features.lint.facts import Facts
-from haproxy_native.features.lint.named_files import named_files
-from haproxy_native.features.lint.view import View
+from haproxy_native.features.lint.files import named_files
+from haproxy_native.features.lint.view import Facts, View
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -32,4 +31,4 @@ def test_names_kinds_and_places() -> None:
         ("/r", "other"),
     ]
     (listed,) = [each for each in named_files(view) if each.kind == "list"]
-    assert listed.paths == ("/etc/haproxy/l.txt", "/base/l.txt", "/etc/l.txt") and listed.is_sure
+    assert listed.paths == ("/etc/haproxy/l.txt", "/base/l.txt", "/etc/l.txt") and listed.is_complete
