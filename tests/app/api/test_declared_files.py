@@ -8,7 +8,7 @@ import pytest
 
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
-from dataplaneapi.features.apply.declared_files import declared_file, form_parts, sent_file
+from dataplaneapi.features.apply.declared import declared_file, form_parts, sent_file
 from haproxy_native.features.apply.rules import DeclaredFile
 from tests.app.client import Client, serving
 

@@ -1,1 +1,1 @@
-"""Declarations of an owner, made so in one commit."""
+"""Declarations of an owner, applied in one commit."""

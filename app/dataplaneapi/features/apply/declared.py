@@ -1,4 +1,8 @@
-"""Declarations as bodies: objects of the API and stored files in JSON or YAML, by their collections; a part of a configuration; a form."""
+"""Reads a declaration from a body.
+
+A body is JSON or YAML with objects and stored files by their collections, text of a configuration, or a multipart form with one of these
+and files.
+"""
 
 import hashlib
 import json
@@ -15,35 +19,40 @@ from dataplaneapi.api.bodies import YAML_TYPE, check_content_encoding, check_con
 from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.set_body import CONFIGURATION
-from dataplaneapi.api.upload import MULTIPART
+from dataplaneapi.api.upload import MULTIPART, Part, Parts, boundary
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
-from dataplaneapi.features.apply.declared_files import declared_file, form_parts, sent_file
-from haproxy_native.beside import beside
+from dataplaneapi.open_engine import STORES
+from haproxy_native.beside import LARGE, beside
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import refuse_masked, refuse_masked_text
-from haproxy_native.errors import BadRequest, Missing
-from haproxy_native.features.apply.files import COLLECTIONS
-from haproxy_native.features.apply.fragment import collections, of_objects, of_text
+from haproxy_native.errors import BadRequest, BadValue, Exists, Missing, NativeError
+from haproxy_native.features.apply.files import COLLECTIONS, MAP, entries_of
 from haproxy_native.features.apply.rules import DeclaredFile, Section
+from haproxy_native.features.apply.sections import collections, of_objects, of_text
+from haproxy_native.storage import names
+from haproxy_native.storage.map_file import check_value
+from haproxy_native.storage.store import Store
+from haproxy_native.storage.stores import KINDS
 from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
 JSON, TEXT = "application/json", "text/plain"
-# Of a form's configuration, by the end of its file name.
+# The media type of the configuration in a form, by the end of its file name.
 _TYPES = {".json": JSON, ".yaml": YAML_TYPE, ".yml": YAML_TYPE}
 
 
 @dataclass(frozen=True)
 class Declared:
-    """`sections`: whole objects; `unowned`: members that the body leaves to others; `texts`: sections as they will be written.
-
-    `files` by their objects.
-    """
+    """What a body declares."""
 
     sections: Mapping[Section, dict[str, Any]]
+    # Members that the body leaves to others.
     unowned: frozenset[str]
+    # The sections as they will be written.
     texts: Mapping[Section, TextSection]
+    # By object.
     files: Mapping[str, DeclaredFile] = field(default_factory=dict)
 
 
@@ -55,7 +64,7 @@ class Sent:
     data: bytes = field(repr=False)
 
     def digest(self, options: Mapping[str, Any]) -> str:
-        """Returns a digest of the body and of the parameters that it was sent with."""
+        """Return a digest of the body and its query parameters."""
         known = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
         found = hashlib.sha256(known + b"\0")
         found.update(self.data)
@@ -63,7 +72,7 @@ class Sent:
 
 
 async def declared_call(incoming: Arriving) -> Call:
-    """A call whose body is Sent, None where it names a plan. Raises ApiError."""
+    """Return a call whose body is Sent, or None if it names a plan. Raises ApiError."""
     call = await read_call(incoming)
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
@@ -83,7 +92,7 @@ DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
 def check_members(call: Call, names: Iterable[str], place: str) -> None:
-    """Raises ApiError for what no object has: it would silently not be left to others."""
+    """Raise ApiError for a member that no object has, which would silently not be left to others."""
     unknown = [each for each in names if each not in (known := _members(call))]
     if unknown:
         likely = nearest(unknown[0], known)
@@ -102,7 +111,7 @@ def _reference(resource: Resource) -> Mapping[str, str]:
 
 
 async def declared(call: Call, sent: Sent) -> Declared:
-    """Raises ApiError, and BadRequest for what cannot be owned."""
+    """Parse a body. Raises ApiError, and BadRequest for objects that cannot be owned."""
     kind, data = sent.kind, sent.data
     media_type = kind.partition(";")[0].strip().lower()
     if media_type != MULTIPART:
@@ -166,7 +175,7 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
 
 
 def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
-    """Where the path of a collection is another word, as peer_section is for peers, that is taken as well."""
+    """Return the body by the names of collections; the words of their paths, as peer_section for peers, are accepted as well."""
     rows = call.services.bundle["x-resources"]
     names = {rows[name]["path"]: name for name in collections(call.services.editor) if "path" in rows[name]}
     if twice := [path for path, name in names.items() if path in value and name in value]:
@@ -184,7 +193,7 @@ def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
 
 
 def _validated(call: Call, collection: str, body: Any) -> Any:
-    """Raises ApiError for a member that the API does not have: it would silently not be declared."""
+    """Return a valid object. Raises ApiError also for an unknown member, which would silently not be declared."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body holds objects, not {str(body)[:64]!r}")
     resource = call.services.editor.resources[collection]
@@ -205,7 +214,7 @@ def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
 
 
 def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body with the names of its children set; raises ApiError where a child carries another name."""
+    """Return the body with the names of its children set. Raises ApiError for a child with another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)
@@ -216,3 +225,82 @@ def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, An
                 raise ApiError(422, f"{member}.{name[:64]}: its {child.key} is {str(row[child.key])[:64]!r}; both have to be the same")
         named[member] = {name: {child.key: name, **row} if isinstance(row, dict) else row for name, row in rows.items()}
     return named
+
+
+def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[str, DeclaredFile]:
+    """A file of a collection, with its object. Raises ApiError."""
+    collection, member = COLLECTIONS[kind], "entries" if kind == MAP else "content"
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+        raise ApiError(422, f"{collection} in body holds objects with a name, as in {{name: one, {member}: ...}}")
+    about = f"{collection}, {body['name'][:64]!r}"
+    if unknown := [key for key in body if key not in ("name", member)]:
+        raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; it has name and {member}")
+    object_ = _object(stores, kind, body["name"], about)
+    if kind == MAP:
+        return object_, DeclaredFile(entries=_entries(body.get(member), about))
+    if not isinstance(content := body.get(member), str):
+        raise ApiError(422, f"{about}: content in body is required, the file as text")
+    return object_, DeclaredFile(content.encode("utf-8", "surrogateescape"))
+
+
+def _entries(rows: Any, about: str) -> dict[str, str]:
+    if not isinstance(rows, list):
+        raise ApiError(422, f"{about}: entries in body is a list, as in [{{key: example.com, value: shop}}]")
+    values_by_key: dict[str, str] = {}
+    for row in rows:
+        if not isinstance(row, dict) or set(row) != {"key", "value"} or not all(isinstance(value, str) for value in row.values()):
+            raise ApiError(422, f"{about}: {str(row)[:64]} in entries is no entry: it has key and value, both texts")
+        if row["key"] in values_by_key:
+            raise ApiError(422, f"{about}: the key {row['key'][:64]!r} is declared twice")
+        try:
+            check_value(row["value"])
+        except BadValue as error:
+            raise ApiError(422, f"{about}: {error.detail}") from None
+        values_by_key[row["key"]] = row["value"]
+    return values_by_key
+
+
+def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
+    store = next((store for store in stores.values() if store.kind == kind), None)
+    if store is None:
+        setting = STORES[next(kind_ for kind_, made in KINDS.items() if made.kind == kind)]
+        raise ApiError(422, f"{about}: there is no directory for these files: set dataplaneapi.resources.{setting}")
+    if not names.is_element(name):
+        raise ApiError(422, f"{about}: the name is no name of a file, send the last part of it")
+    try:
+        return spelled(kind, store.place(name).name)
+    except Exists as error:
+        raise ApiError(409, f"{about}: {error}") from None
+    except NativeError as error:
+        raise ApiError(422, f"{about}: {error}") from None
+
+
+def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
+    """Return the parts of a form. Raises ApiError."""
+    form, parts = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
+    for start in range(0, len(data), LARGE):
+        for each in form.parsed(data[start : start + LARGE]):
+            if isinstance(each, Part):
+                parts.append((each, []))
+            else:
+                parts[-1][1].append(each)
+    form.check_ended()
+    if not parts:
+        raise ApiError(400, f"the form has no part; send {', '.join((CONFIGURATION, *STORES))}")
+    return [(part, b"".join(pieces)) for part, pieces in parts]
+
+
+async def _nothing() -> Any:
+    """Receive nothing: the whole form is there."""
+    return {"type": "http.disconnect"}
+
+
+def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[str, DeclaredFile]:
+    """Return the file that is a part of a form, with its object. Raises ApiError."""
+    about = f"part {part.name}" + (f", {part.file}" if part.file else "")
+    if part.name not in STORES:
+        raise ApiError(400, f"{about}: unknown, send {', '.join((CONFIGURATION, *STORES))}")
+    if not part.file:
+        raise ApiError(400, f"{about}: no file name: each of these parts needs one")
+    kind = KINDS[part.name].kind
+    return _object(stores, kind, part.file, about), DeclaredFile(content, entries_of(content) if kind == MAP else None)

@@ -1,4 +1,4 @@
-"""Declarations of an owner, made so in one commit."""
+"""The feature `apply`."""
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
@@ -8,7 +8,7 @@ from haproxy_native.features.apply.plans import Plans
 
 
 class ApplyFeature(Feature):
-    """`apply` carries out declarations, `plans` keeps those that were only planned."""
+    """`apply` carries out declarations, `plans` stores those that were only planned."""
 
     def __init__(self, services: Services) -> None:
         engine = services.engine

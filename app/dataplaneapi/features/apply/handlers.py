@@ -1,4 +1,4 @@
-"""What owners declare: made so, shown, listed."""
+"""The operations that apply, plan, export and list declarations."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -27,31 +27,31 @@ from haproxy_native.planning.effects import Effect, file_of_object, line_of_memb
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.storage.key_material import is_secret
 
-# As long as a reload may take.
+# How long a reload may take.
 ANSWER_SECONDS = 60.0
 _KINDS = {collection: kind for kind, collection in COLLECTIONS.items()}
-# Members of an answer to a dry run that are those of a plan.
+# Members of an answer to a dry run that come from the plan of the change.
 PLANNED = ("commands", "reload", "reasons", "valid", "messages", "tests")
-# What a plan was asked with.
+# Query parameters that belong to a stored plan.
 OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 
 async def replace(call: DeclaredCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    limits = await _asked_for(call, take=True)
+    limits = await _limits(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
         return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:
-        return await (_planned(call, declaration, limits) if call.query.dry_run else _carried_out(call, declaration, limits, sent))
+        return await (_plan(call, declaration, limits) if call.query.dry_run else _carry_out(call, declaration, limits, sent))
     except TooManyDeleted as error:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
-async def _asked_for(call: Call, *, take: bool) -> Limits:
-    """Give a call the body and the options of the plan that it names, which is carried out once: `take` deletes it. Raises ApiError."""
+async def _limits(call: Call, *, take: bool) -> Limits:
+    """Return the limits of a call. A call that names a plan gets its body and options; `take` deletes the plan. Raises ApiError."""
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
@@ -63,14 +63,14 @@ async def _asked_for(call: Call, *, take: bool) -> Limits:
     if call.query.owner == OUTSIDE:
         raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
     if "owner" not in call.values:
-        # What is wrong with the body comes first, as everywhere.
+        # An error in the body is reported first, as everywhere.
         await declared(call, call.body)
         raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
     return Limits(call.query.max_delete, call.query.version)
 
 
 async def _check(call: Call) -> bool:
-    limits = await _asked_for(call, take=False)
+    limits = await _limits(call, take=False)
     declaration = _declaration(call, await declared(call, call.body))
     if call.query.dry_run:
         await _apply(call).check_plan(declaration)
@@ -81,7 +81,7 @@ async def _check(call: Call) -> bool:
 CHECKS = {"replace": _check}
 
 
-async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
+async def _plan(call: Call, declaration: Declaration, limits: Limits) -> Response:
     planned_apply, preview = await _apply(call).plan(declaration)
     limits.check_deleted(planned_apply)
     planned = await beside(lambda: with_files(as_dict(call.author, preview), preview.files))
@@ -97,7 +97,7 @@ async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Resp
     return json_response(200, shown)
 
 
-async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
+async def _carry_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
     try:
         done = await _apply(call).carry_out(declaration, limits, sent)
     except Contested as error:
@@ -120,7 +120,7 @@ async def export(call: ReadCall) -> Response:
 
 
 def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
-    """`masked` in the place of content that the caller may not read, or that is no text: such a file cannot be applied again."""
+    """Return an exported file; with `masked` instead of content that the caller may not read or that is not text."""
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
     rights, object_ = by.rights, spelled(_KINDS[collection], file.name)
@@ -172,7 +172,7 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
 
 
 async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Returns the conflicts; those with outside changes name who changed the object last."""
+    """Return the conflicts. Those with OUTSIDE name who has changed the object last."""
     outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
     places = await beside(_places, call, found)
@@ -182,7 +182,7 @@ async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """The line of each conflict, in the configuration or in a map, and the file where that is not the main one."""
+    """Return the line of each conflict, in the configuration or in a map, and the file unless it is the main one."""
     maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
     entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
     editor, before = call.services.editor, found.before
@@ -196,12 +196,12 @@ def _changed_object(conflict: Conflict) -> str:
 
 
 def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members without the contents of files."""
+    """Return the members without the contents of files."""
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
 def _conflict(by: Author, conflict: Conflict, place: Mapping[str, Any]) -> dict[str, Any]:
-    """Without value and place of what the caller may not read."""
+    """Return a conflict, without value and place if the caller may not read the object."""
     may_read = reader(by)
     theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}

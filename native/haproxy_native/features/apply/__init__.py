@@ -1,1 +1,1 @@
-"""Apply: what an owner declares is made so in one commit, what it no longer declares goes, and what others own stays."""
+"""Apply: an owner declares objects and files, and one commit makes them so. Objects of other owners stay as they are."""

@@ -1,7 +1,13 @@
-"""`Apply`: carries out declarations, one at a time, and keeps who owns what."""
+"""`Apply`: plans and carries out declarations, and stores who owns what.
+
+One declaration is carried out at a time. The new owners are written before the commit, with the former ones marked as undecided
+(`AT_WORK`), so that after a kill the owner is not taken for somebody else, whichever of the two configurations is in effect. They are
+written again after the commit: if the change may still be rolled back, by a failed reload or an unconfirmed change, the former claims are
+stored with what decides it (`Wait`), and hold again if it is.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,29 +20,25 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit, run_to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import parsed, spelled, within
+from haproxy_native.editing.object_names import Place, kind_of, name_of, parsed, spelled, within
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
-from haproxy_native.features.apply import live_values
+from haproxy_native.features.apply import plans
 from haproxy_native.features.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
-from haproxy_native.features.apply.fragment import collections
-from haproxy_native.features.apply.live_values import Files
-from haproxy_native.features.apply.moves import Moves, Values, refuse_moved
-from haproxy_native.features.apply.outcomes import Outcomes
-from haproxy_native.features.apply.owners import AT_WORK, Claims, Owners, OwnerTable, Wait
-from haproxy_native.features.apply.parts import SELF, Members, object_of, part_name, parts_of
-from haproxy_native.features.apply.permission import permit_claims, permit_owner
-from haproxy_native.features.apply.planner import Planned, planned
+from haproxy_native.features.apply.owners import AT_WORK, ITSELF, Claims, Outcomes, Owners, OwnerTable, Wait
+from haproxy_native.features.apply.planner import Moves, Planned, Values, planned, refuse_moved
+from haproxy_native.features.apply.plans import Files
 from haproxy_native.features.apply.rules import Declaration
-from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import NOBODY, Author
+from haproxy_native.features.apply.sections import SELF, Members, collections, object_of, part_name, parts_of
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
+from haproxy_native.request_context import NOBODY, Author, Rights
 from haproxy_native.text.document import Document
 
 
 class Declared:
-    """Makes a configuration and its stored files as an owner declares them; `plan` is what was planned last, for what was there then.
+    """The operation of a declaration. It plans again whenever the configuration or the files are not those of its last `plan`.
 
-    Without `limits` what is no conflict is made.
+    Without `limits` it does what it can in spite of conflicts, as a plan shows it.
     """
 
     is_whole: ClassVar[bool] = False
@@ -56,7 +58,7 @@ class Declared:
         return self.plan.document
 
     def contents(self, now: Contents) -> Contents:
-        """What the stored files are to hold."""
+        """Return the new content of the stored files."""
         self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self.files.items()})
         return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
 
@@ -68,7 +70,7 @@ class Declared:
 
 
 class Contested(Conflict):
-    """Its detail is the whole text; `planned` has the conflicts."""
+    """Others own some of what is declared; `planned` has the conflicts. Its detail is the whole message."""
 
     label = ""
 
@@ -81,7 +83,7 @@ class Contested(Conflict):
 
 
 class TooManyDeleted(Conflict):
-    """Its detail is the whole text; `gone` are the objects."""
+    """More objects would be deleted than `max_delete` permits: those in `gone`. Its detail is the whole message."""
 
     label = ""
 
@@ -92,7 +94,7 @@ class TooManyDeleted(Conflict):
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """An exported file: for a map the owned `entries` by key, else the owned `content`."""
+    """A file that an owner has declared: a map with its own `entries` by key, any other with its `content`."""
 
     name: str
     content: bytes = field(repr=False)
@@ -101,7 +103,7 @@ class ExportedFile:
 
 @dataclass(frozen=True)
 class Applied:
-    """`outcome` is None where nothing differed."""
+    """What was carried out. `outcome` is None if nothing differed."""
 
     planned: Planned
     outcome: Outcome | None
@@ -109,17 +111,18 @@ class Applied:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a declaration may do: delete at most so many objects, be made on this version, and change just this, in a process that has
-    these values.
-    """
+    """The conditions of a declaration, each None if it is not set."""
 
+    # How many objects it may delete.
     most_deleted: int | None = None
+    # The version of the configuration that it expects.
     version: int | None = None
+    # What it must change exactly, and what the running process must have: those of the plan that is carried out.
     moves: Moves | None = None
     values: Values | None = None
 
     def check(self, found: Planned) -> None:
-        """Raises Contested, TooManyDeleted and Moved."""
+        """Raise Contested, TooManyDeleted or Moved if a plan exceeds the limits."""
         if self.moves is not None:
             refuse_moved(self.moves, found.moves)
         if found.conflicts:
@@ -127,14 +130,17 @@ class Limits:
         self.check_deleted(found)
 
     def check_deleted(self, found: Planned) -> None:
-        """Raises TooManyDeleted."""
+        """Raise TooManyDeleted if a plan deletes too many objects."""
         if self.most_deleted is not None and len(gone := found.gone) > self.most_deleted:
             raise TooManyDeleted(gone, self.most_deleted)
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """What was `sent` last, as a digest, and the plan of sending it again, as long as `claims`, configuration and files are the same."""
+    """The digest of what an owner `sent` last, and the plan for sending it again.
+
+    Valid while claims, configuration and files are the same.
+    """
 
     sent: str
     claims: Claims
@@ -143,7 +149,7 @@ class Repeat:
 
 
 class Apply:
-    """`confirmed` says whether a change with a confirmation stays, None while it waits."""
+    """Carries out declarations. `confirmed` returns whether a change with a confirmation stays; None while it is pending."""
 
     def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
         self._engine, self._editor, self._table = engine, editor, table
@@ -152,24 +158,24 @@ class Apply:
 
     @property
     def owners(self) -> Owners:
-        """Raises Unusable."""
+        """Return who owns what, as far as it is decided by now. Raises Unusable."""
         known = self._table.owners
         if (found := known.settled(self._outcomes.lasts)) is not known:
             self._table.note(found)
         return found
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
-        """What it would change. Raises what the engine's `plan` raises, and Unusable."""
+        """Return what a declaration would change. Raises what `Engine.plan` raises, and Unusable."""
         declared = await self._declared(declaration)
         preview = await self._engine.plan(self._change(declared))
         return declared.plan, preview
 
     async def check_plan(self, declaration: Declaration) -> None:
-        """Raises what the author of a dry run would be refused for, but by HAProxy."""
+        """Raise what a dry run would be refused for, except by HAProxy."""
         await self._engine.permit_plan(self._change(await self._declared(declaration)))
 
     async def _declared(self, declaration: Declaration, limits: Limits | None = None) -> Declared:
-        """What makes it, planned for what there is now. Raises Forbidden, Unusable, and what the limits raise."""
+        """Return the operation of a declaration, planned for the present state. Raises Forbidden, Unusable, and what the limits raise."""
         former = self.owners
         files = self._files(declaration, former)
         read = await asyncio.to_thread(_read, files)
@@ -180,21 +186,21 @@ class Apply:
         return Declared(self._editor, former, declaration, limits, files, result)
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
-        """What the process has of what a plan changes; None where it does not say."""
+        """Return what the running process has of the objects that a plan changes; None if it does not answer."""
         files = self._files(declaration, self.owners)
-        return await live_values.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
+        return await plans.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
-        """The files that are declared or were declared before, by their objects; without those of a store that there is no more."""
+        """Return the files that are declared or were declared before, by their objects. Files without a store are left out."""
         stores = {store.kind: store for store in self._engine.stores.values()}
         former = (file_object(object_) for object_ in owners.of(declaration.owner))
         named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
         return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
 
     async def repeated(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
-        """What the owner sent last, if it is the same again and nothing has changed since. Raises Forbidden, Conflict and Unusable.
+        """Return the plan of the owner's last declaration if the same is sent again and nothing has changed since, else None.
 
-        `sent`: a digest of all that was sent.
+        `sent` is a digest of body and options. Raises Forbidden, Conflict and Unusable.
         """
         permit_owner(author, owner)
         with suppress(Unreadable):
@@ -215,16 +221,16 @@ class Apply:
         return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
 
     async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
-        """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises.
+        """Commit a declaration. `sent` is the digest for `repeated`, or empty.
 
-        `sent`: as `repeated` has it, empty for what is not to be remembered.
+        Raises Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
         """
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
-        return await run_to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
+        return await run_to_the_end(self._engine.context, self._carry_out(declaration, limits, sent))
 
-    async def _carried_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
+    async def _carry_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
         async with self._lock:
             former = self.owners
             declared = await self._declared(declaration, limits)
@@ -232,10 +238,9 @@ class Apply:
             if result.is_nothing:
                 (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
                 if result.owners != former:
-                    await self._table.write(_beside(former, result.owners, declaration.owner))
+                    await self._table.write(_with_wait(former, result.owners, declaration.owner))
                 self._remember(declaration.owner, sent, declared.files, result)
                 return Applied(result, None)
-            # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
             await self._table.write(result.owners.replacing(former, AT_WORK))
             try:
                 outcome = await commit(self._engine.context, self._change(declared))
@@ -243,7 +248,7 @@ class Apply:
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._made(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
+            await self._table.write(self._undecided(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else result.before
             self._remember(declaration.owner, sent, declared.files, result.done(made))
             return Applied(result, outcome)
@@ -257,18 +262,18 @@ class Apply:
         stores = {path: store for store, path in files.values()}
         has_files = declared.plan.files.contents
         edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
-        verify = live_values.verifying(self._engine.context, limits.values, files)
+        verify = plans.verifying(self._engine.context, limits.values, files)
         expect = Version(limits.version) if limits.version else ANY_VERSION
         return Change([declared, *edits], expect, verify=verify, author=declared.author)
 
     def kept(self, object_: str) -> list[str]:
-        """Returns the owners of an object, or of something in it. Raises Unusable."""
+        """Return the owners of an object, or of something in it. Raises Unusable."""
         claims = self.owners.claims
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Around a commit that renames an object: within it both names are its owners'. Raises Unusable."""
+        """Rename an object for its owners, around the commit that does it; during that commit they own both names. Raises Unusable."""
         async with self._lock:
             former = self.owners
             moved = former.renamed(object_, to)
@@ -278,16 +283,16 @@ class Apply:
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._made(author, former, moved, self._engine.version()))
+            await self._table.write(self._undecided(author, former, moved, self._engine.version()))
 
-    def _made(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
-        """Returns the owners after a commit that may still be taken back: both new and replaced claims."""
+    def _undecided(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
+        """Return the owners after a commit: with the replaced claims as well, if it may still be rolled back."""
         reloads = self._engine.reloads
         wait = Wait(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
         return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
-        """What an owner declares, as it stands in the configuration; it can be applied again."""
+        """Return what an owner has declared with its present values, in the form that can be applied again."""
         claims, objects = self.owners.claims.get(owner, {}), dict[str, Any]()
         for collection, resource in collections(self._editor).items():
             names = [""] if resource.kind == "singleton" else [name for name, _ in self._engine.document.of_kind(resource.section)]
@@ -305,7 +310,7 @@ class Apply:
         return objects
 
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
-        """The same of files, by the collections of a declaration. Blocks."""
+        """Return the files that an owner has declared, by their collections. Blocks."""
         claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
         for object_, content in _read(self._files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
@@ -319,7 +324,7 @@ class Apply:
 
 
 def _read(files: Files) -> dict[str, bytes | None]:
-    """What they hold, by their objects. Raises Unusable."""
+    """Return the content of files by their objects; None for a missing file. Raises Unusable."""
     try:
         return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
     except OSError as error:
@@ -335,7 +340,44 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
     return {member: value for member, value in members.items() if member in claims}
 
 
-def _beside(former: Owners, now: Owners, owner: str) -> Owners:
-    """Returns the owners if only ownership changed: while a change of this owner waits, the claims wait with it."""
+def _with_wait(former: Owners, now: Owners, owner: str) -> Owners:
+    """Return the owners after a declaration that changed nothing else. While a change of this owner is undecided, so are its claims."""
     waits = former.former.get(owner)
     return now.replacing(former, waits[-1].wait) if waits else now
+
+
+def permit_owner(by: Author, owner: str) -> None:
+    """Raise Forbidden if the author may not declare for this owner."""
+    by.permit(changed(spelled("owner", owner), ()))
+
+
+def permit_claims(rights: Rights | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
+    """Raise Forbidden if these rights do not permit to change what is declared: owning a member keeps others from changing it.
+
+    `created` are objects that do not exist yet, for the message.
+    """
+    if rights is None or rights.are_all:
+        return
+    for object_, members in claims.items():
+        if members := set(members) - {ITSELF}:
+            for touched in _touched(editor, object_, members):
+                made = Touch(touched.object, CREATE, touched.members)
+                if not rights.allow(made):
+                    rights.permit([made if any(within(object_, each) for each in created) else touched])
+        elif not rights.knows(object_):
+            rights.permit([changed(object_, ())])
+
+
+def _touched(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
+    """Yield what a claim touches. Lists are members of their section in a declaration, and objects of their own for roles."""
+    if file_object(object_):
+        yield changed(object_, {ANY})
+        return
+    parts = parsed(object_)
+    resource = next((each for each in editor.resources.by_name.values() if not each.parents and kind_of(each) == parts[0]), None)
+    lists = dict(editor.resources.children(resource.name)) if resource and len(parts) <= 2 else {}
+    for member in sorted(lists.keys() & members):
+        parent = (resource, "".join(parts[1:])) if resource else None
+        yield changed(name_of(Place(lists[member], parent, 0)), {ANY})
+    if own := set(members) - lists.keys():
+        yield changed(object_, own)

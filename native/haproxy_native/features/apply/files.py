@@ -1,6 +1,6 @@
-"""Declared files: maps entry by entry, all others whole. Pure.
+"""Plans stored files: maps entry by entry, all others as a whole. Pure.
 
-An entry of a map is owned by its key, as the member `value` of an object of its own; a file that is owned whole has the member `content`.
+An entry of a map is an object of its own with the member `value`; any other file is an object with the member `content`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ COLLECTIONS = {"map": "maps", "certificate": "certificates", "general": "general
 
 @dataclass(frozen=True)
 class FileEffect:
-    """A file or an entry that comes or goes, without a member, or the member that differs. Contents are bytes."""
+    """A file or entry that is created or deleted, if `member` is empty, else the member that changes. Contents are bytes."""
 
     object: str
     member: str
@@ -34,7 +34,7 @@ class FileEffect:
 
 
 def file_object(object_: str) -> str:
-    """The file that an object is, or is an entry of; empty for an object of another kind."""
+    """Return the file that an object is, or is an entry of; empty for an object of another kind."""
     segments = object_.split("/", 2)
     return "/".join(segments[:2]) if segments[0] in COLLECTIONS else ""
 
@@ -52,27 +52,27 @@ def is_map(object_: str) -> bool:
 
 
 def parts(object_: str, content: bytes | None) -> Parts:
-    """The members of a file and of what stands in it, by their objects; empty where there is no file."""
+    """Return the members of a file and of its entries, by their objects; empty if there is no file."""
     if content is None:
         return {}
     if not is_map(object_):
         return {object_: {CONTENT: content}}
     parts_: Parts = {object_: {}}
     for entry in map_file.read(_text(content)):
-        # HAProxy takes the first of equal keys.
+        # HAProxy uses the first of equal keys.
         parts_.setdefault(entry_object(object_, entry.key), {VALUE: entry.value})
     return parts_
 
 
 def declared_parts(object_: str, declared: DeclaredFile) -> Parts:
-    """The same of what is declared."""
+    """Return the members of a declared file and of its entries, by their objects."""
     if declared.entries is None:
         return {object_: {CONTENT: declared.content}}
     return {object_: {}, **{entry_object(object_, key): {VALUE: value} for key, value in declared.entries.items()}}
 
 
-def made(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -> bytes | None:
-    """What a file holds that has these parts. `new`: how a map was sent, used where there is none. Raises BadValue."""
+def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -> bytes | None:
+    """Return the content of a file with these parts; None if it is deleted. A new map has the text that was sent. Raises BadValue."""
     if object_ not in wanted:
         return None
     if not is_map(object_):
@@ -82,7 +82,7 @@ def made(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -
     head = len(entry_object(object_, ""))
     values = {decoded(name[head:]): str(members[VALUE]) for name, members in wanted.items() if name != object_}
     before = entries_of(text.encode("utf-8", "surrogateescape"))
-    # Of equal keys HAProxy takes the first: the others stay as they are until that has another value.
+    # HAProxy uses the first of equal keys. The others stay as they are until that one has another value.
     entries = [
         entry if values[entry.key] == before[entry.key] else MapEntry(entry.key, values[entry.key])
         for entry in map_file.read(text)
@@ -93,7 +93,7 @@ def made(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -
 
 
 def entries_of(content: bytes) -> dict[str, str]:
-    """Returns the entries by key; of equal keys the first."""
+    """Return the values by key; of equal keys the first."""
     values: dict[str, str] = {}
     for entry in map_file.read(_text(content)):
         values.setdefault(entry.key, entry.value)
@@ -101,7 +101,7 @@ def entries_of(content: bytes) -> dict[str, str]:
 
 
 def lines_of(map_: str, content: bytes) -> dict[str, int]:
-    """Returns the line numbers, from 1, of a map's entries, by object."""
+    """Return the line numbers, from 1, of a map's entries, by object."""
     found: dict[str, int] = {}
     for number, line in enumerate(_text(content).split("\n"), 1):
         if entry := map_file.entry_of(line):
@@ -115,33 +115,33 @@ def _text(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class PlannedFiles:
-    """`contents`: what files are to hold that are to hold something else; `effects` are on files and entries of maps."""
+    """The new contents of the files that change, and the effects on files and entries of maps."""
 
     contents: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     effects: Sequence[FileEffect] = ()
 
     @property
     def shown(self) -> list[FileEffect]:
-        """Returns the effects, without the entries of maps that are created or deleted as a whole."""
+        """Return the effects, without the entries of maps that are created or deleted as a whole."""
         whole = {effect.object for effect in self.effects if not effect.member and file_object(effect.object) == effect.object}
         return [effect for effect in self.effects if effect.object in whole or file_object(effect.object) not in whole]
 
 
 def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFiles:
-    """`contents`: what the files hold that are declared or were declared before, by their objects. Raises BadValue."""
+    """Plan the files that are declared or were declared before; `contents` has their present contents by object. Raises BadValue."""
     changed, effects = dict[str, bytes | None](), list[FileEffect]()
     for object_, content in contents.items():
         before = parts(object_, content)
         wanted = _wanted(rules, object_, before)
         if file_effects := _effects(before, wanted):
-            sent = rules.asked.files.get(object_)
-            changed[object_] = made(object_, content, sent.content if sent else None, wanted)
+            sent = rules.declaration.files.get(object_)
+            changed[object_] = new_content(object_, content, sent.content if sent else None, wanted)
             effects += file_effects
     return PlannedFiles(changed, effects)
 
 
 def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
-    declared = rules.asked.files.get(object_)
+    declared = rules.declaration.files.get(object_)
     mine, wanted = declared_parts(object_, declared) if declared else {}, {name: dict(members) for name, members in theirs.items()}
     for name, members in mine.items():
         rules.claim(name, ITSELF, None)
@@ -150,9 +150,9 @@ def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
         if name in theirs or allowed or not members:
             wanted.setdefault(name, {}).update(allowed)
     for name in [name for name in theirs if name not in mine and name != object_]:
-        if rules.is_given_up(name) and rules.all_go([*rules.strange(name, theirs[name])]):
+        if rules.is_abandoned(name) and rules.may_delete([*rules.foreign(name, theirs[name])]):
             del wanted[name]
-    if object_ in theirs and object_ not in mine and _goes(rules, object_, wanted):
+    if object_ in theirs and object_ not in mine and _is_deleted(rules, object_, wanted):
         del wanted[object_]
     return wanted
 
@@ -162,11 +162,11 @@ def _is_set(rules: Rules, object_: str, member: str, there: Any, mine: Any) -> b
     return bool(there != mine and rules.may(object_, member, there, mine))
 
 
-def _goes(rules: Rules, object_: str, wanted: Parts) -> bool:
-    """A map goes with its last entry; those that others have written keep it."""
-    if not rules.is_given_up(object_) or (is_map(object_) and len(wanted) > 1):
+def _is_deleted(rules: Rules, object_: str, wanted: Parts) -> bool:
+    """Return whether a file is deleted. A map stays while it has entries, which others may have written."""
+    if not rules.is_abandoned(object_) or (is_map(object_) and len(wanted) > 1):
         return False
-    return rules.all_go([*rules.strange(object_, wanted[object_])])
+    return rules.may_delete([*rules.foreign(object_, wanted[object_])])
 
 
 def _effects(before: Parts, after: Parts) -> list[FileEffect]:

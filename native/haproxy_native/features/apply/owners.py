@@ -1,4 +1,9 @@
-"""Who owns which members of which objects, and the table that keeps it: beside the configuration, never in it."""
+"""Who owns which members of which objects, and the table that stores it, next to the configuration and never in it.
+
+A claim is the digest of the value that an owner declared last. A change that is committed may still be rolled back: by the reload that
+loads it, or because it is not confirmed. Until that is decided, the claims that it replaced are stored as `Former` with the `Wait` that
+decides it, the oldest first, and the owner may take both for its own. `settled` drops what is decided by now.
+"""
 
 import hashlib
 import json
@@ -10,19 +15,20 @@ from typing import Any
 
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.editing.object_names import renamed
-from haproxy_native.errors import Unusable
+from haproxy_native.errors import Missing, Unusable
+from haproxy_native.reload.records import IN_PROGRESS, SUCCEEDED, Records
 
 TABLES = Tables("owners", "CREATE TABLE owner (name TEXT PRIMARY KEY, claims TEXT NOT NULL, former TEXT NOT NULL)")
 # The member that stands for the object itself.
 ITSELF = ""
 # By object and member, the digest of the value that was declared last.
 Claims = Mapping[str, Mapping[str, str]]
-# Of one owner whose changes wait for reload after reload.
+# How many former claims of one owner are stored.
 MOST_FORMER = 4
 
 
 def digest(value: Any) -> str:
-    """Returns the digest of a JSON value, in which contents of files are bytes."""
+    """Return the digest of a JSON value, in which contents of files are bytes."""
     written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_of_content)
     return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
@@ -32,17 +38,17 @@ def _of_content(content: bytes) -> str:
 
 
 def is_of(claim: str | None, value: Any) -> bool:
-    """Whether a value is one that was declared: while a change is made there are two."""
+    """Return whether a value is one that was declared. While a change is undecided, a claim has two digests."""
     return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
 
 
 def is_same(there: Any, declared: Any) -> bool:
-    """Whether a value is as declared; comments of people behind the lines of a list do not matter where none are declared."""
+    """Return whether a value is as declared. Comments on the lines of a list do not matter unless they are declared."""
     return declared in (there, without_comments(there))
 
 
 def without_comments(value: Any) -> Any:
-    """Returns a list without what is shown of comments behind its lines."""
+    """Return a list without the comments on its lines."""
     return [_without_comment(row) if isinstance(row, dict) else row for row in value] if isinstance(value, list) else value
 
 
@@ -53,8 +59,9 @@ def _without_comment(row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Wait:
-    """What decides whether a change stays: the reload that loads this `version`, and the `confirmation` of the change. With neither the
-    commit is still at work, or was cut off.
+    """What decides whether a change stays: the reload that loads this `version`, and the `confirmation` of the change.
+
+    With neither, the commit is in progress, or was cut off by a kill.
     """
 
     reload: str = ""
@@ -67,7 +74,7 @@ AT_WORK = Wait()
 
 @dataclass(frozen=True)
 class Former:
-    """Claims that were replaced by a change which may still go back, and hold again if it does."""
+    """Claims that were replaced by a change that may still be rolled back."""
 
     claims: Claims
     wait: Wait
@@ -75,20 +82,20 @@ class Former:
 
 @dataclass(frozen=True)
 class Owners:
-    """The claims of each owner, and `former` ones, the oldest first. Immutable."""
+    """The claims of each owner, and its former ones, the oldest first. Immutable."""
 
     claims: Mapping[str, Claims] = field(default_factory=dict)
     former: Mapping[str, Sequence[Former]] = field(default_factory=dict)
 
     def of(self, owner: str) -> Claims:
-        """What an owner may take for its own: what it has declared last, and what may still become of that."""
+        """Return the claims of an owner, with the former ones that may hold again."""
         found = self.claims.get(owner, {})
         for each in reversed(self.former.get(owner, ())):
             found = _both(each.claims, found)
         return found
 
     def replacing(self, former: "Owners", wait: Wait) -> "Owners":
-        """Returns the owners with the claims that these have replaced."""
+        """Return these owners with the claims of `former` that they replace, which hold again unless `wait` ends well."""
         found = dict(self.former)
         for owner in dict.fromkeys([*former.claims, *self.claims]):
             before = former.claims.get(owner, {})
@@ -98,14 +105,17 @@ class Owners:
         return Owners(self.claims, found)
 
     def settled(self, lasts: Callable[[Wait], bool | None]) -> "Owners":
-        """These themselves, or without what is decided by now: `lasts` says whether a change stays, None where that is not known yet."""
+        """Return the owners without former claims that are decided.
+
+        `lasts` returns whether a change stays; None while that is undecided.
+        """
         found = self
         for owner in self.former:
             found = found._settled(owner, lasts)
         return found
 
     def _settled(self, owner: str, lasts: Callable[[Wait], bool | None]) -> "Owners":
-        """A change that was made after one that has gone back may have kept what that had replaced."""
+        """Settle one owner. A change after one that was rolled back may have been made on the claims from before both."""
         former, last = list(self.former[owner]), self.claims.get(owner, {})
         while former and (stays := lasts(former[0].wait)) is not None:
             gone = former.pop(0)
@@ -119,28 +129,28 @@ class Owners:
         return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
 
     def undecided(self) -> "Owners":
-        """Returns the owners after a restart, when a commit in progress may have been made or not."""
+        """Return the owners after a restart. A commit that was in progress may have been made or not, so both its claims hold."""
         found = self
         for owner in [owner for owner, former in self.former.items() if any(each.wait == AT_WORK for each in former)]:
             found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
         return found
 
     def others(self, owner: str, object_: str, member: str) -> list[str]:
-        """Other owners of a member."""
+        """Return the other owners of a member."""
         return [other for other, claims in self.claims.items() if other != owner and member in claims.get(object_, {})]
 
     def within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
-        """Other owners of an object, or of what stands in it, and what each owns."""
+        """Yield the other owners of an object or of something in it, with what each owns."""
         for other, claims in self.claims.items():
             if other != owner:
                 yield from ((other, claim) for claim in claims if claim == object_ or claim.startswith(f"{object_}/"))
 
     def renamed(self, object_: str, to: str) -> "Owners":
-        """Returns the owners with the claims to an object, and to what it contains, under its new name."""
+        """Return the owners with the claims to an object, and to what it contains, under its new name."""
         return replace(self, claims={owner: _renamed(known, object_, to) for owner, known in self.claims.items()})
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
-        """Returns the owners with one owner's claims replaced; without the (object, member) pairs that are `taken` from others."""
+        """Return the owners with one owner's claims replaced, and without the pairs of object and member that are `taken` from others."""
         others = {other: _without(held, taken.get(other, set())) for other, held in self.claims.items() if other != owner}
         return Owners({name: held for name, held in {**others, owner: claims}.items() if held}, self.former)
 
@@ -154,12 +164,12 @@ def _with(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
 
 
 def _both(former: Claims, now: Claims) -> Claims:
-    """Returns the claims of both; a member in both has both digests."""
+    """Return the claims of both; a member in both has both digests."""
     return {each: {**former.get(each, {}), **held} for each, held in {**former, **_known_both(former, now)}.items()}
 
 
 def _known_both(former: Claims, now: Claims) -> Claims:
-    """Returns the present claims, each with both digests."""
+    """Return the present claims, each with both digests."""
     return {object_: _digests(former.get(object_, {}), held) for object_, held in now.items()}
 
 
@@ -178,7 +188,7 @@ def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
 
 
 class OwnerTable:
-    """`owners` as the database has them. If that cannot be read it raises Unusable: what is owned would be taken for what nobody owns."""
+    """The table of owners in the database. If it cannot be read, `owners` raises Unusable: no object may seem to be without an owner."""
 
     def __init__(self, database: Database) -> None:
         database.declare(TABLES)
@@ -195,11 +205,11 @@ class OwnerTable:
         return self._owners
 
     def note(self, owners: Owners) -> None:
-        """Changes memory alone: what follows from what is stored and from what is known otherwise."""
+        """Replace the owners in memory alone, by what follows from the stored ones."""
         self._owners = owners
 
     async def write(self, owners: Owners) -> None:
-        """On disk when this returns. Raises Unusable."""
+        """Replace the owners; they are on disk when this returns. Raises Unusable."""
         await self._database.store(partial(_store, self._stored or Owners(), owners))
         self._owners = self._stored = owners
 
@@ -215,7 +225,7 @@ def _read(state: State) -> Owners:
 
 
 def _store(before: Owners, after: Owners, state: State) -> None:
-    """Replaces the rows of the owners that differ."""
+    """Replace the rows of the owners that differ."""
     rows, former = ({owner: _row(owners, owner) for owner in (*owners.claims, *owners.former)} for owners in (after, before))
     with state.transaction():
         state.executemany("DELETE FROM owner WHERE name = ?", [(owner,) for owner in former if owner not in rows])
@@ -226,3 +236,31 @@ def _store(before: Owners, after: Owners, state: State) -> None:
 def _row(owners: Owners, owner: str) -> tuple[str, str]:
     former = [{"claims": each.claims, "wait": asdict(each.wait)} for each in owners.former.get(owner, ())]
     return json.dumps(owners.claims.get(owner, {})), json.dumps(former)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Tells whether a change that may be rolled back has stayed, by its reload and by its confirmation."""
+
+    records: Records
+    confirmed: Callable[[str], bool | None]
+
+    def lasts(self, wait: Wait) -> bool | None:
+        """Return whether a change stays; None while it is undecided."""
+        if wait == AT_WORK:
+            return None
+        found = [self._is_loaded(wait.reload, wait.version)] if wait.reload else []
+        found += [self.confirmed(wait.confirmation)] if wait.confirmation else []
+        return False if False in found else None if None in found else True
+
+    def _is_loaded(self, reload_id: str, version: int) -> bool | None:
+        """Return whether a reload has loaded a version; None while it is in progress. A forgotten reload has."""
+        try:
+            record = self.records.get(reload_id)
+        except Missing:
+            return True
+        if record.status == IN_PROGRESS:
+            return None
+        if record.status != SUCCEEDED and record.keeps(version) and record.rest_reload_id:
+            return self._is_loaded(record.rest_reload_id, version)
+        return record.status == SUCCEEDED or record.keeps(version)

@@ -1,48 +1,90 @@
-"""What a declaration changes: a pure function of what is declared, of the configuration, and of who owns what.
+"""What a declaration changes: a pure function of the declaration, the configuration, the files, and who owns what.
 
-A member that is not as declared is set where nobody else owns it and it is as this owner declared it last, or is not set at all. Else
-it is a conflict: with other owners, or with OUTSIDE where it was changed by hand or by another call.
+Each section is taken apart into parts (`sections`), the rules decide about each member (`rules`), and the parts that differ are written
+into the document. What is in conflict stays as it is. A plan that is stored has a digest of each of its changes (`Moves`): it is carried
+out only while it would change exactly the same.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.object_names import section_of_object
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import NativeError
+from haproxy_native.errors import Moved, NativeError
 from haproxy_native.features.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
-from haproxy_native.features.apply.moves import Moves, of_effects
-from haproxy_native.features.apply.owners import ITSELF, Owners, is_same
-from haproxy_native.features.apply.parts import SELF, Members, Part, object_of, part_name, parts_of
+from haproxy_native.features.apply.owners import ITSELF, Owners, digest, is_same
 from haproxy_native.features.apply.rules import Conflict, Declaration, Rules, Section
+from haproxy_native.features.apply.sections import SELF, Members, Part, object_of, part_name, parts_of
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section as TextSection
+
+# The digest of each change, by a description of what it changes.
+Moves = Mapping[str, str]
+# What the running process has of objects, by their names; None for an object that it does not have.
+Values = Mapping[str, Any]
+AGAIN = "ask for a new plan"
+
+
+def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[Conflict] = ()) -> Moves:
+    """Return the moves of a plan. `clashes` are its conflicts, taken by force or not."""
+    values_by_name: dict[str, list[Any]] = {}
+    for effect in effects:
+        values_by_name.setdefault(_name(effect), []).append([effect.old, effect.new])
+    for clash in clashes:
+        values_by_name.setdefault(_name(clash), []).append([[*clash.owners], clash.theirs, clash.mine])
+    return {name: digest(values) for name, values in values_by_name.items()}
+
+
+def _name(of: Effect | FileEffect | Conflict) -> str:
+    return f"{of.member} of {of.object}" if of.member else of.object
+
+
+def refuse_moved(planned: Moves, now: Moves) -> None:
+    """Raise Moved for the first change that is not the same now."""
+    if differing := next((object_ for object_ in [*planned, *now] if planned.get(object_) != now.get(object_)), None):
+        raise Moved(f"{differing} has changed since the plan was made; {AGAIN}")
+
+
+def refuse_moved_values(planned: Values, now: Values) -> None:
+    """Raise Moved for the first value that the process has changed since."""
+    for object_, before in planned.items():
+        if (value := now.get(object_)) == before:
+            continue
+        if not isinstance(before, Mapping) or not isinstance(value, Mapping):
+            raise Moved(f"{object_} is not what it was in the running HAProxy when the plan was made; {AGAIN}")
+        member = next(member for member in {**before, **value} if before.get(member) != value.get(member))
+        old, new = before.get(member), value.get(member)
+        raise Moved(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")
+
 
 Parts = dict[Part, Members]
 
 
 @dataclass(frozen=True)
 class Planned:
-    """`document` is `before` where nothing differs; what is a conflict is in it as it was. `owners` holds who owns what when it is done.
-
-    `taken`: by force. `read`: what the files held that it was planned for, by their objects. `declared`: objects, without entries of maps.
-    `claims`: the members of each object that are its owner's when it is done.
-    """
+    """The plan of a declaration."""
 
     before: Document
+    # The document after the change; `before` itself if nothing differs. What is in conflict is unchanged.
     document: Document
     effects: Sequence[Effect]
+    # Who owns what after the change.
     owners: Owners
     unchanged: Sequence[str]
     conflicts: Sequence[Conflict]
+    # What is taken by force.
     taken: Sequence[Conflict]
+    # The contents of the files that it was planned for, by object.
     read: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     files: PlannedFiles = field(default_factory=PlannedFiles)
+    # The declared objects, without entries of maps.
     declared: Sequence[str] = ()
+    # The members of each object that its owner has after the change.
     claims: Mapping[str, Collection[str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -50,19 +92,19 @@ class Planned:
         return not self.effects and not self.files.contents and self.document is self.before
 
     def done(self, now: Document) -> "Planned":
-        """The plan of the same declaration when it is carried out, in the configuration of that time."""
+        """Return the plan of the same declaration after it was carried out with the document `now`."""
         read = {**self.read, **self.files.contents}
         return Planned(now, now, (), self.owners, self.declared, (), (), read, declared=self.declared)
 
     @property
     def gone(self) -> list[str]:
-        """The objects that are deleted, without what goes with them."""
+        """Return the deleted objects, without the objects in them."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
         return [effect.object for effect in shown if effect.new is None and not effect.member]
 
     @property
     def created(self) -> list[str]:
-        """The objects that come."""
+        """Return the created objects."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
         return [each.object for each in shown if each.old is None and not each.member]
 
@@ -74,7 +116,7 @@ class Planned:
 def planned(
     editor: Editor, document: Document, owners: Owners, declaration: Declaration, read: Mapping[str, bytes | None] | None = None
 ) -> Planned:
-    """`read`: what the files hold that are declared or were, by their objects. Raises what an edit of a configuration or a map raises."""
+    """Plan a declaration. `read` has the contents of the files that are declared or were, by object. Raises what an edit raises."""
     return _Planner(editor, document, Rules(owners, declaration)).planned(read or {})
 
 
@@ -82,8 +124,8 @@ def _defaults_first(wanted: "Wanted") -> tuple[bool, str]:
     return wanted.resource.section != DEFAULTS, wanted.resource.name
 
 
-def _touched(found: Iterable[Effect]) -> tuple[set[str], set[str]]:
-    """Objects that differ, a section for a rule in it, and sections that come or go with what stands in them."""
+def _changed_objects(found: Iterable[Effect]) -> tuple[set[str], set[str]]:
+    """Return the objects that differ, with the section in place of a rule, and the sections that are created or deleted."""
     objects = {_section_of(effect.object) if isinstance(effect.place.key, int) else effect.object for effect in found}
     return objects, {effect.object for effect in found if not effect.member and effect.place.parent is None}
 
@@ -94,7 +136,7 @@ def _section_of(object_: str) -> str:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The parts of a section as they are, and as they are wanted; None where it is not there."""
+    """The parts of a section before and after; None if it does not exist."""
 
     resource: Resource
     name: str
@@ -113,15 +155,15 @@ class _Planner:
         return self.rules.owners
 
     @property
-    def asked(self) -> Declaration:
-        return self.rules.asked
+    def declaration(self) -> Declaration:
+        return self.rules.declaration
 
     def planned(self, read: Mapping[str, bytes | None]) -> Planned:
         files = planned_files(self.rules, read)
-        wanted = [self._wanted(section) for section in dict.fromkeys([*self.asked.sections, *self._former()])]
-        document = self._as_far_as_possible(wanted) if self.rules.conflicts else self._edited(wanted)
+        wanted = [self._wanted(section) for section in dict.fromkeys([*self.declaration.sections, *self._former()])]
+        document = self._edited_despite_conflicts(wanted) if self.rules.conflicts else self._edited(wanted)
         all_effects = effects(self.editor, self.before, document)
-        objects, whole = _touched(all_effects)
+        objects, whole = _changed_objects(all_effects)
         objects |= {conflict.object for conflict in self.rules.conflicts} | {file_object(effect.object) for effect in files.effects}
         declared = [claim for claim in self.rules.claims if not is_entry(claim)]
         unchanged = [name for name in declared if name not in objects and _section_of(name) not in whole]
@@ -130,7 +172,7 @@ class _Planner:
             self.before,
             document,
             all_effects,
-            self.rules.owners_then,
+            self.rules.owners_after,
             unchanged,
             conflicts,
             taken,
@@ -141,8 +183,8 @@ class _Planner:
         )
 
     def _former(self) -> Iterator[Section]:
-        """The sections that the owner declared before."""
-        for object_ in self.owners.of(self.asked.owner):
+        """Yield the sections that the owner declared before."""
+        for object_ in self.owners.of(self.declaration.owner):
             if file_object(object_):
                 continue
             kind, name = section_of_object(self.editor, object_)
@@ -156,10 +198,10 @@ class _Planner:
     def _wanted(self, section: Section) -> Wanted:
         resource, name = self.editor.resources[section[0]], section[1]
         theirs = self._parts(resource, self._there(resource, name))
-        mine = self._parts(resource, self.asked.sections.get(section))
+        mine = self._parts(resource, self.declaration.sections.get(section))
         for part in mine or ():
             self.rules.claim(part_name(self.editor, resource, name, part), ITSELF, None)
-        if mine is None and theirs is not None and self._goes(resource, name, theirs):
+        if mine is None and theirs is not None and self._is_deleted(resource, name, theirs):
             return Wanted(resource, name, theirs, None)
         if theirs is None and mine is None:
             return Wanted(resource, name, None, None)
@@ -179,72 +221,73 @@ class _Planner:
         return None if object_ is None else parts_of(self.editor, resource, object_)
 
     def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
-        """Returns the members of one part; None if it is deleted."""
+        """Return the members of one part; None if it is deleted."""
         object_ = part_name(self.editor, resource, name, part)
         if (
             mine is None
             and part != SELF
-            and self.rules.is_given_up(object_)
-            and self.rules.all_go([*self.rules.strange(object_, theirs or {})])
+            and self.rules.is_abandoned(object_)
+            and self.rules.may_delete([*self.rules.foreign(object_, theirs or {})])
         ):
             return None
         wanted = dict(theirs or {})
         for member, value in (mine or {}).items():
-            if member in self.asked.unowned:
+            if member in self.declaration.unowned:
                 if theirs is None:
                     wanted[member] = value
                 continue
             self.rules.claim(object_, member, value)
             if not is_same(wanted.get(member), value) and self.rules.may(object_, member, wanted.get(member), value):
                 wanted[member] = value
-        for member, former in self.owners.of(self.asked.owner).get(object_, {}).items():
-            if member not in {*(mine or {}), *self.asked.unowned, ITSELF} and self.rules.is_mine_alone(
+        for member, former in self.owners.of(self.declaration.owner).get(object_, {}).items():
+            if member not in {*(mine or {}), *self.declaration.unowned, ITSELF} and self.rules.is_mine_alone(
                 object_, member, former, wanted.get(member)
             ):
                 wanted.pop(member, None)
         return wanted
 
-    def _goes(self, resource: Resource, name: str, theirs: Parts) -> bool:
-        """Whether a section goes, with all that stands in it."""
-        if resource.kind == "singleton" or not self.rules.is_given_up(part_name(self.editor, resource, name, SELF)):
+    def _is_deleted(self, resource: Resource, name: str, theirs: Parts) -> bool:
+        """Return whether a section is deleted, with everything in it."""
+        if resource.kind == "singleton" or not self.rules.is_abandoned(part_name(self.editor, resource, name, SELF)):
             return False
         named = {part_name(self.editor, resource, name, part): members for part, members in theirs.items()}
-        return self.rules.all_go([strange for object_, members in named.items() for strange in self.rules.strange(object_, members)])
+        return self.rules.may_delete([foreign for object_, members in named.items() for foreign in self.rules.foreign(object_, members)])
 
-    # -- the document
-
-    def _as_far_as_possible(self, wanted: Sequence[Wanted]) -> Document:
-        """What would be done besides conflicts, where that is something that can stand in a file."""
+    def _edited_despite_conflicts(self, wanted: Sequence[Wanted]) -> Document:
+        """Return the document without what is in conflict; unchanged if that would not be a valid edit."""
         try:
             return self._edited(wanted)
         except NativeError:
             return self.before
 
     def _edited(self, wanted: Sequence[Wanted]) -> Document:
-        """A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names."""
+        """Return the document with all changes.
+
+        A proxy may inherit from a defaults section by its place. Proxies are therefore deleted first, and defaults sections last.
+        """
         document, editor = self.before, self.editor
-        gone = [effect for effect in wanted if effect.old is not None and effect.new is None]
-        come = [effect for effect in wanted if effect.old is None and effect.new is not None]
-        for effect in gone:
+        deleted = [effect for effect in wanted if effect.old is not None and effect.new is None]
+        created = [effect for effect in wanted if effect.old is None and effect.new is not None]
+        for effect in deleted:
             if effect.resource.section != DEFAULTS:
                 document = editor.delete(document, effect.resource, None, effect.name)
-        for resource, group in groupby(sorted(come, key=_defaults_first), lambda effect: effect.resource):
+        for resource, group in groupby(sorted(created, key=_defaults_first), lambda effect: effect.resource):
             document = editor.create_all(document, resource, [self._new(effect) for effect in group])
         for effect in wanted:
             if effect.old is not None and effect.new is not None and effect.old != effect.new:
                 document = self._replaced(document, effect.resource, effect.name, effect.old, effect.new)
-        for effect in gone:
+        for effect in deleted:
             if effect.resource.section == DEFAULTS:
                 document = editor.delete(document, effect.resource, None, effect.name)
         return document
 
     def _new(self, wanted: Wanted) -> tuple[Object, TextSection | None]:
-        """The object, and its text where it was sent as such."""
-        text = self.asked.texts.get((wanted.resource.name, wanted.name))
+        """Return a new section, and its text if it was sent as text."""
+        text = self.declaration.texts.get((wanted.resource.name, wanted.name))
         return object_of(self.editor, wanted.resource, wanted.name, wanted.new or {}), text
 
     def _replaced(self, document: Document, resource: Resource, name: str, old: Parts, new: Parts) -> Document:
-        """Part by part: what the API has no members for stays as it is."""
+        """Replace a section part by part, so that lines for which the API has no member stay."""
         editor, children = self.editor, dict(self.editor.resources.children(resource.name))
         own, former = ({member: value for member, value in parts[SELF].items() if member not in children} for parts in (new, old))
         if own != former:

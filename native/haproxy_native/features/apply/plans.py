@@ -1,40 +1,52 @@
-"""Plans that are kept to be carried out later, as they were shown: once, within an hour, also after a restart."""
+"""Plans that are stored to be carried out later exactly as they were shown: once, within an hour, also after a restart.
+
+A plan remembers what the running process had of the objects that it changes: what servers do, and what was made of stored files. If the
+process has anything else by then, carrying the plan out is refused.
+"""
 
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from haproxy_native.beside import beside
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.preview import Preview
 from haproxy_native.disk.database import Database, State, Tables
-from haproxy_native.errors import NoPlan
-from haproxy_native.features.apply.moves import Moves, Values
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.errors import Moved, NoPlan, RuntimeFailure, RuntimeRefused
+from haproxy_native.features.apply.planner import AGAIN, Moves, Values, refuse_moved_values
 from haproxy_native.request_context import Author
+from haproxy_native.runtime.client import MANY, Runtime
+from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shares import Caller, surplus
+from haproxy_native.storage.store import Store
 
 SECONDS = 3600.0
-# So many are kept, of so many bytes together.
+# How many plans are stored, and of how many bytes together.
 MOST, MOST_BYTES = 100, 1 << 26
-# How many characters of a token say whose it is.
+# How many characters of a token name the caller that it was made for.
 HOLDER = 8
 _STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
 
 
 @dataclass(frozen=True)
 class KeptPlan:
-    """`body` is a declaration as it was sent, of the media type `kind`; `options` are its parameters. `moves`: what it changes. `values`:
-    what the running process had of that, None where it was not known.
+    """A stored plan."""
 
-    `until`: Unix time.
-    """
-
+    # The media type and content of the declaration, and its query parameters.
     kind: str
     body: bytes
     options: Mapping[str, Any]
     moves: Moves
+    # What the running process had; None if it did not answer.
     values: Values | None
+    # When it expires, as Unix time.
     until: float
 
 
@@ -46,7 +58,7 @@ class Plans:
         self._database = database
 
     async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
-        """Returns its token. Where there are too many, the oldest of the caller goes that has the most. Raises Unusable."""
+        """Store a plan and return its token. If there are too many, the caller with the most loses its oldest. Raises Unusable."""
         token = Caller.of(author).holder + secrets.token_urlsafe(18)
         await self._database.store(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
@@ -61,7 +73,7 @@ class Plans:
 
 
 def _store(token: str, plan: KeptPlan, state: State) -> None:
-    """Writes it, and deletes plans that are too old, or leave no room for it."""
+    """Write a plan, and delete plans that are too old or leave no room for it."""
     data = json.dumps(asdict(plan) | {"body": None})
     with state.transaction():
         state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
@@ -86,3 +98,74 @@ def _take(token: str, state: State) -> KeptPlan:
     with state.transaction():
         state.execute("DELETE FROM plan WHERE token = ?", (token,))
     return plan
+
+
+BACKEND, LISTEN, SERVER = "backend", "listen", "server"
+# By their objects.
+Files = Mapping[str, tuple[Store, Path]]
+
+
+def servers_of(preview: Preview) -> set[str]:
+    """Return the servers that a plan changes, by its commands or in the configuration."""
+    named = (parsed(effect.object) for effect in preview.effects if f"/{SERVER}/" in effect.object)
+    servers = {spelled(BACKEND, name[1], SERVER, name[3]) for name in named if name[0] in (BACKEND, LISTEN) and name[2] == SERVER}
+    return servers | {spelled(BACKEND, backend, SERVER, server) for backend, server in preview.servers}
+
+
+async def values(context: CommitContext, servers: Collection[str], files: Files) -> Values:
+    """Return what the process has of servers, and digests of what it has of files. Raises RuntimeFailure."""
+    values_: dict[str, Any] = {}
+    if servers:
+        states = await _server_states(context.runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
+        values_ |= await beside(_server_values, servers, states)
+    for object_, (store, path) in files.items():
+        values_[object_] = await store.in_process(context, path)
+    return values_
+
+
+def _server_values(servers: Collection[str], states: Iterable[ServerState]) -> Values:
+    shown = {spelled(BACKEND, server.backend_name, SERVER, server.name): server for server in states}
+    return {server: _server_members(shown[server]) if server in shown else None for server in sorted(servers)}
+
+
+async def known_values(context: CommitContext, preview: Preview, files: Files) -> Values | None:
+    """Return what the process has of the objects that a plan changes, and of `files`; None if HAProxy does not answer."""
+    with suppress(RuntimeFailure):
+        return await values(context, await beside(servers_of, preview), files)
+    return None
+
+
+def verifying(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
+    """Return a check that raises Moved if the process has other values by now, or does not answer; None for a plan without values."""
+    if not planned:
+        return None
+
+    async def verify() -> None:
+        try:
+            now = await values(
+                context, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
+            )
+        except RuntimeFailure as error:
+            raise Moved(f"HAProxy does not say whether it is as it was when the plan was made; {AGAIN}: {error}") from error
+        refuse_moved_values(planned, now)
+
+    return verify
+
+
+async def _server_states(runtime: Runtime, backends: Collection[str]) -> Iterable[ServerState]:
+    if len(backends) > MANY:
+        return await runtime.servers()
+    states: list[ServerState] = []
+    for backend in backends:
+        try:
+            states += await runtime.servers(backend)
+        except RuntimeRefused:
+            # The backend does not exist yet.
+            continue
+    return states
+
+
+def _server_members(state: ServerState) -> dict[str, Any]:
+    """Return the members of a server, without those that an agent or a resolver keeps changing."""
+    members: dict[str, Any] = {} if state.agent_enabled else {"state": state.forced_state, "weight": state.uweight}
+    return members if state.fqdn != "-" else members | {"address": state.address, "port": state.port}

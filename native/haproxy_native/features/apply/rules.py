@@ -1,4 +1,12 @@
-"""Whose what is: what an owner may set and delete, by what it and others have declared before. Pure."""
+"""What an owner may set and delete, by what it and others have declared before. Pure.
+
+A member that is not as declared is set if nobody else owns it, and if it is unset or still as this owner declared it last. Any other
+difference is a conflict: with the owners of the member, or with OUTSIDE if it was changed by hand or by another call. `force` resolves
+conflicts in favour of the declaration.
+
+An object that the owner no longer declares is deleted if the owner declared it before, nobody else owns it or something in it, and every
+member of it is as the owner declared it.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +20,13 @@ from haproxy_native.text.section import Section as TextSection
 # A collection and a name in it; the name of the global section is empty.
 Section = tuple[str, str]
 Members = Mapping[str, Any]
-# An object that goes takes these with it, even if they are not as its owner has declared them: a section may have its `from` by its place.
+# Members that do not keep an object from being deleted even if the owner has not declared them: a section may have its `from` by its place.
 _OF_ITSELF = ("from", "metadata")
 
 
 @dataclass(frozen=True)
 class DeclaredFile:
-    """A map has `entries`, by their keys; any other file `content`. Of a map that was sent as a file that is what a new one holds."""
+    """A declared file: a map with `entries` by key, any other with `content`. A map that was sent as a file has both."""
 
     content: bytes | None = field(default=None, repr=False)
     entries: Mapping[str, str] | None = None
@@ -26,24 +34,29 @@ class DeclaredFile:
 
 @dataclass(frozen=True)
 class Declaration:
-    """`sections`: whole objects; `files` by their objects, as in `map/hosts.map`. Without `prune` nothing is deleted. `force` takes what
-    others own. `unowned` members are given to objects that are made, and left to others from then on. `texts` are the sections that were
-    sent as text. `author`: who makes the change.
-    """
+    """What an owner declares: whole sections and files."""
 
     owner: str
     sections: Mapping[Section, Object]
+    # By object, as in `map/hosts.map`.
     files: Mapping[str, DeclaredFile] = field(default_factory=dict)
+    # Whether to delete what the owner no longer declares.
     prune: bool = True
+    # Whether to take what others own.
     force: bool = False
+    # Members that are set when an object is created, and left to others from then on.
     unowned: Collection[str] = ()
+    # The sections that were sent as text.
     texts: Mapping[Section, TextSection] = field(default_factory=dict)
     author: Author = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """`theirs` is None where it is not set, `mine` where it is to go. Without a `member` the object is meant."""
+    """A member that others have set; without a `member` the object itself.
+
+    `theirs` is None if it is unset, `mine` if it is to be deleted.
+    """
 
     object: str
     member: str
@@ -54,63 +67,64 @@ class Conflict:
 
 @dataclass
 class Rules:
-    """The rules of one declaration and their results: `conflicts`, what was `taken` by force, and the owner's new `claims`."""
+    """The rules for one declaration. They collect its conflicts, what is taken by force, and the owner's new claims."""
 
     owners: Owners
-    asked: Declaration
+    declaration: Declaration
     conflicts: list[Conflict] = field(default_factory=list)
     taken: list[Conflict] = field(default_factory=list)
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
-    def owners_then(self) -> Owners:
-        """Who owns what when it is done."""
-        return self.owners.with_claims(self.asked.owner, self._kept_claims(), self._taken_from())
+    def owners_after(self) -> Owners:
+        """Return who owns what after the declaration."""
+        return self.owners.with_claims(self.declaration.owner, self._kept_claims(), self._taken_from())
 
     def claim(self, object_: str, member: str, value: Any) -> None:
         self.claims.setdefault(object_, {})[member] = digest(value)
 
     def may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
-        """Whether a member may be set; a conflict is noted where it may not."""
-        others = self.owners.others(self.asked.owner, object_, member)
-        if not others and (there is None or is_of(self.owners.of(self.asked.owner).get(object_, {}).get(member), there)):
+        """Return whether a member may be set; if not, record the conflict."""
+        others = self.owners.others(self.declaration.owner, object_, member)
+        if not others and (there is None or is_of(self.owners.of(self.declaration.owner).get(object_, {}).get(member), there)):
             return True
         return self.clashes(Conflict(object_, member, others or [OUTSIDE], there, mine))
 
     def clashes(self, conflict: Conflict) -> bool:
-        """Whether it is taken by force."""
-        (self.taken if self.asked.force else self.conflicts).append(conflict)
-        return self.asked.force
+        """Record a conflict, and return whether it is resolved by force."""
+        (self.taken if self.declaration.force else self.conflicts).append(conflict)
+        return self.declaration.force
 
     def is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
-        """Whether a member that is no longer declared goes: what others own or have changed stays."""
-        return self.asked.prune and not self.owners.others(self.asked.owner, object_, member) and is_of(former, there)
+        """Return whether a member that is no longer declared is deleted: not if others own it or have changed it."""
+        return self.declaration.prune and not self.owners.others(self.declaration.owner, object_, member) and is_of(former, there)
 
-    def is_given_up(self, object_: str) -> bool:
-        """Whether a named child goes: the owner declared it before, and nobody else does."""
-        is_mine = ITSELF in self.owners.of(self.asked.owner).get(object_, {})
-        return self.asked.prune and is_mine and not any(self.owners.within(self.asked.owner, object_))
+    def is_abandoned(self, object_: str) -> bool:
+        """Return whether an object that is no longer declared may be deleted: the owner declared it before, and nobody else does."""
+        is_mine = ITSELF in self.owners.of(self.declaration.owner).get(object_, {})
+        return self.declaration.prune and is_mine and not any(self.owners.within(self.declaration.owner, object_))
 
-    def strange(self, object_: str, members: Members) -> Iterator[Conflict]:
-        """What goes with an object and is not as this owner has declared it."""
-        own = self.owners.of(self.asked.owner).get(object_)
+    def foreign(self, object_: str, members: Members) -> Iterator[Conflict]:
+        """Yield the members of an object that are not as this owner has declared them, and would be deleted with it."""
+        own = self.owners.of(self.declaration.owner).get(object_)
         if own is None:
             yield Conflict(object_, ITSELF, [OUTSIDE], {}, None)
             return
         for member, value in members.items():
-            if member not in {*_OF_ITSELF, *self.asked.unowned} and not is_of(own.get(member), value):
+            if member not in {*_OF_ITSELF, *self.declaration.unowned} and not is_of(own.get(member), value):
                 yield Conflict(object_, member, [OUTSIDE], value, None)
 
-    def all_go(self, strange: Sequence[Conflict]) -> bool:
-        for member in strange:
+    def may_delete(self, foreign: Sequence[Conflict]) -> bool:
+        """Return whether an object with these foreign members may be deleted; if not, record the conflicts."""
+        for member in foreign:
             self.clashes(member)
-        return self.asked.force or not strange
+        return self.declaration.force or not foreign
 
     def _kept_claims(self) -> Claims:
-        """Returns the former claims, which stay without pruning."""
-        if self.asked.prune:
+        """Return the new claims; without pruning, the former ones as well."""
+        if self.declaration.prune:
             return self.claims
-        former = self.owners.claims.get(self.asked.owner, {})
+        former = self.owners.claims.get(self.declaration.owner, {})
         return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
 
     def _taken_from(self) -> dict[str, set[tuple[str, str]]]:

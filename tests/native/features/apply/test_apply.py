@@ -15,9 +15,9 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
 from haproxy_native.features.apply.apply import Apply, Contested, Limits, TooManyDeleted
-from haproxy_native.features.apply.fragment import of_text
 from haproxy_native.features.apply.owners import OwnerTable
 from haproxy_native.features.apply.rules import Declaration, DeclaredFile
+from haproxy_native.features.apply.sections import of_text
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 from tests.databases import stored

@@ -14,7 +14,7 @@ from haproxy_native.features.apply.files import (
     entry_object,
     file_object,
     lines_of,
-    made,
+    new_content,
     parts,
     planned_files,
 )
@@ -37,7 +37,7 @@ class Site:
         rules = Rules(self.owners, Declaration(owner, {}, files, **how, author=NOBODY))
         found = planned_files(rules, self.contents)
         if not rules.conflicts:
-            self.contents, self.owners = {**self.contents, **found.contents}, rules.owners_then
+            self.contents, self.owners = {**self.contents, **found.contents}, rules.owners_after
         return rules, found
 
 
@@ -100,13 +100,13 @@ def test_equal_keys_and_keys_with_a_slash() -> None:
     content = b"a/b 1\na/b 2\n"
     assert entries_of(content) == {"a/b": "1"}
     wanted = declared_parts(HOSTS, DeclaredFile(entries={"a/b": "3"}))
-    assert made(HOSTS, content, None, wanted) == b"a/b 3\na/b 3\n"
+    assert new_content(HOSTS, content, None, wanted) == b"a/b 3\na/b 3\n"
     more = declared_parts(HOSTS, DeclaredFile(entries={"a/b": "1", "c": "4"}))
-    assert made(HOSTS, content, None, more) == b"a/b 1\na/b 2\nc 4\n", "what has its value stays as it is"
+    assert new_content(HOSTS, content, None, more) == b"a/b 1\na/b 2\nc 4\n", "what has its value stays as it is"
     sent = declared_parts(HOSTS, DeclaredFile(content, entries_of(content)))
-    assert made(HOSTS, None, content, sent) == content
+    assert new_content(HOSTS, None, content, sent) == content
     with pytest.raises(BadValue, match="cannot hold the key"):
-        made(HOSTS, None, None, declared_parts(HOSTS, DeclaredFile(entries={"a b": "3"})))
+        new_content(HOSTS, None, None, declared_parts(HOSTS, DeclaredFile(entries={"a b": "3"})))
 
 
 # -- the law

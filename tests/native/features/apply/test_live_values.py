@@ -10,7 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Moved
-from haproxy_native.features.apply.live_values import known_values, servers_of, values, verifying
+from haproxy_native.features.apply.plans import known_values, servers_of, values, verifying
 from haproxy_native.planning.effects import effects
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy

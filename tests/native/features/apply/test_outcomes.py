@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.database import Database
-from haproxy_native.features.apply.outcomes import Outcomes
-from haproxy_native.features.apply.owners import AT_WORK, Wait
+from haproxy_native.features.apply.owners import AT_WORK, Outcomes, Wait
 from haproxy_native.reload.records import KEPT, TAKEN_BACK, Records
 
 

@@ -64,7 +64,7 @@ def test_what_waits_for_reloads(outcomes: dict[str, bool], left: list[int]) -> N
     assert (settled is owners) == (not outcomes) and (not settled.former) == (len(outcomes) == 3)
 
 
-def test_what_is_given_up_by_a_reload() -> None:
+def test_what_is_abandoned_by_a_reload() -> None:
     owners = made_of(1, None)
     assert owners.others("b", "server/s", "weight") == [] and owners.of("a")["server/s"], "it is there still, and nobody declares it"
     assert owners.settled(lambda wait: True) == Owners()

@@ -1,7 +1,7 @@
 """Sections as parts, and back."""
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.apply.parts import SELF, object_of, part_name, parts_of
+from haproxy_native.features.apply.sections import SELF, object_of, part_name, parts_of
 from haproxy_native.text.document import Document
 
 EDITOR = Editor()

@@ -5,7 +5,7 @@ import pytest
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden
-from haproxy_native.features.apply.permission import permit_claims, permit_owner
+from haproxy_native.features.apply.apply import permit_claims, permit_owner
 from haproxy_native.request_context import Author
 
 EDITOR = Editor()

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.apply.fragment import of_text
 from haproxy_native.features.apply.owners import ITSELF, Owners
-from haproxy_native.features.apply.parts import part_name, parts_of
 from haproxy_native.features.apply.planner import Planned, planned
 from haproxy_native.features.apply.rules import Conflict, Declaration
+from haproxy_native.features.apply.sections import of_text, part_name, parts_of
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 

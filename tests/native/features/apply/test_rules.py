@@ -25,13 +25,13 @@ def test_what_is_taken_changes_hands() -> None:
     taking = rules("a", force=True)
     taking.claim("backend/x", "mode", "tcp")
     assert taking.may("backend/x", "mode", "http", "tcp")
-    assert taking.owners_then.claims == {"a": {"backend/x": {"mode": digest("tcp")}}}
+    assert taking.owners_after.claims == {"a": {"backend/x": {"mode": digest("tcp")}}}
 
 
 def test_what_goes() -> None:
-    assert not rules("a").is_given_up("backend/x"), "b has something in it"
+    assert not rules("a").is_abandoned("backend/x"), "b has something in it"
     mine = rules("a")
-    assert not mine.all_go([*mine.strange("backend/x", {"balance": "source", "other": 1})])
+    assert not mine.may_delete([*mine.foreign("backend/x", {"balance": "source", "other": 1})])
     assert [each.member for each in mine.conflicts] == ["other"]
     assert not rules("a", prune=False).is_mine_alone("backend/x", "balance", digest("source"), "source")
     assert rules("a").is_mine_alone("backend/x", "balance", digest("source"), "source")

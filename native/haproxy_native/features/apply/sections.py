@@ -1,9 +1,14 @@
-"""Declared objects, read from objects of the API and from text of a configuration. Pure."""
+"""Declared sections: read from objects of the API or from text, and taken apart into parts. Pure.
+
+The parts of a section are the section itself and each of its named children. Each part is an object with an owner of its own; lists without
+names are members of the section.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.editing.object_names import Place, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest
 from haproxy_native.features.apply.rules import Section
@@ -11,9 +16,51 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.section import Section as TextSection
 
+Members = dict[str, Any]
+# The member of a section that holds a child, and the child's name; both empty for the section itself.
+Part = tuple[str, str]
+SELF: Part = ("", "")
+
+
+def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> dict[Part, Members]:
+    """Return the members of each part of a full section."""
+    named = _named(editor, resource)
+    parts = {SELF: {member: value for member, value in object_.items() if member != _key(resource) and member not in named}}
+    for member, child in named.items():
+        for name, row in (object_.get(member) or {}).items():
+            parts[member, name] = {member: value for member, value in row.items() if member != child.key}
+    return parts
+
+
+def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part, Members]) -> dict[str, Any]:
+    """Return the full section with these parts."""
+    named = _named(editor, resource)
+    object_ = dict(parts[SELF])
+    if _key(resource):
+        object_[resource.key] = name
+    for (member, key), members in parts.items():
+        if member:
+            object_.setdefault(member, {})[key] = {named[member].key: key, **members}
+    return object_
+
+
+def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
+    """Return the name of a part as /v3/sidecar writes it."""
+    if part == SELF:
+        return name_of(Place(resource, None, name))
+    return name_of(Place(_named(editor, resource)[part[0]], (resource, name), part[1]))
+
+
+def _named(editor: Editor, resource: Resource) -> dict[str, Resource]:
+    return {member: child for member, child in editor.resources.children(resource.name) if child.kind == "named"}
+
+
+def _key(resource: Resource) -> str:
+    return resource.key if resource.kind == "section" else ""
+
 
 def collections(editor: Editor) -> dict[str, Resource]:
-    """What can be declared, by its collection."""
+    """Return the resources that can be declared, by collection."""
     kinds = ("section", "singleton")
     return {
         name: resource
@@ -25,9 +72,9 @@ def collections(editor: Editor) -> dict[str, Resource]:
 def of_objects(
     editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]], document: Document
 ) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Whole objects of collections, as the API shows them when they stand in a configuration, and their texts. Raises BadRequest.
+    """Return full sections as the API would show them from a configuration, and their texts. Raises BadRequest.
 
-    `document`: that which they will stand in, for their indentation.
+    The texts have the indentation of `document`.
     """
     declared, texts = dict[Section, Object](), dict[Section, TextSection]()
     for resource, body in objects:
@@ -39,7 +86,7 @@ def of_objects(
 
 
 def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """The sections of a part of a configuration, as objects and as they stand there. Raises BadRequest for what no object expresses."""
+    """Return the sections of a part of a configuration, as objects and as texts. Raises BadRequest for lines that no object expresses."""
     document = Document.parse(text)
     by_kind = {collection.section: collection for collection in collections(editor).values()}
     declared, texts = dict[Section, Object](), dict[Section, TextSection]()

@@ -4,7 +4,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.apply.fragment import collections, of_objects, of_text
+from haproxy_native.features.apply.sections import collections, of_objects, of_text
 from haproxy_native.text.document import Document
 
 EDITOR = Editor()
