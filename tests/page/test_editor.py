@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from haproxy_native.features.events import ring
+from haproxy_native.editing import state_ring
 from haproxy_native.text.document import Document
 from tests.acceptance.farm import Farm
 from tests.acceptance.quick import PLAIN, Quick
@@ -47,7 +47,7 @@ def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> No
         expect(dialog.get_by_role("button", name="Add the lines")).to_be_enabled()
         anna.carry_out("Add the lines")
         expect(anna.page.locator(".hint")).to_have_count(0)
-        assert ring.lines_to_add(Document.parse(sidecar.text())) == {}
+        assert state_ring.lines_to_add(Document.parse(sidecar.text())) == {}
         assert [each for each in sent if each.startswith("POST /v3/services/haproxy/configuration/raw?version=1")]
         (newest,) = sidecar.get("/v3/sidecar/history", limit=1).json()
         assert newest["message"] == "states of servers reach a ring"

@@ -1,1 +1,1 @@
-"""The stream of events: changes, reloads, states and counters as they come."""
+"""The stream of events as an operation: changes, reloads, states and counters."""

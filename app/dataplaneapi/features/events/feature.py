@@ -1,14 +1,42 @@
-"""The stream of events: changes, reloads, states and counters as they come."""
+"""The feature `events`, and its encoding: server-sent events (WHATWG HTML, section 9.2)."""
+
+from collections.abc import Iterator, Sequence
 
 from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.responses import chunk
 from dataplaneapi.api.services import Services
-from dataplaneapi.features.events.frames import HEARTBEAT_SECONDS, form
-from haproxy_native.features.events.events import EventSources
 from haproxy_native.features.events.fanout import Fanout
+from haproxy_native.features.events.sources import EventSources
+from haproxy_native.features.events.stream import StreamEvent
+
+HEARTBEAT, HEARTBEAT_SECONDS = b": heartbeat\n\n", 15.0
+# How many bytes are sent at once, about.
+PIECE = 1 << 16
+
+
+def form(events: Sequence[StreamEvent]) -> bytes:
+    """Return events, or the heartbeat if there are none, as a chunk of the answer."""
+    return chunk(b"".join(map(frame, events)) or HEARTBEAT)
+
+
+def frames(events: Sequence[StreamEvent]) -> Iterator[bytes]:
+    """Yield the frames of events in parts of about PIECE bytes."""
+    part = bytearray()
+    for event in events:
+        part += frame(event)
+        if len(part) >= PIECE:
+            yield bytes(part)
+            part.clear()
+    if part:
+        yield bytes(part)
+
+
+def frame(event: StreamEvent) -> bytes:
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (event.id, event.type.encode(), event.body)
 
 
 class EventsFeature(Feature):
-    """`sources` publish events, `fanout` writes them to many subscribers at once."""
+    """`sources` publishes events, `fanout` writes them to many subscribers at once."""
 
     def __init__(self, services: Services) -> None:
         self.sources = EventSources(services.engine, services.editor)

@@ -1,4 +1,4 @@
-"""What happens, as server-sent events (WHATWG HTML, section 9.2)."""
+"""The operation that streams events."""
 
 import asyncio
 import time
@@ -9,13 +9,11 @@ from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse
-from dataplaneapi.features.events.feature import EventsFeature
-from dataplaneapi.features.events.frames import HEARTBEAT, HEARTBEAT_SECONDS, frame, frames
+from dataplaneapi.features.events.feature import HEARTBEAT, HEARTBEAT_SECONDS, EventsFeature, frame, frames
 from dataplaneapi.server.connection import WritePart
-from haproxy_native.features.events.past import StreamEvent
-from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
+from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventStream, FellBehind, StreamEvent, Subscription, Wanted
 
-# A client that takes nothing for so long is gone.
+# A client that takes no data for so many seconds is disconnected.
 PATIENCE = 60.0
 HEADERS: list[Header] = [(HeaderName(b"X-Accel-Buffering"), b"no")]
 EVENT_STREAM = b"text/event-stream"
@@ -33,7 +31,7 @@ async def read(call: ReadCall) -> Response:
 
 
 def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subscription, bool]:
-    """And whether some of the events are gone that it was to begin with. Raises ApiError."""
+    """Return the subscription, and whether some of the events that it would begin with were dropped. Raises ApiError."""
     if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):
             raise ApiError(400, "Last-Event-ID in header is no id of an event: send that of the last one that was read")
@@ -46,7 +44,7 @@ def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subs
 
 @lru_cache(maxsize=64)
 def _types(text: str) -> frozenset[str]:
-    """All but counters where none is named. Raises ApiError."""
+    """Return the types of events, all but counters if none is named. Raises ApiError."""
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
     if unknown := sorted(named - {*TYPES}):
         raise ApiError(400, f"types in query: {unknown[0][:50]!r} is no type of events; they are {', '.join(TYPES)}")
@@ -55,7 +53,7 @@ def _types(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _counters(text: str) -> frozenset[str]:
-    """Returns the kinds of counters, all if none is named. Raises ApiError."""
+    """Return the kinds of objects with counters, all if none is named. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
         raise ApiError(400, f"counters in query: {unknown[0][:50]!r} has none; they are of {', '.join(sorted(COUNTED))}")
@@ -65,7 +63,7 @@ def _counters(text: str) -> frozenset[str]:
 async def _parts(
     call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
 ) -> AsyncGenerator[bytes]:
-    """Yields events until the subscription is closed, or after so many seconds. Once all are sent, later ones go through `write`."""
+    """Yield events until the subscription is closed, or for so many seconds. Once all are sent, later ones go through `write`."""
     services, sources = call.services, EventsFeature.of(call.services).sources
     deadline = asyncio.get_running_loop().time() + seconds
     with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):

@@ -1,1 +1,1 @@
-"""What happens, as one stream of numbered events: changes, reloads, workers, states of servers and counters, for any number of readers."""
+"""One stream of numbered events for any number of readers: changes, reloads, workers, states of servers, counters."""

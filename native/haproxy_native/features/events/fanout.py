@@ -1,21 +1,20 @@
-"""`Fanout`: writes events to many subscribers at once; those who want the same share one subscription, and the bytes made of it."""
+"""`Fanout`: writes events to many subscribers at once. Subscribers with the same filter share one subscription and the bytes made of it."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from haproxy_native.background import Background
-from haproxy_native.features.events.past import StreamEvent
-from haproxy_native.features.events.stream import EventStream, FellBehind, Subscription, Wanted
+from haproxy_native.features.events.stream import EventStream, FellBehind, StreamEvent, Subscription, Wanted
 
 log = logging.getLogger(__name__)
-# Writes at once; False where it cannot, because the reader has not taken what was written before.
+# Writes without waiting; returns False if the reader has not taken earlier data yet.
 Write = Callable[[bytes], bool]
 Form = Callable[[Sequence[StreamEvent]], bytes]
 
 
 class Fanout:
-    """`form` makes of events what is written; of none, what is written after `seconds` without any."""
+    """Groups of subscribers. `form` encodes events; without events it returns the heartbeat, written after `seconds` without any."""
 
     def __init__(self, stream: EventStream, form: Form, seconds: float) -> None:
         self._stream, self._form, self._seconds = stream, form, seconds
@@ -23,9 +22,9 @@ class Fanout:
         self._works = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:
-        """Events that are there already, for the caller to write. Without any: writes those that come, and returns none.
+        """Return the stored events, for the caller to write. If there are none, write new ones as they are published, and return none.
 
-        That ends when a write cannot be done, when the subscription is closed, or after so many seconds. Raises FellBehind.
+        Writing ends if the reader is too slow for a write, if the subscription is closed, or after so many seconds. Raises FellBehind.
         """
         if events := subscription.available():
             return events
@@ -76,7 +75,7 @@ class _Group:
         self.members: dict[Subscription, Write] = {}
 
     def write(self) -> None:
-        """What has been published."""
+        """Write the events published so far."""
         if events := self.subscription.available():
             self._write(events)
 
@@ -88,22 +87,18 @@ class _Group:
     def _write(self, events: Sequence[StreamEvent]) -> None:
         data = self._form(events)
         for member in [member for member, write in self.members.items() if not write(data)]:
-            self._leave(member)
+            self.leave(member)
         self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:
-        if member in self.members:
-            self._leave(member)
-
-    def _leave(self, member: Subscription) -> None:
-        """Lets a member read for itself from here on."""
-        del self.members[member]
-        member.place = self._place
-        member.wake()
+        """Let a member read for itself again, from the place that was written to it."""
+        if self.members.pop(member, None):
+            member.place = self._place
+            member.wake()
 
     def end(self) -> None:
-        """Nothing more is written: the stream has ended, or what was published is not kept any more."""
+        """Release all members: the stream has ended, or the group fell behind."""
         for member in list(self.members):
-            self._leave(member)
+            self.leave(member)
             if self.subscription.is_closed:
                 member.close()

@@ -1,13 +1,19 @@
-"""States, weights and addresses of servers in the worker in service, looked at again and again while they are wanted.
+"""`ServerWatch`: publishes states, weights and addresses of servers while somebody wants them.
 
-A backend is looked at at once where a line of a ring names a server of it, or a runtime command does.
+Three ways lead to a change. Every POLL_SECONDS all servers are read (`_poll`). In between, a backend is read at once if a runtime command
+or a line of a ring names one of its servers. Where no ring reports the states of all servers, the answer to `show servers state` is also
+scanned for rows that differ (`_scan`), which is much cheaper than parsing it; the next scan is due when scanning takes no more than
+SCAN_SHARE of the time.
+
+A ring is a buffer in HAProxy that log lines are sent to (`show events`, HAProxy Management Guide, section 9.3). Its connection is closed at
+each reload, because a former worker lives as long as somebody reads its rings.
 """
 
 import asyncio
 import logging
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any
@@ -19,25 +25,65 @@ from haproxy_native.editing import state_ring
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, RuntimeFailure, RuntimeRefused
-from haproxy_native.features.events import ring
 from haproxy_native.features.events.stream import SERVER, EventStream
 from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import OPERATIONAL, admin_state
+from haproxy_native.runtime.socket import parse_address
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS = 1.0
-# Between glances at states alone where no ring reports all of them, as long as one takes no more than this part of the time.
-GLANCE_SECONDS, SHARE, GLANCES = 0.25, 0.06, 8
-# Backends that are looked at one by one; with more all are, at once.
+CONNECT_SECONDS = 3.0
+LONGEST_LINE = 1 << 16
+
+
+async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
+    """Yield new lines of a ring until the worker closes the connection. Raises OSError if there is none."""
+    places = [place for place_ in runtime.stats_places if (place := parse_address(place_)) and place.path]
+    if places:
+        path, prefix = str(places[0].path), ""
+    elif runtime.configured_master and runtime.capabilities.relays:
+        path, prefix = runtime.configured_master.path, "@@1 "
+    else:
+        return
+    async with asyncio.timeout(CONNECT_SECONDS):
+        reader, writer = await asyncio.open_unix_connection(path, limit=LONGEST_LINE)
+    try:
+        writer.write(f"{prefix}show events {argument(name)} -w -n\n".encode())
+        await writer.drain()
+        while line := await reader.readline():
+            yield line.decode(errors="replace").rstrip("\n")
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+_SERVER = re.compile(r"\b[Ss]erver ([\w.:-]+)/[\w.:-]+ ")
+_BACKEND = re.compile(r"\b(?:backend|proxy) ([\w.:-]+) ")
+_LOSS = re.compile(r"\bevents? dropped\b")
+
+
+def backends_in(line: str) -> Collection[str] | None:
+    """Return the backends whose servers a line of a ring is about; None for all, if lines were lost."""
+    if _LOSS.search(line):
+        return None
+    match = _SERVER.search(line) or _BACKEND.search(line)
+    return (match[1],) if match else ()
+
+
+POLL_SECONDS = 1.0
+# The least pause between scans, the part of the time that scanning may take, and how many scans are measured for that.
+SCAN_SECONDS, SCAN_SHARE, SCANS = 0.25, 0.06, 8
+# How many changed backends are read one by one; if there are more, all servers are.
 MOST_BACKENDS = 10
-# Between attempts to read a ring.
-PAUSE = 0.2
+# Between attempts to read a ring, in seconds.
+RING_PAUSE = 0.2
 LARGE = 1 << 15
-# Of a row of `show servers state`: what stands before the columns that time changes, and in that backend, name, address, operational and
-# administrative state, weight; then the port.
+# A row of `show servers state`: the columns before those that time alone changes, and of these backend, name, address, operational and
+# administrative state, and weight; then the port.
 _ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+))(?: \S+){10} (\d+) ", re.MULTILINE)
-# The first of these alone takes half the work. Its second word is the backend.
+# The first of these groups alone, which takes half the work. Its second word is the backend.
 _HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
@@ -46,7 +92,7 @@ Key = tuple[str, str]
 
 
 def rows_of(text: str) -> dict[Key, Row]:
-    """The servers of an answer to `show servers state`."""
+    """Return the servers of an answer to `show servers state`."""
     return {(row[1], row[2]): row for piece in lines_in_pieces(text) for row in _ROW.findall(piece)}
 
 
@@ -55,7 +101,7 @@ def heads_of(text: str) -> set[str]:
 
 
 def as_dict(row: Row) -> dict[str, Any]:
-    """The members of a server by the names of the runtime API."""
+    """Return the members of a server by the names of the runtime API."""
     _, _, _, address, operational, admin, weight, port = row
     return {
         "operational_state": OPERATIONAL.get(int(operational), "unknown"),
@@ -66,9 +112,9 @@ def as_dict(row: Row) -> dict[str, Any]:
     }
 
 
-def pause(durations: Collection[float]) -> float:
-    """Returns seconds until the next glance. The quickest of the last ones counts: others waited for the socket, or for a processor."""
-    return max(GLANCE_SECONDS, min(durations, default=0) / SHARE)
+def scan_pause(durations: Collection[float]) -> float:
+    """Return seconds until the next scan. The quickest of the last ones counts: others waited for the socket, or for a processor."""
+    return max(SCAN_SECONDS, min(durations, default=0) / SCAN_SHARE)
 
 
 def object_of(row: Row) -> str:
@@ -76,45 +122,45 @@ def object_of(row: Row) -> str:
 
 
 class ServerWatch:
-    """`known`: what was seen last; empty while nobody wants it."""
+    """Watches the servers of one engine. `known` has their last rows, empty while nobody wants them."""
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
         self.known: dict[Key, Row] = {}
-        self._has_looked = False
-        # Of what is known; and how many seconds the last glances took.
+        self._has_polled = False
+        # The heads of the known rows, and how many seconds each of the last scans took.
         self._heads: set[str] = set()
-        self._durations: deque[float] = deque(maxlen=GLANCES)
-        # A configuration, its ring, and whether the states of all servers reach that: found once for each.
+        self._durations: deque[float] = deque(maxlen=SCANS)
+        # A configuration, its ring, and whether the states of all servers reach the ring.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
-        # The backends to look at at once; None for all.
+        # The backends to read at once; None for all.
         self._named: set[str | None] = set()
         self._changed = asyncio.Event()
-        self._looking = asyncio.Lock()
+        self._polling = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
 
-    def heard(self, event: Event) -> None:
-        """Looks at once at what a change of the process may have changed."""
-        if not self._has_looked:
+    def on_event(self, event: Event) -> None:
+        """Poll the backends that a change of the process may have changed."""
+        if not self._has_polled:
             return
         if isinstance(event, ChangedLive):
-            self.look_at(*{match[1] for command in event.commands if (match := _COMMAND.search(command))})
+            self.poll_soon(*{match[1] for command in event.commands if (match := _COMMAND.search(command))})
         elif isinstance(event, Committed) and event.result:
-            self.look_at(*{parsed(member.object)[1] for member in event.result.members})
+            self.poll_soon(*{parsed(member.object)[1] for member in event.result.members})
 
-    def look_at(self, *backends: str | None) -> None:
+    def poll_soon(self, *backends: str | None) -> None:
         self._named.update(backends)
         if backends:
             self._changed.set()
 
     def worker_changed(self) -> None:
-        """Leaves the ring of the former worker, which would live on for its reader."""
+        """Leave the ring of the former worker, which would live on for its reader, and poll all servers."""
         if self._reader:
             self._reader.cancel()
-        self.look_at(None)
+        self.poll_soon(None)
 
     async def run(self) -> None:
-        """Watches until it is cancelled."""
+        """Watch until cancelled."""
         while True:
             await self._stream.until_wanted(SERVER)
             reading = Background("reading a ring")
@@ -124,54 +170,54 @@ class ServerWatch:
                     await self._watch()
             finally:
                 await reading.stop()
-                self.known, self._has_looked, self._heads = {}, False, set()
+                self.known, self._has_polled, self._heads = {}, False, set()
 
     async def now(self) -> list[dict[str, Any]]:
-        """All servers. Raises RuntimeFailure."""
-        async with self._looking:
+        """Return all servers. Raises RuntimeFailure."""
+        async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             rows = await beside_if(len(text) > LARGE, rows_of, text)
             self._compare(rows, self.known.keys() - rows.keys())
-            self._has_looked = True
+            self._has_polled = True
         return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
 
     async def _watch(self) -> None:
-        loop, due, glance = asyncio.get_running_loop(), 0.0, 0.0
+        loop, due, scan_due = asyncio.get_running_loop(), 0.0, 0.0
         while self._stream.is_wanted(SERVER):
             named, self._named = self._named, set()
             self._changed.clear()
             began = loop.time()
             try:
                 if began >= due or None in named:
-                    await self._look()
-                    due, glance = loop.time() + LOOK_SECONDS, loop.time() + self._pause()
-                elif began >= glance:
-                    seen = await self._glance()
+                    await self._poll()
+                    due, scan_due = loop.time() + POLL_SECONDS, loop.time() + self._scan_pause()
+                elif began >= scan_due:
+                    changed = await self._scan()
                     self._durations.append(loop.time() - began)
-                    glance = loop.time() + self._pause()
-                    await self._look_at(named | seen)
+                    scan_due = loop.time() + self._scan_pause()
+                    await self._poll_backends(named | changed)
                 else:
-                    await self._look_at(named)
+                    await self._poll_backends(named)
             except RuntimeFailure as error:
                 log.debug("no states of servers: %s", error)
-                due = glance = loop.time() + LOOK_SECONDS
+                due = scan_due = loop.time() + POLL_SECONDS
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(min(due, glance)):
+                async with asyncio.timeout_at(min(due, scan_due)):
                     await self._changed.wait()
 
-    def _pause(self) -> float:
-        return LOOK_SECONDS if self._ring[1] else pause(self._durations)
+    def _scan_pause(self) -> float:
+        return POLL_SECONDS if self._ring[1] else scan_pause(self._durations)
 
-    async def _glance(self) -> set[str | None]:
-        """The backends with servers that are not as they are known; `{None}` where they are many."""
+    async def _scan(self) -> set[str | None]:
+        """Return the backends with rows that differ from the known ones; `{None}` if there are many."""
         text = await self._engine.runtime.read_dump("show servers state", r"1\n")
         heads = await beside_if(len(text) > LARGE, heads_of, text)
         backends: set[str | None] = {head.split(" ", 2)[1] for head in heads ^ self._heads}
         return backends if len(backends) <= MOST_BACKENDS else {None}
 
-    async def _look(self) -> None:
-        """Looks at all servers, without haste; meanwhile at backends that are named."""
-        async with self._looking:
+    async def _poll(self) -> None:
+        """Read all servers in small pieces; in between, read the backends that are named meanwhile, whose rows are newer."""
+        async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             unseen, newer = set(self.known), set[str]()
             async for rows in unhurried(map(rows_of, lines_in_pieces(text))):
@@ -179,24 +225,24 @@ class ServerWatch:
                 unseen.difference_update(rows)
                 for backend in self._take_named():
                     newer.add(backend)
-                    await self._look_at_one(backend)
+                    await self._poll_backend(backend)
             self._compare({}, [key for key in unseen if key[0] not in newer and key in self.known])
-            self._has_looked = True
+            self._has_polled = True
 
     def _take_named(self) -> list[str]:
-        """The backends to look at at once, once each; leaves word that all are."""
+        """Return the backends to read at once, and clear them; a demand for all stays."""
         named = [backend for backend in self._named if backend is not None]
         self._named.difference_update(named)
         return named
 
-    async def _look_at(self, backends: Collection[str | None]) -> None:
+    async def _poll_backends(self, backends: Collection[str | None]) -> None:
         if None in backends:
-            return await self._look()
-        async with self._looking:
+            return await self._poll()
+        async with self._polling:
             for backend in backends:
-                await self._look_at_one(backend or "")
+                await self._poll_backend(backend or "")
 
-    async def _look_at_one(self, backend: str) -> None:
+    async def _poll_backend(self, backend: str) -> None:
         try:
             text = await self._engine.runtime.read_dump(f"show servers state {argument(backend)}", r"1\n")
         except RuntimeRefused:
@@ -205,7 +251,7 @@ class ServerWatch:
         self._compare(rows, [key for key in self.known if key[0] == backend and key not in rows])
 
     def _compare(self, rows: Mapping[Key, Row], gone: Iterable[Key]) -> None:
-        """Publishes what differs from what is known, unless this is the first look."""
+        """Publish the rows that differ from the known ones, unless this is the first poll."""
         differing = [key for key, row in rows.items() if self.known.get(key) != row]
         for key in (*differing, *gone):
             was, now = self.known.pop(key, None), rows.get(key)
@@ -214,7 +260,7 @@ class ServerWatch:
             if now:
                 self.known[key] = now
                 self._heads.add(now[0])
-            if self._has_looked:
+            if self._has_polled:
                 self._publish(was, now)
 
     def _publish(self, was: Row | None, now: Row | None) -> None:
@@ -229,27 +275,27 @@ class ServerWatch:
         self._stream.publish(SERVER, object_of(row), data | {"former": differing} if differing else data)
 
     async def _read_ring(self) -> None:
-        """What a ring does not report is seen a second later."""
+        """Read the ring again and again. What it misses is found by the next poll."""
         while True:
             self._reader = asyncio.create_task(self._read_lines())
             try:
                 await asyncio.wait([self._reader])
             finally:
                 self._reader.cancel()
-            await asyncio.sleep(PAUSE if self._ring[0] else LOOK_SECONDS)
+            await asyncio.sleep(RING_PAUSE if self._ring[0] else POLL_SECONDS)
 
     async def _read_lines(self) -> None:
-        """Reads lines until the worker closes the connection, or is replaced."""
+        """Read lines until the worker closes the connection or is replaced."""
         if not (name := self._ring[0]):
             return
         with suppress(OSError, ValueError, NativeError):
-            async for line in ring.lines(self._engine.runtime, name):
-                backends = ring.backends(line)
-                self.look_at(*([None] if backends is None else backends))
+            async for line in ring_lines(self._engine.runtime, name):
+                backends = backends_in(line)
+                self.poll_soon(*([None] if backends is None else backends))
 
     @property
     def _ring(self) -> tuple[str, bool]:
-        """The ring that states reach, if any, and whether those of all servers do."""
+        """Return the ring that states reach, if any, and whether those of all servers do."""
         document = self._engine.running or self._engine.document
         if self._rings[0] is not document:
             self._rings = document, state_ring.ring(document), not state_ring.lines_to_add(document)

@@ -1,6 +1,8 @@
-"""Counters of frontends, backends and servers that have changed: one look a second for all subscribers, while there are any.
+"""`StatisticsWatch`: publishes the counters of frontends, backends and servers that have changed, while somebody wants them.
 
-HAProxy is asked for the kinds of objects alone that a subscriber wants: a thousand servers are most of the work.
+One poll serves all subscribers, and HAProxy is asked only for the kinds of objects that one of them wants, since a thousand servers are
+most of the work. Most of thousands of lines differ from the last poll only in clocks. So a line is not parsed if the texts between its
+running cells are unchanged (`Statistics.since`).
 """
 
 import asyncio
@@ -21,19 +23,18 @@ from haproxy_native.runtime.dumps import STATISTICS_HEAD
 from haproxy_native.runtime.responses import row_cells
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS = 1.0
-# The most that HAProxy's answers take of the time: where one of thousands of rows takes longer they are further apart, up to
-# LONGEST_SECONDS.
+POLL_SECONDS = 1.0
+# The part of the time that HAProxy's answers may take; if they take longer, polls are further apart, up to LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
-# Lines that take about a millisecond.
+# How many lines are compared at a time, which takes about a millisecond.
 LINES = 100
-# Columns that name the row, those that are never reported, and those that time alone changes in a row where nothing happens.
+# Columns that name the row, columns that are never reported, and columns that change with time alone.
 _NAMES = frozenset(("pxname", "svname", "iid", "sid", "pid", "type"))
 _CLOCKS = frozenset(("lastchg", "lastsess", "agent_duration", "check_duration"))
 _RUNNING = _CLOCKS | {"downtime"}
 _TYPES = {"0": "frontend", "1": "backend", "2": "server"}
-# Of `show stat`.
+# The kinds as `show stat` takes them.
 _BITS = {"frontend": 1, "backend": 2, "server": 4}
 Counters = Mapping[str, int | str]
 Cells = Sequence[str]
@@ -41,16 +42,16 @@ Cells = Sequence[str]
 Key = tuple[str, str, str]
 
 
-class Looked:
-    """An answer to `show stat`. Most of thousands of lines are as they were before, but for clocks, and are not taken apart."""
+class Statistics:
+    """An answer to `show stat`, parsed as far as a comparison needs it."""
 
     def __init__(self, text: str = "") -> None:
         head, *lines = text.rstrip("\n").split("\n")
         columns = head.removeprefix("# ").split(",")
-        # Behind the last comma is no column.
+        # The header ends with a comma.
         self.columns: Cells = (columns if columns[-1] else columns[:-1]) if "type" in columns else ()
         self._lines = lines if self.columns else []
-        # Of each line, once it was compared: the texts between its running cells where it was as before, else its cells.
+        # For each compared line: the texts between its running cells if it was unchanged, else its cells.
         self._texts: list[Cells] = []
         self._cells: list[Cells] = []
 
@@ -58,19 +59,19 @@ class Looked:
         return len(self._lines)
 
     def counters(self, *, zeros: bool = True) -> dict[str, Counters]:
-        """The columns that are not empty, by object; with `zeros` those that are 0, too."""
-        unsaid = ("",) if zeros else ("", "0")
+        """Return the columns that are not empty, by object; those that are 0 only with `zeros`."""
+        omitted = ("",) if zeros else ("", "0")
         named = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
         return {
-            _object(*key): {column: _value(cell) for place, column in named if (cell := row[place]) not in unsaid}
+            _object(*key): {column: _value(cell) for place, column in named if (cell := row[place]) not in omitted}
             for row in map(row_cells, self._lines)
             if (key := self._key(row))
         }
 
-    def since(self, before: "Looked") -> Iterator[dict[str, Counters]]:
-        """Yields the counters that are not as they were, of so many lines at a time."""
+    def since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
+        """Yield the counters that differ from `before`, for LINES lines at a time."""
         if self.columns != before.columns:
-            before = Looked()
+            before = Statistics()
         running = [place for place, column in enumerate(self.columns) if column in _RUNNING]
         for first in range(0, len(self), LINES):
             changed: dict[str, Counters] = {}
@@ -88,18 +89,18 @@ class Looked:
             yield changed
 
     def _differing(self, cells: Cells, former: Cells | None) -> Counters:
-        """Empty where nothing but running cells differs."""
+        """Return the counters that differ; empty if only running cells do."""
         places = compress(self._reported, map(ne, cells, former)) if former else self._reported
         values = {column: _value(cells[place]) for place, column in places if column and cells[place]}
         return values if values.keys() - _RUNNING else {}
 
     @cached_property
     def _reported(self) -> Sequence[tuple[int, str]]:
-        """Each place, and its column where that is reported."""
+        """Return each index, with its column if that is reported."""
         return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
 
     def _row(self, key: Key, place: int) -> Cells | None:
-        """The cells of a row: at that place, unless rows have come or gone."""
+        """Return the cells of a row, which is at the same index unless rows were added or deleted."""
         return self._row_at(key, place) or self._row_at(key, self._places_of_names.get(key[:2], len(self)))
 
     def _row_at(self, key: Key, place: int) -> Cells | None:
@@ -110,11 +111,11 @@ class Looked:
 
     @cached_property
     def _places_of_names(self) -> Mapping[tuple[str, ...], int]:
-        """By proxy and name, which are the first two cells. A server may not call itself BACKEND, or its counters are told again."""
+        """Return the indices by proxy and name, the first two cells. The counters of a server named BACKEND are reported twice."""
         return {tuple(line.split(",", 2)[:2]): place for place, line in enumerate(self._lines)}
 
     def _key(self, cells: Cells) -> Key | None:
-        """None for a row that is incomplete or of another kind."""
+        """Return the key of a row; None if it is incomplete or of another kind."""
         if len(cells) < len(self.columns):
             return None
         proxy, name, type_ = (cells[place] for place in self._places)
@@ -126,7 +127,7 @@ class Looked:
 
 
 def _between(cells: Cells, places: Sequence[int]) -> Cells:
-    """The texts of a line between the cells at these places: no cell has a line end."""
+    """Return the texts of a line between the cells at these indices. No cell contains a line end, which marks them here."""
     others = list(cells)
     for place in places:
         others[place] = "\n"
@@ -134,7 +135,7 @@ def _between(cells: Cells, places: Sequence[int]) -> Cells:
 
 
 def _has(line: str, texts: Cells) -> bool:
-    """Whether a line has these texts between its running cells."""
+    """Return whether a line has these texts between its running cells."""
     at = 0
     for text in texts[:-1]:
         if not line.startswith(text, at):
@@ -152,46 +153,48 @@ def _value(text: str) -> int | str:
 
 
 def _pause(seconds: float) -> float:
-    """Until the next look, where one takes so long."""
-    return min(max(LOOK_SECONDS, seconds / SHARE), LONGEST_SECONDS)
+    """Return seconds until the next poll after one that took so long."""
+    return min(max(POLL_SECONDS, seconds / SHARE), LONGEST_SECONDS)
 
 
 class StatisticsWatch:
+    """Watches the counters of one engine."""
+
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
-        self._known = Looked()
+        self._known = Statistics()
 
     async def run(self) -> None:
-        """Looks once a second until it is cancelled."""
+        """Poll until cancelled."""
         while True:
             await self._stream.until_wanted(STATS)
             kinds = self._stream.counted()
             with self._stream.recorded(STATS):
-                # What is recorded has all kinds since its beginning: another kind begins it anew.
+                # A recording has the same kinds from its start, so another kind starts a new one.
                 while self._stream.is_wanted(STATS) and (now := self._stream.counted()) <= kinds:
                     began = time.monotonic()
                     try:
                         text = await self._read(now or kinds)
-                        # What is done with the answer takes a small part of the time by itself.
+                        # Measured before the comparison, which yields often anyway.
                         pause = _pause(time.monotonic() - began)
-                        await self._compare(Looked(text))
+                        await self._compare(Statistics(text))
                     except RuntimeFailure as error:
                         log.debug("no counters: %s", error)
-                        pause = LOOK_SECONDS
+                        pause = POLL_SECONDS
                     await asyncio.sleep(pause)
-            self._known = Looked()
+            self._known = Statistics()
 
     async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
-        """The counters of all objects of these kinds; with `zeros` those that are 0, too. Raises RuntimeFailure."""
+        """Return the counters of all objects of these kinds; those that are 0 only with `zeros`. Raises RuntimeFailure."""
         text = await self._read(kinds)
-        counters = await beside_if(len(text) > LARGE, lambda: Looked(text).counters(zeros=zeros))
+        counters = await beside_if(len(text) > LARGE, lambda: Statistics(text).counters(zeros=zeros))
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:
         return await self._engine.runtime.read_dump(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", STATISTICS_HEAD)
 
-    async def _compare(self, now: Looked) -> None:
-        """Publish what has changed since the last look; nothing at the first one."""
+    async def _compare(self, now: Statistics) -> None:
+        """Publish what has changed since the last poll; nothing after the first one."""
         if self._known:
             async for changed in unhurried(now.since(self._known)):
                 for object_, row in changed.items():

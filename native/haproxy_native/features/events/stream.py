@@ -1,58 +1,138 @@
-"""`EventStream`: takes events from those who publish them, and gives each subscriber what it asks for, at its own pace.
+"""`EventStream`: stores the last events of each kind, and gives each subscriber those that it wants, at its own pace.
 
-A subscriber is a place in the past, without a queue of its own: one that falls behind further than the past goes back is dropped.
+A subscription is a place in the stored events and has no queue of its own. A subscriber that has not read an event when it is dropped gets
+`FellBehind`.
+
+Configuration changes, reloads and the like are always published and stored together. States of servers and counters are read from HAProxy
+only while somebody wants them, so each of the two has a store of its own, which is complete only while it is `recorded`.
 """
 
 import asyncio
+import json
 import math
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
 from heapq import merge
 from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.editing import object_names
-from haproxy_native.features.events.past import Past, StreamEvent
+
+# Bytes of a Python object besides its content.
+_OVERHEAD = 80
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """`id`: the microsecond of its making, as Unix time, or a later one where that is taken. `objects`: all that it is about.
+
+    `body` is its JSON, as it is sent.
+    """
+
+    id: int
+    type: str
+    objects: Sequence[str]
+    body: bytes
+
+    @property
+    def memory(self) -> int:
+        """Return about how many bytes it takes in memory."""
+        return len(self.body) + _OVERHEAD + sum(len(object_) + _OVERHEAD for object_ in self.objects)
+
+    @classmethod
+    def of(cls, id_: int, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> Self:
+        text = _ENCODE({"id": str(id_), "time": _when(id_ // 1000), "type": type_, "object": object_, "data": data})
+        # A byte of a file that is no UTF-8 is a lone surrogate, written as an escape.
+        return cls(id_, type_, objects or (object_,), text.encode("utf-8", "backslashreplace"))
+
+
+@lru_cache(maxsize=16)
+def _when(milliseconds: int) -> str:
+    """Return an RFC 3339 time. Cached, since thousands of counters change within one millisecond."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Past:
+    """Stores at most `number` events of at most `size` bytes, none older than `seconds`; 0 stands for any age.
+
+    Events with ids up to `floor` may be missing.
+    """
+
+    def __init__(self, floor: int, number: int, size: int, seconds: float = 0) -> None:
+        self.floor = floor
+        self._number, self._most_bytes, self._age = number, size, int(seconds * 1_000_000)
+        self._events: list[StreamEvent] = []
+        self._first = self._bytes = 0
+
+    def add(self, event: StreamEvent) -> None:
+        self._events.append(event)
+        self._bytes += event.memory
+        while self._is_too_much(event.id):
+            oldest = self._events[self._first]
+            self.floor, self._first, self._bytes = oldest.id, self._first + 1, self._bytes - oldest.memory
+        # Removing from the front of a list moves the rest, so it is done for many events at once.
+        if self._first > len(self._events) // 2:
+            del self._events[: self._first]
+            self._first = 0
+
+    def _is_too_much(self, now: int) -> bool:
+        length = len(self._events) - self._first
+        too_old = self._age and now - self._events[self._first].id > self._age
+        return length > 1 and bool(length > self._number or self._bytes > self._most_bytes or too_old)
+
+    def restart(self, floor: int) -> None:
+        """Drop all events: none were recorded between `floor` and now."""
+        self._events.clear()
+        self.floor, self._first, self._bytes = floor, 0, 0
+
+    def after(self, id_: int, most: int) -> Sequence[StreamEvent]:
+        """Return the oldest events with greater ids, at most so many."""
+        start = bisect_right(self._events, id_, lo=self._first, key=lambda event: event.id)
+        return self._events[start : start + most]
+
 
 SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
 CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "operation", "confirmation"
-# The object of a change of several.
+# The object of an event about several objects.
 WHOLE = "configuration"
 TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
 # Kinds of objects that have counters.
 COUNTED = frozenset(("frontend", "backend", SERVER))
-# What is kept. States of servers and counters come of looking at HAProxy, for subscribers only, and have a past of their own each.
+# The limits of each store, in events, bytes and seconds.
 NUMBER, MOST_BYTES = 10_000, 8 << 20
 STATS_SECONDS, STATS_BYTES, STATS_NUMBER = 600.0, 32 << 20, 200_000
-# For so long HAProxy is still looked at when the last subscriber has left, which may come back.
+# How long HAProxy is still polled after the last subscriber has left, since it may reconnect.
 LINGER_SECONDS = 60.0
 # How many events a subscriber gets at once.
 BATCH = 200
 
 
 class FellBehind(Exception):
-    """Events that a subscriber has not read yet are no longer kept."""
+    """Events that a subscriber has not read yet were dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Events of these types; with a `pattern` those of objects that it matches, or that stand in such; those that `may_read` allows.
-
-    `counters`: kinds of objects whose counters are wanted.
-    """
+    """What a subscriber wants: events of some types, about objects that match a pattern and that it may read."""
 
     types: Collection[str] = TYPES
+    # Matches objects, and the objects in them; empty for all.
     pattern: str = ""
     may_read: Callable[[str], bool] | None = None
+    # The kinds of objects whose counters are wanted.
     counters: frozenset[str] = COUNTED
 
-    def holds(self, event: StreamEvent) -> bool:
+    def matches(self, event: StreamEvent) -> bool:
         return event.type in self.types and self.is_about(event.objects) and (event.type != STATS or self.counts(event.objects[0]))
 
     def counts(self, object_: str) -> bool:
-        """Whether counters of this object are wanted."""
+        """Return whether counters of this object are wanted."""
         return (SERVER if "/server/" in object_ else object_.partition("/")[0]) in self.counters
 
     def is_about(self, objects: Sequence[str]) -> bool:
@@ -62,7 +142,7 @@ class Wanted:
 
 
 class EventStream:
-    """`now`: Unix time."""
+    """The stored events and their subscribers. `now` returns the Unix time."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
@@ -80,7 +160,7 @@ class EventStream:
         self._is_closed = False
 
     def publish(self, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> None:
-        """One more event; `objects` are all that it is about, where it is more than one. Returns at once, and raises nothing."""
+        """Add an event. `objects` are all objects that it is about, if there are several. Does not block, and raises nothing."""
         self._last = max(self._last + 1, int(self._now() * 1_000_000))
         event = StreamEvent.of(self._last, type_, object_, data, objects)
         self._watched.get(type_, self._main).add(event)
@@ -88,12 +168,12 @@ class EventStream:
             subscription.wake()
 
     def subscription(self, wanted: Wanted, after: int | None = None) -> "Subscription":
-        """Returns a subscription to events from now on, or to all after that id."""
+        """Return a subscription to events from now on, or to all after an id."""
         place = self._last if after is None else after
         return Subscription(self, wanted, place, place)
 
     def subscription_since(self, wanted: Wanted, seconds: float) -> "Subscription":
-        """Returns a subscription to events from now on, and to those of the last seconds as far as they are kept."""
+        """Return a subscription to events from now on, and to the stored ones of the last seconds."""
         return Subscription(self, wanted, max(int((self._now() - seconds) * 1_000_000), 0), self._last)
 
     def add(self, subscription: "Subscription") -> None:
@@ -107,12 +187,12 @@ class EventStream:
         self._left |= dict.fromkeys(subscription.wanted.types, time.monotonic())
 
     def has_all_after(self, id_: int, types: Collection[str]) -> bool:
-        """Whether every event of these types after that one is kept; False for an id that is yet to come."""
+        """Return whether every event of these types after an id is stored; False for an id in the future."""
         unrecorded = [type_ for type_ in types if type_ in self._watched and type_ not in self._recorded]
         return id_ <= self._last and not unrecorded and all(id_ >= past.floor for past in self._pasts(types))
 
     def after(self, id_: int, types: Collection[str], first: int) -> Sequence[StreamEvent]:
-        """The oldest with greater ids, of any type that is kept beside these. Raises FellBehind where one after `first` is gone."""
+        """Return the oldest events with greater ids, which may include other types. Raises FellBehind if one after `first` was dropped."""
         pasts = self._pasts(types)
         if any(past.floor > max(id_, first) for past in pasts):
             raise FellBehind
@@ -124,13 +204,13 @@ class EventStream:
         return special if len(special) == len(set(types)) else [self._main, *special]
 
     def is_wanted(self, type_: str) -> bool:
-        """Whether any subscriber wants events of this type, or did until a short time ago."""
+        """Return whether a subscriber wants events of this type, or did less than LINGER_SECONDS ago."""
         if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
         return time.monotonic() - self._left.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
 
     def counted(self) -> frozenset[str]:
-        """The kinds of objects whose counters any subscriber wants; none where there is no subscriber."""
+        """Return the kinds of objects whose counters any subscriber wants."""
         return frozenset[str]().union(
             *(subscription.wanted.counters for subscription in self._subscriptions if STATS in subscription.wanted.types)
         )
@@ -142,7 +222,7 @@ class EventStream:
 
     @contextmanager
     def recorded(self, type_: str) -> Iterator[None]:
-        """Within it all events of a watched type are published; those of before are forgotten."""
+        """Record a type: while the context is active, all its events are published. Earlier ones are dropped."""
         places = [subscription.place for subscription in self._subscriptions if type_ in subscription.wanted.types]
         self._watched[type_].restart(min(places, default=self._last))
         self._recorded.add(type_)
@@ -152,15 +232,17 @@ class EventStream:
             self._recorded.discard(type_)
 
     def close(self) -> None:
-        """Ends all subscriptions, and those that are to come."""
+        """End all subscriptions, also future ones."""
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
 
 
 class Subscription:
-    """Within `with` it is woken by each event. `place`: the id of the last event that was read, or passed over; none after `first` is
-    left out."""
+    """A place in the stream, woken by each event while the context is active.
+
+    `place` is the id of the last event that was read or skipped. No event after `first` is left out without FellBehind.
+    """
 
     __slots__ = ("_first", "_stream", "_waiter", "is_closed", "place", "wanted")
 
@@ -177,7 +259,7 @@ class Subscription:
         self._stream.remove(self)
 
     async def read(self, seconds: float) -> list[StreamEvent]:
-        """The next events; none when none comes in so many seconds, or it was closed. Raises FellBehind."""
+        """Return the next events; none after so many seconds, or if the subscription is closed. Raises FellBehind."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not self.is_closed:
             if (events := self._batch()) is None:
@@ -190,21 +272,21 @@ class Subscription:
         return []
 
     def available(self) -> list[StreamEvent]:
-        """The next events that are there already. Raises FellBehind."""
+        """Return the next stored events without waiting. Raises FellBehind."""
         while (events := self._batch()) is not None:
             if events:
                 return events
         return []
 
     def _batch(self) -> list[StreamEvent] | None:
-        """What is wanted of the next events that are kept; None where there are none."""
+        """Return the wanted ones of the next stored events; None if there is no event."""
         if not (events := self._stream.after(self.place, self.wanted.types, self._first)):
             return None
         self.place = events[-1].id
-        return [event for event in events if self.wanted.holds(event)]
+        return [event for event in events if self.wanted.matches(event)]
 
     async def wait(self, seconds: float) -> bool:
-        """Waits until `wake` is called; returns False after so many seconds. Returns at once if it is closed."""
+        """Wait until `wake` is called; return False after so many seconds. Returns at once if the subscription is closed."""
         if self.is_closed:
             return True
         self._waiter = asyncio.get_running_loop().create_future()
@@ -223,6 +305,6 @@ class Subscription:
             self._waiter.set_result(None)
 
     def close(self) -> None:
-        """Ends the wait of `read`."""
+        """End the subscription, and the wait of `read`."""
         self.is_closed = True
         self.wake()

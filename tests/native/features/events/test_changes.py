@@ -11,7 +11,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.events.changes import MOST_EFFECTS, Changes
+from haproxy_native.features.events.sources import MOST_EFFECTS, Changes
 from haproxy_native.features.events.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventStream, Wanted
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
@@ -35,7 +35,7 @@ async def published(directory: Path):
     async with running_engine(directory) as engine:
         stream = EventStream()
         changes = Changes.of(stream, Editor(), engine.context)
-        engine.context.events.listen(changes.heard)
+        engine.context.events.listen(changes.on_event)
         running = asyncio.create_task(changes.run())
         with stream.subscription(Wanted()) as subscription:
             yield engine, Read(subscription)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.events.events import EventSources
+from haproxy_native.features.events.sources import EventSources
 from haproxy_native.features.events.stream import CONFIG, RELOAD, SERVER, STATS, WORKER, Wanted
 from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy, free_port

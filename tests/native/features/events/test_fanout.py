@@ -7,8 +7,7 @@ import pytest
 
 from haproxy_native.features.events import stream as streams
 from haproxy_native.features.events.fanout import Fanout
-from haproxy_native.features.events.past import StreamEvent
-from haproxy_native.features.events.stream import CONFIG, RELOAD, EventStream, FellBehind, Subscription, Wanted
+from haproxy_native.features.events.stream import CONFIG, RELOAD, EventStream, FellBehind, StreamEvent, Subscription, Wanted
 
 IDLE = b"idle"
 

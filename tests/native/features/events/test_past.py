@@ -1,6 +1,6 @@
 import json
 
-from haproxy_native.features.events.past import Past, StreamEvent
+from haproxy_native.features.events.stream import Past, StreamEvent
 
 SECOND = 1_000_000
 

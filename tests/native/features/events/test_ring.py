@@ -3,7 +3,7 @@ from difflib import ndiff
 import pytest
 
 from haproxy_native.editing import state_ring
-from haproxy_native.features.events import ring
+from haproxy_native.features.events import servers
 from haproxy_native.text.document import Document
 
 RING = "ring events\n  size 32768\n"
@@ -67,4 +67,4 @@ def test_some_backends_alone_are_not_enough() -> None:
     ],
 )
 def test_the_backends_that_a_line_tells_of(line: str, found: object) -> None:
-    assert ring.backends(line) == found
+    assert servers.backends_in(line) == found

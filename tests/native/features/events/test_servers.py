@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.features.events import servers
-from haproxy_native.features.events.servers import ServerWatch, as_dict, pause, rows_of
+from haproxy_native.features.events.servers import ServerWatch, as_dict, rows_of, scan_pause
 from haproxy_native.features.events.stream import SERVER, EventStream, Wanted
 from haproxy_native.runtime.server_state import server_states
 from tests.haproxy.process import HAProxy, free_port
@@ -39,7 +39,7 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
             async with running_engine(tmp_path, haproxy) as engine:
                 stream = EventStream()
                 watch = ServerWatch(engine, stream)
-                engine.context.events.listen(watch.heard)
+                engine.context.events.listen(watch.on_event)
                 running = asyncio.create_task(watch.run())
                 with stream.subscription(Wanted({SERVER})) as subscription:
                     (row,) = await watch.now()
@@ -62,7 +62,7 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
 @pytest.fixture
 def glances_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """No look at all rows comes by itself after the first one."""
-    monkeypatch.setattr(servers, "LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr(servers, "POLL_SECONDS", 3600.0)
 
 
 async def follow_states(directory: Path, lines: str, states: Sequence[str], looked_at: Sequence[str | None] = ()) -> None:
@@ -78,7 +78,7 @@ async def follow_states(directory: Path, lines: str, states: Sequence[str], look
                 for state in states:
                     haproxy.ask(f"set server app/s1 state {state}")
                     assert (await following(subscription))["admin_state"] == state
-                    watch.look_at(*looked_at)
+                    watch.poll_soon(*looked_at)
             running.cancel()
 
 
@@ -103,8 +103,8 @@ def test_what_changes_back_between_two_glances(tmp_path: Path, glances_only: Non
 
 
 def test_glances_are_rare_where_each_takes_long() -> None:
-    assert pause([]) == pause([0.01, 0.6]) == pause([0.015]) == 0.25
-    assert pause([0.09, 0.03]) == 0.5
+    assert scan_pause([]) == scan_pause([0.01, 0.6]) == scan_pause([0.015]) == 0.25
+    assert scan_pause([0.09, 0.03]) == 0.5
 
 
 def test_many_backends_at_once_are_seen_by_one_glance(tmp_path: Path, glances_only: None) -> None:
@@ -150,11 +150,11 @@ def test_a_look_at_all_is_older_than_one_at_a_backend_that_comes_between(tmp_pat
                 async def interrupted(given: Iterable[Any]) -> AsyncIterator[Any]:
                     nonlocal pieces
                     for pieces, piece in enumerate(given):
-                        if watch._has_looked and not pieces:
+                        if watch._has_polled and not pieces:
                             haproxy.ask("set server last/one weight 3")
-                            watch.look_at("last")
+                            watch.poll_soon("last")
                         yield piece
-                    if watch._has_looked:
+                    if watch._has_polled:
                         seen.set()
 
                 monkeypatch.setattr(servers, "unhurried", interrupted)

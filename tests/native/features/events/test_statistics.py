@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx2
 
-from haproxy_native.features.events.statistics import Counters, Looked, StatisticsWatch
+from haproxy_native.features.events.statistics import Counters, Statistics, StatisticsWatch
 from haproxy_native.features.events.stream import STATS, EventStream, Wanted
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, run, running_engine
@@ -12,30 +12,30 @@ from tests.native.engines import CONFIG, run, running_engine
 HEAD = "# pxname,svname,scur,status,lastchg,type,"
 
 
-def differences(text: str, known: Looked) -> tuple[Looked, Mapping[str, Counters]]:
-    now = Looked(text)
+def differences(text: str, known: Statistics) -> tuple[Statistics, Mapping[str, Counters]]:
+    now = Statistics(text)
     return now, {object_: row for changed in now.since(known) for object_, row in changed.items()}
 
 
 def test_rows_by_object() -> None:
     text = f"{HEAD}\nweb,FRONTEND,3,OPEN,,0,\nshop,s1,,no check,7,2,\nshop,BACKEND,1,UP,7,1,\n"
-    assert Looked(text).counters() == {
+    assert Statistics(text).counters() == {
         "frontend/web": {"scur": 3, "status": "OPEN"},
         "backend/shop/server/s1": {"status": "no check", "lastchg": 7},
         "backend/shop": {"scur": 1, "status": "UP", "lastchg": 7},
     }
-    assert Looked("").counters() == {} == Looked("Unknown command").counters()
+    assert Statistics("").counters() == {} == Statistics("Unknown command").counters()
 
 
 def test_what_has_changed_but_by_the_clock() -> None:
-    known, _ = differences(f"{HEAD}\nshop,s1,1,UP,7,2,\nshop,s2,1,UP,7,2,\n", Looked())
+    known, _ = differences(f"{HEAD}\nshop,s1,1,UP,7,2,\nshop,s2,1,UP,7,2,\n", Statistics())
     now, changed = differences(f"{HEAD}\nshop,s1,1,UP,8,2,\nshop,s2,2,UP,0,2,\n", known)
     assert changed == {"backend/shop/server/s2": {"scur": 2}}
     assert now.counters()["backend/shop/server/s1"]["lastchg"] == 8
 
 
 def test_other_columns_are_all_told() -> None:
-    known, _ = differences(f"{HEAD}\nshop,s1,1,UP,7,2,\n", Looked())
+    known, _ = differences(f"{HEAD}\nshop,s1,1,UP,7,2,\n", Statistics())
     _, changed = differences("# pxname,svname,stot,status,type,\nshop,s1,9,UP,2,\n", known)
     assert changed == {"backend/shop/server/s1": {"stot": 9, "status": "UP"}}
 
@@ -72,7 +72,7 @@ def test_rows_that_come_and_go_change_and_rest() -> None:
         'a,s1,1,5,-1,0,,2,\na,s2,1,5,2,0,"a, b",2,\na,s3,1,1,-1,8,,2,\n',
         'a,s1,1,6,-1,0,,2,\na,s2,1,6,3,0,"a, c",2,\na,s3,0,2,-1,8,,2,\n',
     ]
-    known, reported = Looked(f"{head}\n{looks[0]}"), []
+    known, reported = Statistics(f"{head}\n{looks[0]}"), []
     for rows in looks[1:]:
         known, changed = differences(f"{head}\n{rows}", known)
         reported.append({object_.rpartition("/")[2]: row for object_, row in changed.items()})
@@ -89,7 +89,7 @@ def test_rows_that_come_and_go_change_and_rest() -> None:
 def test_many_rows_of_which_some_come_and_some_go() -> None:
     """More than are compared at a time."""
     rows = [f"shop,s{number},1,UP,7,2,\n" for number in range(1000)]
-    known, _ = differences(f"{HEAD}\n{''.join(rows)}", Looked())
+    known, _ = differences(f"{HEAD}\n{''.join(rows)}", Statistics())
     rows[20:40] = ["shop,new,1,UP,7,2,\n"]
     rows[700] = rows[700].replace(",1,", ",2,")
     now, changed = differences(f"{HEAD}\n{''.join(rows)}", known)
@@ -99,4 +99,4 @@ def test_many_rows_of_which_some_come_and_some_go() -> None:
 
 
 def test_counters_without_those_that_are_0() -> None:
-    assert Looked(f"{HEAD}\nshop,s1,0,UP,7,2,\n").counters(zeros=False) == {"backend/shop/server/s1": {"status": "UP", "lastchg": 7}}
+    assert Statistics(f"{HEAD}\nshop,s1,0,UP,7,2,\n").counters(zeros=False) == {"backend/shop/server/s1": {"status": "UP", "lastchg": 7}}

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.events.events import EventSources
+from haproxy_native.features.events.sources import EventSources
 from haproxy_native.features.events.stream import WORKER, Wanted
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine

@@ -1,7 +1,7 @@
-"""Events of commits, edits by others and reloads, from what the commit context reports (native/haproxy_native/commit/events.py).
+"""`EventSources`: everything that publishes the events of one engine, and the present state for subscribers that have missed some.
 
-They are published in the order in which they were reported; what a change has done is computed beside the event loop, never before it
-is answered. Secrets are masked.
+`Changes` publishes commits, edits by others and reloads in the order in which the commit context reports them. What a change has done is
+computed in a thread, never before the change is answered. Secrets are masked.
 """
 
 import asyncio
@@ -9,52 +9,58 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
+from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.commit.after_reload import lost_edits
 from haproxy_native.commit.change import Change, Content, Outcome
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.events import Announced, Committed, Edited, Event, Reloaded
+from haproxy_native.commit.events import Announced, Committed, Edited, Event, Reloaded, WorkerChanged
+from haproxy_native.editing import state_ring
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_message, masked_object
-from haproxy_native.errors import NativeError
-from haproxy_native.features.events.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STORAGE, WHOLE, EventStream
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.features.events.servers import ServerWatch
+from haproxy_native.features.events.statistics import StatisticsWatch
+from haproxy_native.features.events.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STATS, STORAGE, WHOLE, WORKER, EventStream, Wanted
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import OUTSIDE, Author
 
 log = logging.getLogger(__name__)
-# Kinds of stored files that hold certificates, or name them; those of the process alone have the same names.
+# Kinds of stored files with certificates, or with names of them.
 CERTIFICATES = ("certificate", "crt_list", "ca_file", "crl_file")
-# What is changed in a backend of the process are servers, whose states ServerWatch publishes.
+# A change of a backend in the process is one of its servers, whose states ServerWatch publishes.
 _TYPES = {**dict.fromkeys(CERTIFICATES, CERTIFICATE), "backend": SERVER}
-# An event of a change names so many objects, and shows so many of the members that it touched.
+# How many objects an event of a change names at most, and how many changed members it shows.
 MOST_OBJECTS, MOST_EFFECTS = 1_000, 100
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Publishes what `heard` is called with, while `run` runs."""
+    """Publishes the events that `on_event` receives while `run` runs."""
 
     stream: EventStream
     editor: Editor
     context: CommitContext
-    heard_events: "asyncio.Queue[Committed | Edited | Reloaded]"
+    received: "asyncio.Queue[Committed | Edited | Reloaded]"
 
     @classmethod
     def of(cls, stream: EventStream, editor: Editor, context: CommitContext) -> "Changes":
         return cls(stream, editor, context, asyncio.Queue())
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Announced):
             self.stream.publish(event.type, event.object, event.data)
         if isinstance(event, Edited | Reloaded) or (isinstance(event, Committed) and event.result):
-            self.heard_events.put_nowait(event)
+            self.received.put_nowait(event)
 
     async def run(self) -> None:
-        """Publishes changes until it is cancelled."""
+        """Publish changes until cancelled."""
         while True:
-            event = await self.heard_events.get()
+            event = await self.received.get()
             try:
                 await self._publish(event)
             except NativeError as error:
@@ -126,3 +132,56 @@ def by(author: Author) -> dict[str, Any]:
 
 def present(shown: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value not in (None, "")}
+
+
+class EventSources:
+    """The sources of one engine. While the context is active, they publish to `stream`."""
+
+    def __init__(self, engine: Engine, editor: Editor) -> None:
+        self.stream = EventStream()
+        self._engine = engine
+        self._servers, self._statistics = ServerWatch(engine, self.stream), StatisticsWatch(engine, self.stream)
+        self._changes = Changes.of(self.stream, editor, engine.context)
+        self._background = Background("publishing events")
+
+    async def __aenter__(self) -> Self:
+        self._engine.context.events.listen(self._changes.on_event)
+        self._engine.context.events.listen(self._servers.on_event)
+        self._engine.context.events.listen(self._worker_changed)
+        for source in (self._changes, self._servers, self._statistics):
+            self._background.begin(source.run())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stream.close()
+        await self._background.stop()
+
+    def _worker_changed(self, event: Event) -> None:
+        if isinstance(event, WorkerChanged):
+            self._servers.worker_changed()
+            if now := event.worker:
+                former = {"former": event.former.pid} if event.former else {}
+                self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
+
+    async def present(self, wanted: Wanted, *, zeros: bool = True) -> dict[str, Any]:
+        """Return the present state of what is wanted, without HAProxy's if it does not answer. `zeros` includes counters that are 0."""
+        context = self._engine.context
+        state: dict[str, Any] = {}
+        if CONFIG in wanted.types:
+            state["version"] = self._engine.version()
+        if RELOAD in wanted.types:
+            state["reload_pending"] = context.pending
+        if WORKER in wanted.types:
+            state["worker"] = (worker := context.running.worker) and worker.pid
+        with suppress(RuntimeFailure):
+            if SERVER in wanted.types:
+                state["servers"] = [row for row in await self._servers.now() if wanted.is_about([row["object"]])]
+            if STATS in wanted.types:
+                counted = await self._statistics.now(wanted.counters, zeros=zeros)
+                state[STATS] = [row for row in counted if wanted.is_about([row["object"]])]
+        return state
+
+    @property
+    def lines_to_add(self) -> dict[str, str]:
+        """Return, by section, the lines with which HAProxy would report states itself; empty if it does."""
+        return state_ring.lines_to_add(self._engine.document)
