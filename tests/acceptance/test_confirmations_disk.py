@@ -104,7 +104,7 @@ def test_a_stored_file_waits_for_room(site: Site) -> None:
         refused = site.sidecar.delete(location)
         assert refused.status_code in (500, 503) and "No space left" in refused.text
         found = site.sidecar.get(location).json()
-        assert found["status"] == "pending" and "it goes back as soon as this has passed" in found["error"]
+        assert found["status"] == "pending" and "rolling back failed, and is tried again every second" in found["error"]
     finally:
         restore()
     site.check_return(location, before)
@@ -144,7 +144,7 @@ def test_a_start(site: Site, spoil: Callable[[Site], Callable[[], None]], status
 
 @pytest.mark.soak
 def test_a_disk_that_is_full_at_the_deadline(tmp_path: Path) -> None:
-    """It goes back as soon as there is room."""
+    """The change is rolled back as soon as there is room."""
     mounts.memory(tmp_path, 4096)
     with Web("one") as web, site_of(tmp_path, web) as site:
         before = site.seen()

@@ -1,1 +1,1 @@
-"""Changes that are taken back unless they are confirmed."""
+"""Changes that are rolled back automatically unless they are confirmed."""

@@ -1,21 +1,96 @@
-"""Changes that are taken back unless they are confirmed."""
+"""The feature `confirmations`, its options of writes, `confirm` and `guard`, and a confirmation as the API shows it."""
 
-from dataplaneapi.api.feature import Feature
+import time
+from math import ceil
+from typing import Any
+
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.feature import Feature, WriteOption
+from dataplaneapi.api.operations import Handler
+from dataplaneapi.api.responses import LOCATION, HeaderName, Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.features.confirmations.option import Confirm
-from dataplaneapi.features.confirmations.shown import as_dict
+from dataplaneapi.api.write_options import ANSWER_SECONDS
 from haproxy_native.commit.events import Announced
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.features.confirmations.confirmations import Confirmations
-from haproxy_native.features.confirmations.guard import Watch
-from haproxy_native.features.confirmations.ledger import Confirmation
+from haproxy_native.features.confirmations.guard import Guard, Watch, read_guard
+from haproxy_native.features.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.workers.workers import BACKENDS, FRONTENDS
+
+EXPIRES = HeaderName(b"Confirmation-Expires")
+SHORTEST, LONGEST = 2.0, 86400.0
+
+
+class Confirm(WriteOption):
+    """Makes the change of a write under a confirmation."""
+
+    names = ("confirm", "guard")
+
+    def __init__(self, confirmations: Confirmations) -> None:
+        self._confirmations = confirmations
+
+    def check(self, call: Call) -> None:
+        """Refuse a time that is too short, and a guard that is not one. Raises ApiError."""
+        if call.query.confirm is not None and call.query.confirm < SHORTEST:
+            raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
+        _guard(call)
+
+    async def serve(self, call: Call, next: Handler) -> Response:
+        """Return the response, with the location of the confirmation and its deadline."""
+        call.exchange.answer_within(ANSWER_SECONDS)
+        async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
+            call.author = author
+            response = await next(call)
+        if author.confirmation and (confirmation := self._confirmations.get(author.confirmation)).status == PENDING:
+            location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
+            response.raw_headers += [(LOCATION, location.encode()), (EXPIRES, timestamp(confirmation.deadline or 0).encode())]
+        return response
+
+
+def _guard(call: Call) -> Guard | None:
+    """Return the guard that a call asks for, or None. Raises ApiError."""
+    if "guard" not in call.values:
+        return None
+    if "confirm" not in call.values:
+        raise ApiError(400, "guard in query rolls back a change that waits for its confirmation: send confirm with it")
+    try:
+        return read_guard(call.query.guard)
+    except ValueError as error:
+        raise ApiError(400, f"guard in query: {error}") from None
+
+
+def as_dict(one: Confirmation) -> dict[str, Any]:
+    """Return a confirmation as the API shows it, without the entries of the history."""
+    shown: dict[str, Any] = {
+        "id": one.id,
+        "status": one.status,
+        "author": one.author,
+        "created": timestamp(one.created),
+        "timeout": one.seconds,
+        "expires": None if one.deadline is None or one.is_over else timestamp(one.deadline),
+        "seconds_left": ceil(max(0.0, one.deadline - time.time())) if one.status == PENDING and one.deadline else None,
+        "ended": None if one.ended is None else timestamp(one.ended),
+        "error": _error(one),
+        "standing": [str(entry) for entry in one.standing] or None,
+        "guard": one.guard and present(one.guard),
+        "verdict": one.verdict and one.verdict | {"sections": (one.baseline or {}).get("sections", [])},
+    }
+    return present(shown)
+
+
+def _error(one: Confirmation) -> str:
+    """Return the error, with the calls that revert what is still in effect."""
+    calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
+    return f"{one.error}; {calls}" if calls else one.error
+
 
 CONFIRMATION = "confirmation"
 
 
 class ConfirmationsFeature(Feature):
-    """`confirmations` keeps the deadlines."""
+    """`confirmations` enforces the deadlines."""
 
     only_changes = True
 

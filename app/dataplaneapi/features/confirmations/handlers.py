@@ -1,4 +1,4 @@
-"""Changes that are taken back unless they are confirmed."""
+"""The operations on confirmations."""
 
 from contextlib import suppress
 from typing import Any
@@ -7,14 +7,12 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import duration, page
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.features.confirmations.feature import ConfirmationsFeature
-from dataplaneapi.features.confirmations.option import LONGEST, SHORTEST
-from dataplaneapi.features.confirmations.shown import as_dict
+from dataplaneapi.features.confirmations.feature import LONGEST, SHORTEST, ConfirmationsFeature, as_dict
 from haproxy_native.errors import NoConfirmation, Unusable
 from haproxy_native.features.confirmations.confirmations import Confirmations
 from haproxy_native.features.confirmations.ledger import Confirmation
 
-# Taking back may take as long as a reload.
+# Rolling back may take as long as a reload.
 ANSWER_SECONDS = 60.0
 
 
@@ -37,9 +35,9 @@ async def extend(call: JsonCall) -> Response:
     return json_response(200, await _shown(call, await _confirmations(call).extend(call.path.id, seconds, call.author)))
 
 
-async def take_back(call: JsonCall) -> Response:
+async def roll_back(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    return json_response(200, await _shown(call, await _confirmations(call).take_back(call.path.id, call.author)))
+    return json_response(200, await _shown(call, await _confirmations(call).roll_back(call.path.id, call.author)))
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
@@ -56,7 +54,7 @@ async def _check(call: Call) -> None:
     _confirmations(call).check_pending(call.path.id, call.author)
 
 
-CHECKS = dict.fromkeys(("confirm", "extend", "take_back"), _check)
+CHECKS = dict.fromkeys(("confirm", "extend", "roll_back"), _check)
 
 
 def _confirmations(call: Call) -> Confirmations:

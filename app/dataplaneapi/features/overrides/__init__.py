@@ -1,1 +1,1 @@
-"""What was changed of servers in the process alone, kept over reloads."""
+"""Overrides: members of servers that were changed in the process alone, kept over reloads."""

@@ -1,4 +1,4 @@
-"""What `dataplaneapi doctor` says of overrides."""
+"""The findings of `dataplaneapi doctor` about overrides."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from haproxy_native.text.document import Document
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
-    """Whether a new worker begins with what was set in its predecessor."""
+    """Yield whether a new worker starts with the overrides of its predecessor."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:

@@ -1,4 +1,4 @@
-"""What was changed of servers in the process alone, kept over reloads."""
+"""The feature `overrides`."""
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
@@ -6,7 +6,7 @@ from haproxy_native.features.overrides.overrides import Overrides
 
 
 class OverridesFeature(Feature):
-    """`overrides` makes them again in each new worker."""
+    """`overrides` stores them, and makes them again in each new worker."""
 
     only_changes = True
 

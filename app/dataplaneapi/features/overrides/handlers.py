@@ -1,4 +1,4 @@
-"""What of servers differs from the configuration in the process, and is kept there."""
+"""The operations that list and remove overrides, and show what others have set."""
 
 from typing import Any
 

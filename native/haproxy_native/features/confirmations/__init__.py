@@ -1,1 +1,1 @@
-"""Changes that are taken back after a time, unless they are confirmed."""
+"""Changes that are rolled back automatically after a time, unless they are confirmed."""

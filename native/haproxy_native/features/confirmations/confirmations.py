@@ -1,13 +1,19 @@
-"""`Confirmations`: one change at a time that is taken back at its deadline, unless it is confirmed before.
+"""`Confirmations`: at most one change that is rolled back at its deadline unless it is confirmed.
 
-A confirmation is on disk before its change begins. Its changes are the entries of the history with its id; taking it back reverts them, the
-newest first, and then looks whether anything is left of them. A deadline that passed while this server did not run is kept at the start.
+States: OPEN while the change is being made; PENDING until the deadline; then CONFIRMED, ROLLED_BACK, FAILED (some of it could not be rolled
+back) or VOID (nothing was changed).
+
+A confirmation is on disk before its change begins. Its changes are the entries of the history with its id. Rolling back reverts them, the
+newest first, and then checks that nothing of them is left. While one is PENDING, changes of the configuration by other clients are refused.
+
+After a kill, an OPEN confirmation becomes PENDING at the start, with a new deadline: the client has no answer, but finds the id in the
+list. A deadline that has passed in the meantime is enforced at once. Anything that may pass, such as a full disk, is retried every second.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, replace
 from types import TracebackType
@@ -35,36 +41,43 @@ from haproxy_native.errors import (
     Unusable,
     WriteFailed,
 )
-from haproxy_native.features.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, baseline
-from haproxy_native.features.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation, ConfirmationLedger
-from haproxy_native.features.confirmations.touched import sections
+from haproxy_native.features.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, affected_sections, baseline
+from haproxy_native.features.confirmations.ledger import (
+    CONFIRMED,
+    FAILED,
+    OPEN,
+    PENDING,
+    ROLLED_BACK,
+    VOID,
+    Confirmation,
+    ConfirmationLedger,
+)
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.reverting import Reverter
 from haproxy_native.planning.touches import CHANGE, changed
 from haproxy_native.request_context import Author
-from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 NAME = "confirmation"
-LOOK_SECONDS = 0.2
-# What may pass, and has changed nothing: a full disk, a HAProxy that is away.
+POLL_SECONDS = 0.2
+# Errors that may pass, and after which nothing has changed: a full disk, a HAProxy that does not answer.
 PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
-AGAIN_SECONDS = 1.0
+RETRY_SECONDS = 1.0
 # The longest wait for the statistics that a guard reads.
 ANSWER_SECONDS = 5.0
-# The same trouble is logged again after so long.
+# The same error is logged again after so many seconds.
 REMINDER_SECONDS = 60.0
-# Of one entry: each try is a commit.
+# How often the revert of one entry is tried; each try is a commit.
 TRIES = 3
 Listener = Callable[[Confirmation], None]
 AnyAuthor = TypeVar("AnyAuthor", bound=Author)
 
 
 class Confirmations(Observer):
-    """Within `async with` deadlines are kept, and changes by other clients refused while one is not over.
+    """The confirmations of one engine. While the context is active, deadlines are enforced.
 
-    `tell` is called with each confirmation that has changed. `watch` reads the statistics for guards.
+    `notify` is called with each confirmation that has changed. `watch` reads the statistics for guards.
     """
 
     def __init__(
@@ -73,10 +86,10 @@ class Confirmations(Observer):
         history: History,
         returning: Reverter,
         database: Database,
-        tell: Listener = lambda confirmation: None,
+        notify: Listener = lambda confirmation: None,
         watch: Watch | None = None,
     ) -> None:
-        self._context, self._history, self._returning, self._tell = context, history, returning, tell
+        self._context, self._history, self._returning, self._notify = context, history, returning, notify
         self._guard_watch = watch
         self._changed = asyncio.Event()
         self._ledger = ConfirmationLedger(database, self._changed.set)
@@ -87,7 +100,7 @@ class Confirmations(Observer):
 
     async def __aenter__(self) -> Self:
         self._context.observers.add(self)
-        self._take_up()
+        self._resume()
         self._works.begin(self._watch())
         return self
 
@@ -95,40 +108,40 @@ class Confirmations(Observer):
         self._context.observers.remove(self)
         await self._works.stop()
 
-    def _take_up(self) -> None:
-        """Lets the time begin of one that was OPEN when the server ended: its client has no answer, but may know the id from the list.
+    def _resume(self) -> None:
+        """Start the time of a confirmation that was OPEN when the server ended.
 
-        It stays OPEN on disk until the history has what was changed: another kill finds it as this start did.
+        It stays OPEN on disk until the history has its entries, so that another kill finds it as this start did.
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             self._was_open = waiting.id
             self._ledger.note(waiting.id, is_due=False, status=PENDING, deadline=time.time() + waiting.seconds)
 
     def all(self) -> list[Confirmation]:
-        """The newest first."""
+        """Return the confirmations, the newest first."""
         return self._ledger.all()
 
     def get(self, id_: str) -> Confirmation:
-        """Raises NotFound."""
+        """Return a confirmation. Raises NotFound."""
         return self._ledger.get(id_)
 
     def lasts(self, confirmation: str) -> bool | None:
-        """Return whether what waits for it stays; None while that is not decided. One that nobody remembers is taken for confirmed."""
+        """Return whether the changes of a confirmation stay; None while that is undecided. An unknown one counts as confirmed."""
         with suppress(NoConfirmation):
             found = self._ledger.get(confirmation)
-            return found.status not in (RETURNED, VOID) if found.is_over else None
+            return found.status not in (ROLLED_BACK, VOID) if found.is_over else None
         return True
 
     async def entries(self, id_: str) -> Sequence[int]:
-        """The ids of the changes that stand and fall with it, the newest first."""
+        """Return the entries of the history that belong to a confirmation, the newest first."""
         return await self._history.ask(Journal.of_confirmation, id_)
 
     # -- changes
 
     def admit(self, change: Change) -> None:
-        """Raises Unconfirmed for a client's change of configuration or stored files while that of another waits.
+        """Refuse a change. Raises Unconfirmed for a change of configuration or files while that of another client is pending.
 
-        Raises BadRequest for a change that is to be confirmed and that could not be rolled back.
+        Raises BadRequest for a change under a confirmation that could not be rolled back.
         """
         waiting, by = self._ledger.waiting, change.author
         alone = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
@@ -142,15 +155,13 @@ class Confirmations(Observer):
 
     @asynccontextmanager
     async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
-        """Enter the author whose changes wait for a new confirmation of `by`, and whose reloads are not put off.
+        """Open a confirmation, and yield the author whose changes belong to it and whose reloads are not debounced.
 
-        Its time begins at the end. Raises Unconfirmed while there is another.
+        Its time begins when the body ends. If the body raises, its changes are rolled back at once. If nothing was changed, the
+        confirmation is VOID. A `guard` rolls the changes back as soon as it is violated.
 
-        Raises Unrecorded, with no confirmation stored, where the database takes none: without it nothing could be rolled back.
-
-        A `guard` rolls it back as soon as it is violated. HAProxy must answer then: raises RuntimeFailure.
-
-        Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
+        Raises Unconfirmed while another is pending, Unrecorded if it cannot be stored, and RuntimeFailure if there is a guard and HAProxy
+        does not answer.
         """
         self.admit(Change(author=by))
         before = await self._guard_watch.read() if guard and self._guard_watch else None
@@ -172,7 +183,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _is_made(self, id_: str) -> bool:
-        """Whether anything was changed; where the history cannot say it, it may have been."""
+        """Return whether anything was changed. If the history cannot be read, it may have been."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
@@ -190,30 +201,28 @@ class Confirmations(Observer):
             objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
         except Unusable as error:
             return {"unknown": str(error)}
-        return await beside(_baseline, self._context.current.document, objects, before, after)
+        document = self._context.current.document
+        return await beside(lambda: baseline(before, after, affected_sections(document, objects)))
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
-        """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
+        """Confirm: the changes stay. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
-            return self._told(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
+            return self._notified(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float, by: Author) -> Confirmation:
-        """The time begins anew. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
+        """Set the deadline to so many seconds from now. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
-            # What the history has not taken is cut off by a kill, and must not be PENDING on disk then.
+            # It must not be PENDING on disk before the history has its entries, which a kill would cut off.
             await self._history.catch_up()
-            return self._told(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
+            return self._notified(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
-    async def take_back(self, id_: str, by: Author) -> Confirmation:
-        """Takes the change back now.
-
-        Raises NotFound, NotPending and Forbidden, and what prevents it; then it is taken back as soon as that has passed.
-        """
+    async def roll_back(self, id_: str, by: Author) -> Confirmation:
+        """Roll the changes back now. Raises NotFound, NotPending, Forbidden, and what prevents it for now; it is retried then."""
         self.check_pending(id_, by)
         self._ledger.note(id_, is_due=False, deadline=time.time())
-        return await asyncio.shield(self._go_back(id_))
+        return await asyncio.shield(self._roll_back(id_))
 
     def check_pending(self, id_: str, by: Author) -> Confirmation:
         """Return a confirmation that an author may end. Raises NotFound, NotPending and Forbidden."""
@@ -224,13 +233,13 @@ class Confirmations(Observer):
             raise NotPending(f"confirmation {id_} is {confirmation.status}" + (f": {confirmation.error}" if confirmation.error else ""))
         return confirmation
 
-    def _told(self, changed: Confirmation) -> Confirmation:
-        self._tell(changed)
+    def _notified(self, changed: Confirmation) -> Confirmation:
+        self._notify(changed)
         return changed
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
-        """Changes what is known in any case, and what is on disk as soon as that takes it."""
-        changed = self._told(self._ledger.note(id_, **members))
+        """Change a confirmation in memory, and on disk as soon as that is possible."""
+        changed = self._notified(self._ledger.note(id_, **members))
         await self._ledger.written()
         return changed
 
@@ -243,18 +252,18 @@ class Confirmations(Observer):
     # -- guards
 
     async def _judge(self, waiting: Confirmation) -> None:
-        """Note what the guard of a pending confirmation says, and roll it back if the guard is violated."""
+        """Store the verdict of the guard of a pending confirmation, and roll it back if the guard is violated."""
         if (verdict := await self._verdict(waiting)) is None:
             return
         if verdict.result == BAD:
             log.warning("confirmation %s violates its guard: %s", waiting.id, "; ".join(verdict.reasons))
             self._ledger.note(waiting.id, verdict=verdict.as_dict(), deadline=time.time())
-            await self._go_back(waiting.id)
+            await self._roll_back(waiting.id)
         else:
             self._ledger.note(waiting.id, is_due=False, verdict=verdict.as_dict())
 
     async def _verdict(self, waiting: Confirmation) -> Verdict | None:
-        """Return None if there is nothing new. Waits for HAProxy no longer than the deadline permits."""
+        """Return a new verdict, or None. Does not wait for HAProxy beyond the deadline."""
         if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
             return None
         try:
@@ -263,44 +272,41 @@ class Confirmations(Observer):
         except (RuntimeFailure, TimeoutError) as error:
             return Verdict(INCONCLUSIVE, [f"HAProxy does not answer: {error or 'timeout'}"], {})
 
-    # -- going back
+    # -- rolling back
 
     async def _abandon(self, made: Confirmation) -> None:
         if await self._is_made(made.id):
             self._ledger.note(made.id, status=PENDING, deadline=time.time())
-            await self._go_back(made.id, end=VOID)
+            await self._roll_back(made.id, end=VOID)
         else:
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _watch(self) -> None:
         while True:
             self._changed.clear()
-            waiting, pause = self._ledger.waiting, AGAIN_SECONDS
+            waiting, pause = self._ledger.waiting, RETRY_SECONDS
             try:
                 if waiting and waiting.status == PENDING:
-                    await self._look_at(waiting)
+                    if waiting.deadline is not None and waiting.deadline <= time.time():
+                        await self._roll_back(waiting.id)
+                    elif waiting.guard:
+                        await self._judge(waiting)
                 if not self._ledger.is_read:
                     await self._ledger.read()
-                    self._take_up()
+                    self._resume()
                 if self._was_open:
                     await self._history.catch_up()
                     self._ledger.note(self._was_open)
                     self._was_open = ""
-                pause = LOOK_SECONDS
-            except Exception as error:  # noqa: BLE001 - whatever it is, deadlines are kept
+                pause = POLL_SECONDS
+            except Exception as error:  # noqa: BLE001 - whatever it is, deadlines are enforced
                 self._log(waiting.id if waiting else "", error)
-            if pause == LOOK_SECONDS and not self._ledger.waiting:
+            if pause == POLL_SECONDS and not self._ledger.waiting:
                 await self._changed.wait()
             else:
                 await asyncio.sleep(pause)
 
-    async def _look_at(self, waiting: Confirmation) -> None:
-        if waiting.deadline is not None and waiting.deadline <= time.time():
-            await self._go_back(waiting.id)
-        elif waiting.guard:
-            await self._judge(waiting)
-
-    async def _go_back(self, id_: str, end: str = RETURNED) -> Confirmation:
+    async def _roll_back(self, id_: str, end: str = ROLLED_BACK) -> Confirmation:
         async with self._lock:
             if (confirmation := self._ledger.get(id_)).is_over:
                 return confirmation
@@ -309,46 +315,42 @@ class Confirmations(Observer):
                 await self._history.catch_up()
                 reasons = {entry: await self._revert(entry, by) for entry in await self.entries(id_)}
             except PASSING as error:
-                self._ledger.note(id_, is_due=False, error=f"it goes back as soon as this has passed: {error}")
+                self._ledger.note(id_, is_due=False, error=f"rolling back failed, and is tried again every second: {error}")
                 raise
             if standing := {entry: reason for entry, reason in reasons.items() if reason}:
                 text = _failure(standing)
                 log.error("confirmation %s of %s: %s", id_, confirmation.author, text)
                 return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
             why = "violates its guard" if (confirmation.verdict or {}).get("result") == BAD else "was not given in time, or refused"
-            log.warning("confirmation %s of %s %s; its changes are taken back", id_, confirmation.author, why)
+            log.warning("confirmation %s of %s %s; its changes were rolled back", id_, confirmation.author, why)
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert(self, entry: int, by: Author) -> str:
-        """Why an entry still stands, empty where nothing of it is left. Raises what may pass, with nothing changed."""
+        """Revert an entry. Return why some of it is still in effect, or an empty text. Raises PASSING with nothing changed."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:
                 if not (await self._returning.roll_back(entry, by)).outcomes:
                     return ""
-                reason = "it was taken back, and is there again"
+                reason = "it was reverted, and is in effect again"
             except PASSING:
                 raise
             except (ReloadFailed, RuntimeFailure) as error:
-                log.warning("entry %d is not taken back: %s; try %d of %d", entry, error, number, TRIES)
+                log.warning("reverting entry %d failed: %s; try %d of %d", entry, error, number, TRIES)
                 reason = str(error)
-                await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
             except NativeError as error:
                 return str(error)
         return f"{reason} ({TRIES} tries)"
 
 
-def _baseline(document: Document, objects: Collection[str], before: Reading, after: Reading | None) -> dict[str, Any]:
-    return baseline(before, after, sections(document, objects))
-
-
 def _sets_servers(change: SetRuntime) -> bool:
-    """Whether a change of the process alone sets members of servers, whose former values the history has."""
+    """Return whether a change of the process alone sets members of servers, whose former values the history has."""
     return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
 
 
 def _failure(standing: Mapping[int, str]) -> str:
-    """What still stands, why, and what to do."""
+    """Return what is still in effect, why, and what to do."""
     reasons = "; ".join(f"entry {entry} of the history still stands: {reason}" for entry, reason in standing.items())
     return f"{reasons}. All else is taken back. Keep what stands, or mend what is in its way and revert it then"
 

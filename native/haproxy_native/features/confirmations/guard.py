@@ -7,15 +7,19 @@ were cleared count from zero. The start is stored with the confirmation, so that
 """
 
 import json
+import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from haproxy_native.beside import beside
+from haproxy_native.editing.defaults_sections import DEFAULTS, PROXIES, all_inherited_defaults
+from haproxy_native.editing.object_names import parsed
 from haproxy_native.runtime.responses import cells
+from haproxy_native.text.document import Document
 
 GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
 EXAMPLE = '{"errors": 2, "ready": true, "min_requests": 50}'
@@ -187,7 +191,7 @@ class Watch:
         self._readings: deque[Reading] = deque(maxlen=STEADY)
 
     async def read(self) -> Reading:
-        """Raises RuntimeFailure."""
+        """Return a reading of the worker in service. Raises RuntimeFailure."""
         return await beside(read_statistics, *await self._ask())
 
     async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
@@ -203,3 +207,29 @@ class Watch:
             return Verdict(INCONCLUSIVE, [f"the state before the change is unknown: {reason}"], {})
         self._readings.append(await self.read())
         return await beside(judge, guard, start, list(self._readings))
+
+
+def affected_sections(document: Document, objects: Collection[str]) -> frozenset[str]:
+    """Return the names of the frontends, backends and listens whose traffic a change of these objects can alter.
+
+    A defaults section counts as all that inherit from it; a stored file or any other section as all that name it, `global` as all.
+    """
+    names = set[str]()
+    for kind, name in {parsed(object_)[:2] if "/" in object_ else (object_, "") for object_ in objects}:
+        if kind in PROXIES:
+            names.add(name)
+        else:
+            names.update(_using(document, kind, name))
+    return frozenset(names)
+
+
+def _using(document: Document, kind: str, name: str) -> Iterator[str]:
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    for section, source in zip(document.sections, all_inherited_defaults(document), strict=True):
+        if section.kind not in PROXIES:
+            continue
+        inherited = document.find(DEFAULTS, source or "")
+        inherits = kind == DEFAULTS and source == name
+        names = kind != DEFAULTS and (not name or word.search(section.text) or (inherited and word.search(inherited.text)))
+        if inherits or names:
+            yield section.name

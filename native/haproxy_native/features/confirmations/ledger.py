@@ -1,4 +1,4 @@
-"""Confirmations as values, and the rows that keep them."""
+"""Confirmations as values, and the table that stores them."""
 
 import json
 import logging
@@ -12,35 +12,36 @@ from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import NoConfirmation, Unusable
 
 log = logging.getLogger(__name__)
-# A change is being made; it waits for its confirmation; it was confirmed; it was taken back; it could not be, or not all of it; the change
-# itself failed, so that there is nothing to confirm.
-OPEN, PENDING, CONFIRMED, RETURNED, FAILED, VOID = "open", "pending", "confirmed", "returned", "failed", "void"
-# Those that have ended and are remembered.
+# See native/haproxy_native/features/confirmations/confirmations.py for what they mean.
+OPEN, PENDING, CONFIRMED, ROLLED_BACK, FAILED, VOID = "open", "pending", "confirmed", "returned", "failed", "void"
+# How many confirmations that have ended are stored.
 MOST = 100
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """`seconds` from the outcome of the change to `deadline`, which is Unix time like `created` and `ended`; None before.
-
-    `error`: why it has not gone back yet, or what could not be taken back; `standing` are the entries of the history that still stand then.
-    `guard`: the members of its guard, and `verdict` what that said last.
-    `baseline`: what the guard compares with, or its one member `unknown` with the reason why there is nothing.
-    """
+    """A confirmation. Moments are Unix times."""
 
     id: str
     author: str
     created: float
+    # From the outcome of the change to the deadline.
     seconds: float
     status: str = OPEN
+    # None while it is OPEN.
     deadline: float | None = None
     ended: float | None = None
+    # Why it has not been rolled back yet, or what could not be.
     error: str = ""
+    # The members of its guard.
     guard: dict[str, Any] | None = None
+    # What the guard compares with, or the one member `unknown` with the reason.
     baseline: dict[str, Any] | None = None
+    # The last verdict of the guard.
     verdict: dict[str, Any] | None = None
+    # The entries of the history that could not be rolled back.
     standing: list[int] = field(default_factory=list)
-    # The caller who may confirm it, as in `users/ann`. The name alone may be that of a user, a certificate and a token.
+    # The caller that may confirm it, as in `users/ann`. A user, a certificate and a token may all have the name of the author.
     identity: str = ""
 
     @property
@@ -49,10 +50,9 @@ class Confirmation:
 
 
 class ConfirmationLedger:
-    """The confirmations, in memory and as rows; `changed` is called after each change in memory.
+    """The confirmations, in memory and as rows. `changed` is called after each change in memory.
 
-    `add` and `change` are on disk when they return. What is noted is written with the entries of the history that came before it, or
-    after them: if those wait for a disk that takes nothing, it waits behind them.
+    `add` and `change` are on disk when they return. What is noted is queued behind the entries of the history that came before it.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -66,29 +66,29 @@ class ConfirmationLedger:
             log.error("changes that wait for their confirmation are not known: %s", error)
 
     async def read(self) -> None:
-        """Reads what could not be read at the start. Raises Unusable."""
+        """Read the rows. Raises Unusable."""
         self._know(await self._database.run(_read))
 
     def _know(self, stored: list[Confirmation]) -> None:
         self._known, self.is_read = {confirmation.id: confirmation for confirmation in stored}, True
 
     def all(self) -> list[Confirmation]:
-        """The newest first."""
+        """Return the confirmations, the newest first."""
         return list(reversed(self._known.values()))
 
     def get(self, id_: str) -> Confirmation:
-        """Raises NotFound."""
+        """Return a confirmation. Raises NotFound."""
         if (confirmation := self._known.get(id_)) is None:
             raise NoConfirmation(id_)
         return confirmation
 
     @property
     def waiting(self) -> Confirmation | None:
-        """The one that is not over; there is one at most."""
+        """Return the confirmation that is not over; there is at most one."""
         return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
     async def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
-        """`make` takes the id. Raises Unusable, with nothing changed."""
+        """Store the confirmation that `make` returns for an id. Raises Unusable, with nothing changed."""
         if not self.is_read:
             await self.read()
         made = make(str(max(map(int, self._known), default=0) + 1))
@@ -102,7 +102,7 @@ class ConfirmationLedger:
         return made
 
     async def change(self, id_: str, **members: Any) -> Confirmation:
-        """Raises Unusable, with nothing changed."""
+        """Change a confirmation. Raises Unusable, with nothing changed."""
         changed = replace(self.get(id_), **members)
         await self._database.store(partial(_store, changed, ()))
         self._known[id_] = changed
@@ -110,7 +110,7 @@ class ConfirmationLedger:
         return changed
 
     def note(self, id_: str, *, is_due: bool = True, **members: Any) -> Confirmation:
-        """Changes memory. What is not due is written with the next change, or lost."""
+        """Change a confirmation in memory. If it is not due, it is written with the next change, or lost."""
         self._known[id_] = changed = replace(self.get(id_), **members)
         self._changed()
         if is_due:
@@ -118,12 +118,12 @@ class ConfirmationLedger:
         return changed
 
     async def written(self) -> None:
-        """Returns once what was noted is on disk, or queued in memory until the disk takes it."""
+        """Wait until what was noted is on disk, or in a queue because the disk cannot be written."""
         with suppress(Unusable):
             await self._database.catch_up()
 
     def _forget(self) -> list[str]:
-        """Forgets the oldest that are over, beyond MOST, and returns their ids."""
+        """Drop the oldest ones that are over, beyond MOST, and return their ids."""
         gone = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
         for id_ in gone:
             del self._known[id_]

@@ -1,1 +1,1 @@
-"""What of servers was changed in the process alone, kept over reloads and restarts of HAProxy until it is taken back."""
+"""Members of servers that were changed in the process alone, and that stay over reloads and restarts of HAProxy until they are removed."""

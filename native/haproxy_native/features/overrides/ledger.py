@@ -1,16 +1,21 @@
-"""Overrides as values, and the rows that keep them."""
+"""Overrides as values, the table that stores them, and what the configuration says of the same members."""
 
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from haproxy_native.commit.servers_in_process import ADDRESS, PORT, STATE, WEIGHT
 from haproxy_native.disk.database import Database, State, Tables
-from haproxy_native.errors import Unusable
+from haproxy_native.editing import object_names
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Missing, NoParent, Unusable
 from haproxy_native.planning.effects import Effect
+from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 _STATEMENTS = """\
@@ -20,30 +25,30 @@ CREATE TABLE override_worker (id INTEGER PRIMARY KEY, worker TEXT NOT NULL);
 # Object and member.
 Key = tuple[str, str]
 READY, MAINTENANCE = "ready", "maint"
-# By which member of the configuration's server each of them is what it is.
+# The member of the configured server for each member of an override.
 CONFIGURED = {STATE: "maintenance", WEIGHT: "weight", ADDRESS: "address", PORT: "port"}
 
 
 @dataclass(frozen=True)
 class Override:
-    """One member of one server, by its object name. `former`: what it was before the first change. `since`: Unix time.
-
-    `configured`: what the configuration says of it, as a text; None until that is looked up.
-    """
+    """A changed member of a server."""
 
     object: str
     member: str
     value: Any
+    # Its value before the first change.
     former: Any
+    # Unix time.
     since: float
     author: str = ""
+    # What the configuration says of it, as a text; None until that is looked up.
     configured: str | None = None
 
 
 class OverrideLedger:
-    """The overrides, in memory and as rows.
+    """The overrides, in memory and as rows. `changed` is called after each change.
 
-    `changed` is called after each change. `worker` has all overrides, as `pid@start`; `changes` counts what was stored and deleted.
+    `worker` is the worker, as `pid@start`, that has all overrides. `changes` counts what was stored and deleted.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -58,7 +63,7 @@ class OverrideLedger:
             log.warning("what was changed in the process is not known: %s", error)
 
     async def read(self) -> None:
-        """Reads what could not be read at the start. Raises Unusable."""
+        """Read the rows if that failed at the start. Raises Unusable."""
         if not self.is_read:
             self._know(*await self._database.run(_read))
 
@@ -67,7 +72,7 @@ class OverrideLedger:
         self.worker, self.is_read = self.worker or worker, True
 
     def all(self) -> list[Override]:
-        """The newest first."""
+        """Return the overrides, the newest first."""
         return sorted(self._overrides.values(), key=lambda override: -override.since)
 
     def of(self, object_: str) -> list[Override]:
@@ -76,11 +81,11 @@ class OverrideLedger:
     def get(self, object_: str, member: str) -> Override | None:
         return self._overrides.get((object_, member))
 
-    def keep(self, overrides: Sequence[Override]) -> None:
-        """Forgets those whose first value is back."""
+    def store(self, overrides: Sequence[Override]) -> None:
+        """Store overrides; delete those whose value is the former one again."""
         self._change({_key(override): None if override.value == override.former else override for override in overrides})
 
-    def forget(self, overrides: Iterable[Override]) -> None:
+    def delete(self, overrides: Iterable[Override]) -> None:
         self._change({key: None for override in overrides if (key := _key(override)) in self._overrides})
 
     def _change(self, changed: Mapping[Key, Override | None]) -> None:
@@ -91,7 +96,8 @@ class OverrideLedger:
         self._changed()
         self._database.post(partial(_store, changed))
 
-    def is_applied(self, worker: str) -> None:
+    def set_worker(self, worker: str) -> None:
+        """Record that a worker has all overrides."""
         if worker != self.worker:
             self.worker = worker
             self._database.post(partial(_store_worker, worker))
@@ -102,7 +108,7 @@ def _key(override: Override) -> Key:
 
 
 def _read(state: State) -> tuple[str, list[Override]]:
-    """Returns the worker that has them, and the overrides."""
+    """Return the worker that has all overrides, and the overrides."""
     rows = state.execute("SELECT data FROM override ORDER BY rowid").fetchall()
     worker = state.execute("SELECT worker FROM override_worker").fetchone()
     return worker[0] if worker else "", [Override(**json.loads(data)) for (data,) in rows]
@@ -122,12 +128,12 @@ def _store_worker(worker: str, state: State) -> None:
 
 
 def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:
-    """Returns the overrides whose member a change of the configuration changed, or whose server it deleted."""
+    """Return the overrides whose member a change of the configuration changed, or whose server it deleted."""
     return [override for override in overrides if any(_ends(effect, override) for effect in effects)]
 
 
 def in_process(object_: str) -> str:
-    """The name of an object of the configuration as overrides have it: for a process a listen section is one of its backends."""
+    """Return the name of a configured object in the process, which has a listen section as a backend."""
     kind, slash, rest = object_.partition("/")
     return f"backend{slash}{rest}" if kind == "listen" else object_
 
@@ -137,3 +143,36 @@ def _ends(effect: Effect, override: Override) -> bool:
     if effect.member:
         return object_ == override.object and CONFIGURED.get(override.member) == effect.member
     return effect.new is None and f"{override.object}/".startswith(f"{object_}/")
+
+
+# Stands for the value of a server that is not configured.
+ABSENT = ""
+
+
+def configured(editor: Editor, document: Document, overrides: Iterable[Override]) -> dict[tuple[str, str], str]:
+    """Return the configured values as texts, by object and member; ABSENT if the server is not configured."""
+    by_backend: dict[str, list[Override]] = defaultdict(list)
+    for override in overrides:
+        by_backend[object_names.parsed(override.object)[1]].append(override)
+    values = {}
+    for backend, rows in by_backend.items():
+        servers = _servers(editor, document, backend)
+        values.update({(row.object, row.member): _value(servers.get(object_names.parsed(row.object)[3]), row.member) for row in rows})
+    return values
+
+
+def _servers(editor: Editor, document: Document, backend: str) -> Mapping[str, Mapping[str, Any]]:
+    table = editor.resources
+    for kind in table["servers"].parents:
+        with suppress(Missing, NoParent):
+            if servers := editor.list_objects(document, table["servers"], (table[kind], backend)):
+                return {server["name"]: server for server in servers}
+    return {}
+
+
+def _value(server: Mapping[str, Any] | None, member: str) -> str:
+    if server is None:
+        return ABSENT
+    if member == STATE:
+        return MAINTENANCE if server.get("maintenance") == "enabled" else READY
+    return str(server.get(member))

@@ -1,4 +1,11 @@
-"""Changes of servers in the process alone: recorded as they are made, made again in each new worker, and taken back."""
+"""`Overrides`: stores changes of servers in the process alone, makes them again in each new worker, and takes them back.
+
+An override ends when it is deleted, when its value is the former one again, or when a change of the configuration changes its member or
+deletes its server. What others set in the worker is no override; it is shown, and ends with the worker.
+
+A new worker gets overrides in two ways. Before a reload they are written into the server-state file, if the configuration names one, so
+that the worker starts with them. After the reload all are set once more by commands, since not every override has a line there.
+"""
 
 import asyncio
 import logging
@@ -31,13 +38,13 @@ from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused, Unusable
-from haproxy_native.features.overrides.configured import configured
 from haproxy_native.features.overrides.ledger import (
     CONFIGURED,
     MAINTENANCE,
     READY,
     Override,
     OverrideLedger,
+    configured,
     ended,
     in_process,
 )
@@ -57,72 +64,69 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 0.5
-# A file that is read again without a change, as after SIGHUP, has no event.
+# How often overrides are checked without an event; a file that is read again unchanged, as after SIGHUP, has none.
 REST_SECONDS = 30.0
-# For what the worker in service says before a reload.
+# How long to wait for states of servers before a reload, in seconds.
 PATIENCE = 5.0
-# For who is in service, at the start.
+# How long to wait for the worker in service at the start, in seconds.
 START_PATIENCE = 1.0
-# In every refusal of a server or backend that the worker has not.
+# In every refusal for a server or backend that the worker does not have.
 NO_SUCH = "No such"
 
 
 class Overrides(Observer):
-    """The overrides of one engine. As a context manager it makes them again in new workers."""
+    """The overrides of one engine. While the context is active, they are made again in new workers."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._changed = asyncio.Event()
         self._ledger = OverrideLedger(engine.database, self._changed.set)
         self._state_file = ServerStateFile(editor)
-        # What the file was last written for.
+        # The document and the number of changes that the file was last written for.
         self._written: tuple[Document, int] | None = None
-        # With the time of each.
+        # Changes of the configuration, with the time of each, that may have ended overrides.
         self._texts: list[tuple[float, Committed | Edited]] = []
         self._watching = Background("keeping what was changed in the process")
-        engine.context.events.listen(self._heard)
+        engine.context.events.listen(self._on_event)
         engine.context.observers.add(self)
 
     async def __aenter__(self) -> Self:
-        await self._begin_with()
+        await self._start()
         self._watching.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._watching.stop()
 
-    async def _begin_with(self) -> None:
-        """Ends what the configuration has changed while this server did not run, or before it was killed.
+    async def _start(self) -> None:
+        """End the overrides that the configuration has changed while this server did not run.
 
-        Without overrides the worker in service has all: the first one is not made in it again, over what others set meanwhile.
+        Without overrides the worker in service has them all. The first one is then not made in it again, over what others set meanwhile.
         """
         await self._look_up()
         if not self._ledger.all():
             with suppress(RuntimeFailure, TimeoutError):
                 async with asyncio.timeout(START_PATIENCE):
-                    self._ledger.is_applied(_identity(await self._engine.runtime.worker()))
+                    self._ledger.set_worker(_identity(await self._engine.runtime.worker()))
 
     def all(self) -> list[Override]:
-        """The newest first."""
+        """Return the overrides, the newest first."""
         return self._ledger.all()
 
     def is_gapless(self, override: Override) -> bool:
-        """True if the next worker begins with it, False if it gets it a moment after its start."""
+        """Return whether the next worker starts with an override, or gets it a moment later."""
         return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
 
     async def outside(self) -> list[Override]:
-        """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
+        """Return what others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
         return [each for each in map(as_override, await self.unexplained()) if each.member in MEMBERS]
 
     async def unexplained(self) -> list[ServerDifference]:
-        """Return what servers do otherwise than the configuration that the worker has loaded, and no override explains.
-
-        Raises RuntimeFailure.
-        """
+        """Return how servers differ from the loaded configuration, as far as no override explains it. Raises RuntimeFailure."""
         return (await self.compared())[1]
 
     async def compared(self) -> tuple[list[Override], list[ServerDifference]]:
-        """Return the overrides that the worker has, and what servers do otherwise that none of these explains. Raises RuntimeFailure."""
+        """Return the overrides that the worker has, and the other differences from the configuration. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         states = await runtime.servers()
         found = await self._unlike(states, await server_limits(runtime))
@@ -136,7 +140,7 @@ class Overrides(Observer):
         return [each for each in found if not each.member or not self._explains(as_override(each))]
 
     def _explains(self, found: Override) -> bool:
-        """Whether an override has set this; others may have set the member beside it since."""
+        """Return whether an override has set this value; others may have set another one since."""
         known = self._ledger.get(found.object, found.member)
         return known is not None and known.value == found.value
 
@@ -147,7 +151,7 @@ class Overrides(Observer):
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
     async def from_state_files(self) -> list[ServerDifference]:
-        """Return what the worker in service has from a server-state file, otherwise than the configuration says. Raises RuntimeFailure."""
+        """Return the differences from the configuration that the worker may have from server-state files. Raises RuntimeFailure."""
         if not await beside(reads_states, self._engine.document):
             return []
         return await self.loaded_from_files(await self.unexplained())
@@ -160,32 +164,32 @@ class Overrides(Observer):
         return await beside(loaded_values, self._editor, document, differing)
 
     async def _look_up(self) -> None:
-        """Notes what the configuration says of each, and ends those of which it once said something else."""
+        """Store what the configuration says of each override, and end those of which it said something else before."""
         known = self._ledger.all()
         values = await beside(configured, self._editor, self._engine.document, known)
         now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
-        self._ledger.forget([each for each, value in now if each.configured not in (None, value)])
-        self._ledger.keep([replace(each, configured=value) for each, value in now if each.configured is None])
+        self._ledger.delete([each for each, value in now if each.configured not in (None, value)])
+        self._ledger.store([replace(each, configured=value) for each, value in now if each.configured is None])
 
     async def hold(self, changes: Changes, members: Collection[str], author: Author) -> None:
-        """Keep what an author has changed of servers in the worker in service.
+        """Store what an author has changed of servers in the worker in service.
 
-        Members that were asked for are kept as well where others, or a call that was killed before this, have set them before.
+        Requested members are also stored if others have set them before, or a call that was killed before this.
         """
-        self._keep(changes, members, author)
+        self._store(changes, members, author)
         states = [after for _, after in changes]
         now = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
         keys = [((each.object, each.member), each) for each in self._ledger.all()]
         missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
         missed += [each for each in await self._set_by_others(states) if each.member in members]
-        self._ledger.keep([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
+        self._ledger.store([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
 
     def set_back(self, changes: Changes, author: Author) -> None:
-        """Keep what is otherwise than before; a value that others had set before a change that is taken back is theirs again."""
-        self._keep(changes, MEMBERS, author)
+        """Store what is different after a change was rolled back. A value that others had set before it is no override."""
+        self._store(changes, MEMBERS, author)
 
-    def _keep(self, changes: Changes, members: Collection[str], author: Author) -> None:
-        self._ledger.keep([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
+    def _store(self, changes: Changes, members: Collection[str], author: Author) -> None:
+        self._ledger.store([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
 
     def _override(self, changed: Member, author: Author) -> Override:
         known = self._ledger.get(changed.object, changed.member)
@@ -193,23 +197,23 @@ class Overrides(Observer):
         return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
 
     def kept(self, object_: str) -> list[str]:
-        """The overrides of a server, or of those in an object."""
+        """Return descriptions of the overrides of a server, or of the servers in an object."""
         return [f"override of {each.member} of {each.object}" for each in self._of(in_process(object_))]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Around a commit that renames an object. What is of the former name ends with the object that has it."""
+        """Copy overrides to the new name of an object, around the commit that renames it. Those of the old name end with that object."""
         old, new = in_process(object_), in_process(to)
         copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
-        self._ledger.keep(copies)
+        self._ledger.store(copies)
         try:
             yield
         except BaseException:
-            self._ledger.forget(copies)
+            self._ledger.delete(copies)
             raise
 
     def kept_members(self) -> Kept:
-        """The members of the configuration's servers that stay otherwise in the process, by backend and server."""
+        """Return the members of configured servers that have overrides, by backend and server."""
         members: dict[tuple[str, str], set[str]] = defaultdict(set)
         for each in self._ledger.all():
             _, backend, _, name = object_names.parsed(each.object)
@@ -220,34 +224,34 @@ class Overrides(Observer):
         return [override for override in self._ledger.all() if object_names.within(override.object, object_)]
 
     def deleted(self, server: ServerState) -> None:
-        """Forget what was set of a server that was deleted from the worker in service."""
-        self._ledger.forget(self._ledger.of(object_of(server)))
+        """Delete the overrides of a server that was deleted from the worker in service."""
+        self._ledger.delete(self._ledger.of(object_of(server)))
 
     def known(self, object_: str) -> Sequence[Override]:
-        """Return what is kept of a server. Raises NotFound for one of which nothing is."""
+        """Return the overrides of a server. Raises NotFound if it has none."""
         if not (known := self._ledger.of(object_)):
             raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
         return known
 
     async def delete(self, object_: str, author: Author) -> None:
-        """The server is again as it was before. Raises NotFound and RuntimeFailure."""
+        """Delete the overrides of a server, and set its former values in the process. Raises NotFound and RuntimeFailure."""
         known = self.known(object_)
 
         async def apply() -> list[Member]:
             state = await state_of(self._engine.runtime, object_)
             if state:
                 await self._send(state, {override.member: override.former for override in known})
-            self._ledger.forget(known)
+            self._ledger.delete(known)
             await self._write_file()
             return [Member(object_, override.member, override.value, override.former) for override in known] if state else []
 
         touched = [touches.changed(object_, (override.member for override in known))]
         await change_process(self._engine.context, object_, apply, touched, author=author)
 
-    # -- new workers and other texts
+    # -- new workers and changes of the configuration
 
     async def loading(self, document: Document) -> None:
-        """Writes what the next worker begins with, for a text that is about to be loaded; servers have the health that they have now."""
+        """Write the server-state file for a text that is about to be loaded, with the present health of servers."""
         await self._end(self._texts)
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
@@ -265,7 +269,7 @@ class Overrides(Observer):
             await self._state_file.write(wanted[0], self._ledger.all(), [])
             self._written = wanted
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, Committed | Edited | Reloaded | WorkerChanged):
             self._changed.set()
         if isinstance(event, Committed | Edited) and self._ledger.all():
@@ -276,7 +280,7 @@ class Overrides(Observer):
             self._changed.clear()
             is_done = False
             try:
-                await self.look()
+                await self.reconcile()
                 is_done = self._ledger.is_read
             except RuntimeFailure as error:
                 log.warning("what was changed in the process is not made again yet: %s", error)
@@ -284,8 +288,8 @@ class Overrides(Observer):
                 async with asyncio.timeout(REST_SECONDS if is_done else RETRY_SECONDS):
                     await self._changed.wait()
 
-    async def look(self) -> None:
-        """Ends what other texts have ended, and makes what is left again where a new worker, or a changed server, lacks it."""
+    async def reconcile(self) -> None:
+        """End the overrides that changes of the configuration have ended, and make the others again in a new worker or a changed server."""
         with suppress(Unusable):
             await self._ledger.read()
         texts, self._texts = self._texts, []
@@ -303,35 +307,38 @@ class Overrides(Observer):
                 await self._make([override for override in self._ledger.all() if override.object in objects])
 
     async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
-        """Ends those that other texts have ended; returns all that these have changed."""
+        """End the overrides that changes of the configuration have ended. Return all effects of these changes."""
         touched: list[Effect] = []
         for at, event in texts:
             effects = await beside(_effects, event)
-            self._ledger.forget(ended([each for each in self._ledger.all() if each.since <= at], effects))
+            self._ledger.delete(ended([each for each in self._ledger.all() if each.since <= at], effects))
             touched += effects
         return touched
 
     async def loaded(self) -> None:
-        """Makes all of them again in the worker in service, where it is another than before. The caller holds the lock of the process."""
+        """Make all overrides in the worker in service, if it is a new one. The caller holds the lock of the process."""
         runtime = self._engine.runtime
         await self._make(self._ledger.all())
         worker = await runtime.worker()
         if _identity(worker) == self._ledger.worker:
             return
-        # The first commands may have gone to the worker before.
+        # The first commands may have gone to the previous worker.
         await self._make(self._ledger.all())
         if await runtime.worker() == worker:
-            self._ledger.is_applied(_identity(worker))
+            self._ledger.set_worker(_identity(worker))
 
     async def _make(self, wanted: Sequence[Override]) -> None:
-        """All at once, whatever is set already. What is of a server that is gone is forgotten. The caller holds the lock."""
+        """Send the commands of overrides at once, whatever is set already.
+
+        Overrides of missing servers are deleted. The caller holds the lock.
+        """
         made = [(override, command.text) for override in wanted if (command := await self._command(override))]
         for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
             if (refused := refusal(answer)) is None:
                 continue
             log.warning("%s: %s cannot be set to %s again: %s", override.object, override.member, override.value, refused)
             if NO_SUCH in refused:
-                self._ledger.forget([override])
+                self._ledger.delete([override])
 
     async def _answers(self, texts: Sequence[str]) -> list[str]:
         runtime = self._engine.runtime
@@ -344,7 +351,7 @@ class Overrides(Observer):
             return [await runtime.send(text) for text in texts]
 
     async def _command(self, override: Override) -> Command | None:
-        """Returns the command of an override; None for an address whose server is gone."""
+        """Return the command of an override; None for an address whose server is missing."""
         _, backend, _, name = object_names.parsed(override.object)
         if override.member == STATE:
             return commands.state(backend, name, override.value)
@@ -352,11 +359,11 @@ class Overrides(Observer):
             return commands.weight(backend, name, override.value)
         if state := await state_of(self._engine.runtime, override.object):
             return next(iter(setting(state, {override.member: override.value})), None)
-        self._ledger.forget([override])
+        self._ledger.delete([override])
         return None
 
     async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
-        """What differs, as one change. Raises RuntimeRefused."""
+        """Send the commands for the members that differ. Raises RuntimeRefused."""
         await commands.apply(self._engine.runtime, list(setting(now, wanted)))
 
 
@@ -368,7 +375,7 @@ def object_of_server(server: ServerDifference) -> str:
 
 
 def _member(of: ServerDifference) -> str:
-    """The member as overrides call it."""
+    """Return the name of a member in overrides."""
     return next((name for name, configured_ in CONFIGURED.items() if configured_ == of.member), of.member)
 
 

@@ -1,8 +1,8 @@
-"""The file that a starting worker reads the state of servers from: lines in it make overrides hold from the first request on.
+"""The server-state file, from which a starting worker reads states of servers, so that overrides are in effect from its first request.
 
-A line carries administrative state and weight; the port is the configuration's, and the health of a checked server that of the worker
-in service. HAProxy takes the first line of a server, so that ours stand before those that others have written, which stay as they are
-(HAProxy Management Guide, section 9.3 "show servers state").
+A line of ours has administrative state and weight of an override, the configured port, and for a checked server its present health. HAProxy
+uses the first line of a server, so ours come before the lines of others, which stay (HAProxy Management Guide, section 9.3 "show servers
+state").
 """
 
 import asyncio
@@ -44,19 +44,19 @@ _OURS = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END)}", re.DOTALL | re.
 _ADMIN = {"ready": 0, "drain": FORCED_DRAIN, "maint": FORCED_MAINT}
 _UP = 2
 _USUAL_WEIGHT = 1
-# Hosts without a port; a port that depends on the client's, or on a variable, has no number that could be written.
+# A host without a port. A port that depends on the client's, or on a variable, has no number to write.
 _HOST = re.compile(r"[\w.-]+")
 
 
 class ServerStateFile:
-    """`carried`: the objects whose lines are in the file."""
+    """The file of one configuration. `carried` are the objects that have lines in it."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
         self.carried: frozenset[str] = frozenset()
 
     async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
-        """Replaces our lines by those of these overrides. A file that cannot be written, or is of a format not known, carries none."""
+        """Replace our lines. Without effect if the file cannot be written or has an unknown format; then `carried` is empty."""
         path, lines = place(self._editor, document), {}
         if path and overrides:
             lines = await beside(_lines, self._editor, document, overrides, list(states))
@@ -64,26 +64,30 @@ class ServerStateFile:
         self.carried = frozenset(lines) if written else frozenset()
 
     def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
-        """The backends with overrides whose lines would carry health."""
+        """Return the backends with overrides whose lines would have health."""
         return list(dict.fromkeys(name for name, _, state, _ in _carried(self._editor, document, overrides) if _is_checked(state)))
 
 
 def place(editor: Editor, document: Document) -> Path | None:
-    """The file that the configuration names by an absolute path; None where it names none."""
-    sections = editor.list_objects(document, editor.resources[GLOBAL])
-    options = {member: value for section in sections for member, value in section.get("performance_options", {}).items()}
+    """Return the file that the configuration names by an absolute path; None if it names none."""
+    options = _options(editor, document)
     path = Path(options.get("server_state_base", "")) / options.get(FILE, "")
     return path if FILE in options and path.is_absolute() else None
 
 
+def _options(editor: Editor, document: Document) -> dict[str, Any]:
+    sections = editor.list_objects(document, editor.resources[GLOBAL])
+    return {member: value for section in sections for member, value in section.get("performance_options", {}).items()}
+
+
 def reads_states(document: Document) -> bool:
-    """Whether any section may make HAProxy read states of servers from a file."""
+    """Return whether any section may make HAProxy read states of servers from a file."""
     keyword = LOADED_FROM.replace("_", "-")
     return any(keyword in section.text for section in document.sections)
 
 
 def loaded_values(editor: Editor, document: Document, differing: Iterable[ServerDifference]) -> list[ServerDifference]:
-    """Return those of these differences that the worker may have from its server-state files. Blocks."""
+    """Return the differences that the worker may have from its server-state files. Blocks."""
     found: list[ServerDifference] = []
     grouped: dict[str, list[ServerDifference]] = defaultdict(list)
     for each in differing:
@@ -93,13 +97,13 @@ def loaded_values(editor: Editor, document: Document, differing: Iterable[Server
         path = _read_from(editor, document, section) if section else None
         if path is None:
             continue
-        # HAProxy takes the first line of a server.
+        # HAProxy uses the first line of a server.
         states = by_backend(reversed([state for state in _states(path) if state.backend_name == backend]))
-        told = list(
+        stored = list(
             server_differences(document, Servers(editor.grammar), states, {}, frozenset(Claim(backend, each.server) for each in rows))
         )
-        # Of an address in digits it takes only the port.
-        found += [each for each in rows if each.member not in ("", ADDRESS) and each in told]
+        # HAProxy does not read the address of a server that is configured with one.
+        found += [each for each in rows if each.member not in ("", ADDRESS) and each in stored]
     return found
 
 
@@ -112,7 +116,7 @@ def _states(path: Path) -> list[ServerState]:
 
 
 def _read_from(editor: Editor, document: Document, section: Section) -> Path | None:
-    """The file that HAProxy reads the states of a section's servers from; None if it reads none, or its path is not known."""
+    """Return the file from which HAProxy reads the states of a section's servers; None if there is none, or its path is unknown."""
     members: dict[str, Any] = {}
     for section_ in (section, *ancestors(document, section)):
         members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
@@ -120,18 +124,14 @@ def _read_from(editor: Editor, document: Document, section: Section) -> Path | N
         return place(editor, document)
     if members.get(LOADED_FROM) != LOCAL:
         return None
-    options = {
-        member: value
-        for each in editor.list_objects(document, editor.resources[GLOBAL])
-        for member, value in each.get("performance_options", {}).items()
-    }
+    options = _options(editor, document)
     name = members.get("server_state_file_name", BACKEND_NAME)
     path = Path(options.get("server_state_base", "")) / (section.name if name == BACKEND_NAME else name)
     return path if path.is_absolute() else None
 
 
 def loads(editor: Editor, document: Document, section: Section) -> bool:
-    """True if HAProxy reads states of this section's servers from the file."""
+    """Return whether HAProxy reads states of this section's servers from the file that `place` returns."""
     for section_ in (section, *ancestors(document, section)):
         shown = editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None)
         if LOADED_FROM in shown:
@@ -140,7 +140,7 @@ def loads(editor: Editor, document: Document, section: Section) -> bool:
 
 
 def _lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
-    """Returns the lines by object."""
+    """Return the lines by object."""
     now = {(state.backend_name, state.name): state for state in states}
     carried = _carried(editor, document, overrides)
     return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in carried}
@@ -149,7 +149,7 @@ def _lines(editor: Editor, document: Document, overrides: Sequence[Override], st
 def _carried(
     editor: Editor, document: Document, overrides: Sequence[Override]
 ) -> Iterator[tuple[str, str, EffectiveServer, list[Override]]]:
-    """Backend, name, server and overrides of each server that can have a line."""
+    """Yield backend, name, server and overrides of each server that can have a line."""
     reader = Servers(editor.grammar)
     for backend, servers in _by_server(overrides).items():
         section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
@@ -194,7 +194,7 @@ def _line(backend: str, name: str, server: EffectiveServer, overrides: Sequence[
 
 
 def merged(text: str, lines: Sequence[str]) -> str | None:
-    """The text of the file with these lines of ours, and no others; None where its format is not known."""
+    """Return the text of the file with these lines as ours; None if its format is unknown."""
     head, end, rest = (text or f"{FORMAT}\n").partition("\n")
     if head.strip() != FORMAT:
         return None
@@ -203,7 +203,7 @@ def merged(text: str, lines: Sequence[str]) -> str | None:
 
 
 def _replace(path: Path, lines: Sequence[str]) -> bool:
-    """Blocks. False where the lines could not be written."""
+    """Write our lines, and return whether that succeeded. Blocks."""
     try:
         path = path.resolve()
         before = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""

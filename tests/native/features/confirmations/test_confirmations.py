@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from haproxy_native.history.returning import Returned, Returning
+from tests.native.history.test_returning import put, returning
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.commit.change import Outcome
@@ -14,17 +16,15 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unrecorded, Unusable, WriteFailed
 from haproxy_native.features.confirmations import confirmations as confirmations_module
 from haproxy_native.features.confirmations import ledger
-from haproxy_native.features.confirmations.confirmations import LOOK_SECONDS, TRIES, Confirmations
+from haproxy_native.features.confirmations.confirmations import POLL_SECONDS, TRIES, Confirmations
 from haproxy_native.features.confirmations.guard import INCONCLUSIVE, Guard, Watch
-from haproxy_native.features.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation
+from haproxy_native.features.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, ROLLED_BACK, VOID, Confirmation
 from haproxy_native.history.entries import Record
 from haproxy_native.history.journal import Journal
-from haproxy_native.history.reverting import Reverted, Reverter
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from tests.databases import damage, stored
 from tests.native.engines import ByFunction, adding, run, substituting
-from tests.native.history.test_reverting import put, returning
 
 ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request_id="r-2", group="users")
 
@@ -60,9 +60,9 @@ def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
                 await put(engine, "a.http", b"one\n", made)
             assert confirmations.get(made.confirmation).status == PENDING and await confirmations.entries(made.confirmation) == [2, 1]
             await confirmations.extend(made.confirmation, 0, ANN)
-            assert (await over(confirmations, made.confirmation)).status == RETURNED
+            assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK
             assert "backend b" not in text(engine) and not (tmp_path / "general" / "a.http").exists()
-            assert [each.status for each in reported] == [PENDING, PENDING, RETURNED]
+            assert [each.status for each in reported] == [PENDING, PENDING, ROLLED_BACK]
 
     run(work())
 
@@ -74,9 +74,9 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             await confirmations.extend(made.confirmation, 0, ANN)
             assert (await confirmations.confirm(made.confirmation, ANN)).status == CONFIRMED
-            await asyncio.sleep(2 * LOOK_SECONDS)
+            await asyncio.sleep(2 * POLL_SECONDS)
             assert "backend b" in text(engine) and confirmations.get(made.confirmation).status == CONFIRMED
-            for call in (confirmations.confirm(made.confirmation, ANN), confirmations.take_back(made.confirmation, ANN)):
+            for call in (confirmations.confirm(made.confirmation, ANN), confirmations.roll_back(made.confirmation, ANN)):
                 with pytest.raises(NotPending, match="confirmation 1 is confirmed"):
                     await call
             with pytest.raises(NotPending):
@@ -92,9 +92,9 @@ def test_at_once_and_later(tmp_path: Path) -> None:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             await confirmations.extend(made.confirmation, 0, ANN)
             await confirmations.extend(made.confirmation, 60, ANN)
-            await asyncio.sleep(2 * LOOK_SECONDS)
+            await asyncio.sleep(2 * POLL_SECONDS)
             assert "backend b" in text(engine)
-            assert (await confirmations.take_back(made.confirmation, ANN)).status == RETURNED and "backend b" not in text(engine)
+            assert (await confirmations.roll_back(made.confirmation, ANN)).status == ROLLED_BACK and "backend b" not in text(engine)
 
     run(work())
 
@@ -112,7 +112,7 @@ def test_others_wait(tmp_path: Path) -> None:
                 async with confirmations.opened(BOB, 5):
                     raise AssertionError
             await engine.amend([ByFunction(adding("discovered"))], author=Author("consul"))
-            await confirmations.take_back(made.confirmation, ANN)
+            await confirmations.roll_back(made.confirmation, ANN)
             assert "backend b" not in text(engine) and "discovered" in text(engine)
             await engine.amend([ByFunction(adding("c"))], author=ANN)
 
@@ -128,7 +128,7 @@ def test_a_hand_edit_stays(tmp_path: Path) -> None:
             path = tmp_path / "haproxy.cfg"
             path.write_text(path.read_text() + "# by hand\n")
             await engine.notice()
-            assert (await confirmations.take_back(made.confirmation, ANN)).status == RETURNED
+            assert (await confirmations.roll_back(made.confirmation, ANN)).status == ROLLED_BACK
             assert "weight 1" in text(engine) and text(engine).endswith("# by hand\n")
 
     run(work())
@@ -143,7 +143,7 @@ def test_a_collision_overwrites_nothing(tmp_path: Path) -> None:
             path = tmp_path / "haproxy.cfg"
             path.write_text(path.read_text().replace("weight 2", "weight 3"))
             await engine.notice()
-            ended = await confirmations.take_back(made.confirmation, ANN)
+            ended = await confirmations.roll_back(made.confirmation, ANN)
             assert ended.status == FAILED and "weight of backend/b/server/a is 3 by now, not 2" in ended.error
             assert "weight 3" in text(engine) and reported[-1] == ended
 
@@ -193,7 +193,7 @@ def test_over_a_restart(tmp_path: Path) -> None:
             await confirmations.extend(made.confirmation, 0, ANN)
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert "backend b" in text(engine)
-            assert (await over(confirmations, made.confirmation)).status == RETURNED and "backend b" not in text(engine)
+            assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend b" not in text(engine)
 
     run(work())
 
@@ -207,7 +207,7 @@ def test_a_kill_before_the_outcome_is_known(tmp_path: Path, monkeypatch: pytest.
             await engine.amend([ByFunction(adding("b"))], author=replace(ANN, confirmation="1"))
         async with confirming(tmp_path) as (engine, confirmations, _):
             assert confirmations.get("1").status == PENDING != OPEN
-            assert (await over(confirmations, "1")).status == RETURNED
+            assert (await over(confirmations, "1")).status == ROLLED_BACK
             assert "backend a" in text(engine) and "backend b" not in text(engine)
 
     run(work())
@@ -228,11 +228,11 @@ def test_a_disk_that_is_full_for_a_while(tmp_path: Path, monkeypatch: pytest.Mon
 
             monkeypatch.setattr(current, "prepare", full)
             with pytest.raises(WriteFailed):
-                await confirmations.take_back(made.confirmation, ANN)
+                await confirmations.roll_back(made.confirmation, ANN)
             waiting = confirmations.get(made.confirmation)
-            assert waiting.status == PENDING and waiting.error.endswith("as soon as this has passed: invalid change: no space left")
+            assert waiting.status == PENDING and waiting.error.endswith("tried again every second: invalid change: no space left")
             ended = await over(confirmations, made.confirmation)
-            assert (ended.status, ended.error) == (RETURNED, "") and "backend b" not in text(engine)
+            assert (ended.status, ended.error) == (ROLLED_BACK, "") and "backend b" not in text(engine)
 
     run(work())
 
@@ -247,7 +247,7 @@ def test_a_start_on_a_disk_that_takes_nothing(tmp_path: Path, monkeypatch: pytes
             with pytest.raises(Unusable, match="disk is full"):
                 await confirmations.confirm("1", ANN)
             assert confirmations.get("1").status == PENDING
-            assert (await over(confirmations, "1")).status == RETURNED
+            assert (await over(confirmations, "1")).status == ROLLED_BACK
         assert stored(tmp_path / "storage/state", "confirmation") == kept
 
     def full(*given: object) -> None:
@@ -266,18 +266,18 @@ def test_what_is_made_again_is_taken_back_a_few_times(
             async with confirmations.opened(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
                 await engine.amend([ByFunction(adding("c"))], author=made)
-            roll_back, tries = Reverter.roll_back, list[int]()
+            roll_back, tries = Returning.roll_back, list[int]()
 
-            async def again(back: Reverter, id_: int, author: Author) -> Reverted:
+            async def again(back: Returning, id_: int, author: Author) -> Returned:
                 if id_ == 1:
                     tries.append(id_)
-                    return Reverted([Outcome(0)])
+                    return Returned([Outcome(0)])
                 return await roll_back(back, id_, author)
 
-            monkeypatch.setattr(Reverter, "roll_back", again)
-            ended = await confirmations.take_back(made.confirmation, ANN)
+            monkeypatch.setattr(Returning, "roll_back", again)
+            ended = await confirmations.roll_back(made.confirmation, ANN)
             assert (ended.status, ended.standing, len(tries)) == (FAILED, [1], TRIES) and reported[-1] == ended
-            assert "entry 1 of the history still stands: it was taken back, and is there again (3 tries)" in ended.error
+            assert "entry 1 of the history still stands: it was reverted, and is in effect again (3 tries)" in ended.error
             assert ended.error.endswith("mend what is in its way and revert it then") and ended.error in caplog.text
             assert "backend c" not in text(engine)
 
@@ -291,34 +291,34 @@ def test_a_reload_that_fails_is_tried_a_few_times(tmp_path: Path, monkeypatch: p
                 await engine.amend([ByFunction(adding("b"))], author=made)
             tries = list[int]()
 
-            async def fail(back: Reverter, id_: int, author: Author) -> Reverted:
+            async def fail(back: Returning, id_: int, author: Author) -> Returned:
                 tries.append(id_)
                 raise ReloadFailed("Reload failed: no")
 
-            monkeypatch.setattr(Reverter, "roll_back", fail)
-            monkeypatch.setattr("haproxy_native.features.confirmations.confirmations.AGAIN_SECONDS", 0)
-            ended = await confirmations.take_back(made.confirmation, ANN)
+            monkeypatch.setattr(Returning, "roll_back", fail)
+            monkeypatch.setattr("haproxy_native.features.confirmations.confirmations.RETRY_SECONDS", 0)
+            ended = await confirmations.roll_back(made.confirmation, ANN)
             assert (ended.status, len(tries)) == (FAILED, TRIES) and "Reload failed: no" in ended.error
 
     run(work())
 
 
 def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr("haproxy_native.features.confirmations.confirmations.AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("haproxy_native.features.confirmations.confirmations.RETRY_SECONDS", 0.05)
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            failures, roll_back = [Unusable("no history"), RuntimeError("a mistake of ours")], Reverter.roll_back
+            failures, roll_back = [Unusable("no history"), RuntimeError("a mistake of ours")], Returning.roll_back
 
-            async def fail(back: Reverter, id_: int, author: Author) -> Reverted:
+            async def fail(back: Returning, id_: int, author: Author) -> Returned:
                 if failures:
                     raise failures.pop()
                 return await roll_back(back, id_, author)
 
-            monkeypatch.setattr(Reverter, "roll_back", fail)
+            monkeypatch.setattr(Returning, "roll_back", fail)
             async with confirmations.opened(ANN, 0.5) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
-            assert (await over(confirmations, made.confirmation)).status == RETURNED and "backend b" not in text(engine)
+            assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend b" not in text(engine)
             assert "a mistake of ours" in caplog.text and "no history; it is tried again every second" in caplog.text
 
     run(work())
@@ -343,7 +343,7 @@ def test_a_history_that_takes_nothing_for_a_while(tmp_path: Path, monkeypatch: p
             is_full.clear()
             async with confirmations.opened(ANN, 0) as made:
                 await engine.amend([ByFunction(adding("c"))], author=made)
-            assert (await over(confirmations, made.confirmation)).status == RETURNED and "backend c" not in text(engine)
+            assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend c" not in text(engine)
 
     run(work())
 
@@ -363,7 +363,7 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, m
             monkeypatch.setattr(confirmations._history, "_close", cut_off)
             await put(engine, "a.http", b"new\n", replace(ANN, confirmation="1"))
         async with confirming(tmp_path) as (engine, confirmations, _):
-            assert (await over(confirmations, "1")).status == RETURNED and file.read_bytes() == b"old\n"
+            assert (await over(confirmations, "1")).status == ROLLED_BACK and file.read_bytes() == b"old\n"
 
     run(work())
 
@@ -382,10 +382,10 @@ def test_who_may_confirm_it(tmp_path: Path) -> None:
                 if may:
                     assert (await confirmations.confirm(made.confirmation, by)).status == CONFIRMED
                     continue
-                for call in (confirmations.confirm, confirmations.take_back):
+                for call in (confirmations.confirm, confirmations.roll_back):
                     with pytest.raises(Forbidden, match=f"may not change confirmation/{made.confirmation}"):
                         await call(made.confirmation, by)
-                await confirmations.take_back(made.confirmation, ANN)
+                await confirmations.roll_back(made.confirmation, ANN)
 
     run(work())
 
@@ -395,13 +395,13 @@ async def statistics() -> tuple[str, str]:
 
 
 def test_a_thread_finds_what_a_guard_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    finders, sections = [], confirmations_module.sections
+    finders, sections = [], confirmations_module.affected_sections
 
     def found(document: Document, objects: Collection[str]) -> frozenset[str]:
         finders.append(threading.get_ident())
         return sections(document, objects)
 
-    monkeypatch.setattr(confirmations_module, "sections", found)
+    monkeypatch.setattr(confirmations_module, "affected_sections", found)
 
     async def work() -> None:
         async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):

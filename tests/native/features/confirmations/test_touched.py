@@ -1,6 +1,6 @@
 import pytest
 
-from haproxy_native.features.confirmations.touched import sections
+from haproxy_native.features.confirmations.guard import affected_sections
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -42,4 +42,4 @@ listen late
     ],
 )
 def test_sections(objects: list[str], found: str) -> None:
-    assert sorted(sections(Document.parse(TEXT.encode()), objects)) == found.split()
+    assert sorted(affected_sections(Document.parse(TEXT.encode()), objects)) == found.split()

@@ -3,8 +3,7 @@
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.overrides.configured import ABSENT, configured
-from haproxy_native.features.overrides.ledger import Override
+from haproxy_native.features.overrides.ledger import ABSENT, Override, configured
 from haproxy_native.text.document import Document
 
 TEXT = """\

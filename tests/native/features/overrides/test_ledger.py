@@ -23,12 +23,12 @@ TEXT = "backend shop\n  server web1 10.0.0.1:80 weight 20\n  server web2 10.0.0.
 def test_remembered(tmp_path: Path) -> None:
     database = Database(tmp_path)
     ledger = OverrideLedger(database)
-    ledger.keep([STATE, WEIGHT, PORT])
-    ledger.is_applied("7@1.5")
+    ledger.store([STATE, WEIGHT, PORT])
+    ledger.set_worker("7@1.5")
     again = OverrideLedger(database)
     assert again.all() == [PORT, WEIGHT, STATE] and again.worker == "7@1.5"
-    again.keep([Override(WEIGHT.object, "weight", 20, 20, 8.0), replace(STATE, configured="enabled")])
-    again.forget([PORT])
+    again.store([Override(WEIGHT.object, "weight", 20, 20, 8.0), replace(STATE, configured="enabled")])
+    again.delete([PORT])
     assert OverrideLedger(database).all() == again.all() == again.of(WEB1) == [replace(STATE, configured="enabled")]
     database.close()
 
@@ -38,24 +38,24 @@ def test_what_changes_nothing_is_not_written(tmp_path: Path) -> None:
     database, posted = Database(tmp_path), list[object]()
     ledger = OverrideLedger(database)
     database.post = posted.append  # type: ignore[method-assign]
-    ledger.forget([])
-    ledger.keep([])
-    ledger.forget([WEIGHT])
-    ledger.is_applied("")
+    ledger.delete([])
+    ledger.store([])
+    ledger.delete([WEIGHT])
+    ledger.set_worker("")
     assert posted == []
     database.close()
 
 
 def test_a_database_that_is_read_later(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     first = Database(tmp_path / "state")
-    OverrideLedger(first).keep([STATE, WEIGHT])
+    OverrideLedger(first).store([STATE, WEIGHT])
     first.close()
     (tmp_path / "state").rename(tmp_path / "away")
     (tmp_path / "state").write_text("no directory")
     database = Database(tmp_path / "state")
     ledger = OverrideLedger(database)
     assert "is not known" in caplog.text
-    ledger.keep([replace(WEIGHT, value=8)])
+    ledger.store([replace(WEIGHT, value=8)])
     with pytest.raises(Unusable):
         asyncio.run(ledger.read())
     (tmp_path / "state").unlink()

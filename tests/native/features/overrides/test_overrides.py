@@ -37,7 +37,7 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
             assert (after.uweight, after.forced_state) == (3, "ready") and await overrides.outside() == []
             # A change of another member may replace the server in the process: what is kept is there again.
             await engine.write([ByFunction(substituting("weight 10", "weight 10 maxconn 7"))], Version(1), author=NOBODY)
-            await overrides.look()
+            await overrides.reconcile()
             assert (await state()).uweight == 3 and len(overrides.all()) == 1
             await overrides.delete(OBJECT, author=NOBODY)
             assert (await state()).uweight == 10 and overrides.all() == []
@@ -79,7 +79,7 @@ def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> No
             await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], ["admin_state"], author=NOBODY)
             await engine.runtime.send("set server app/s1 state ready")
             for _ in range(3):
-                await overrides.look()
+                await overrides.reconcile()
             assert (await engine.runtime.servers("app"))[0].forced_state == "ready"
 
     run(story())
@@ -103,7 +103,7 @@ def test_what_changes_while_nobody_looks_ends_them(haproxy: HAProxy, tmp_path: P
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
             await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
-            await overrides.look()
+            await overrides.reconcile()
             assert len(overrides.all()) == 2
 
     async def again() -> None:
@@ -126,7 +126,7 @@ def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 4)])
             await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
-            await overrides.look()
+            await overrides.reconcile()
             assert [each.value for each in overrides.all()] == [4]
 
     run(story())
