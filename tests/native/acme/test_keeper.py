@@ -12,7 +12,7 @@ import pytest
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.features.routing_tests.gate import RoutingGate
+from haproxy_native.features.routing_tests.routing_tests import RoutingGate
 from haproxy_native.storage import certificate
 from haproxy_native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries

@@ -14,7 +14,7 @@ from haproxy_native.discovery.services import Endpoint, Found
 from haproxy_native.discovery.table import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.features.routing_tests.gate import RoutingGate
+from haproxy_native.features.routing_tests.routing_tests import RoutingGate
 from haproxy_native.request_context import NOBODY, Author, Request
 from haproxy_native.text.document import Document
 from tests.native.engines import ByFunction, running_engine

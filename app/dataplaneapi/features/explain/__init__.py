@@ -1,1 +1,1 @@
-"""Where a request would go, asked of a HAProxy of its own that has the same rules."""
+"""Where a request would go, as a shadow HAProxy with the same rules shows it."""

@@ -1,4 +1,4 @@
-"""Where a request would go, asked of a HAProxy of its own that has the same rules."""
+"""The feature `explain`."""
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services

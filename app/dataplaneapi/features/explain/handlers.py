@@ -1,4 +1,4 @@
-"""What HAProxy does with a request."""
+"""The operation that explains requests."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -26,12 +26,12 @@ async def explain(call: JsonCall) -> Response:
 
 
 async def _candidate(call: Call) -> Candidate:
-    transaction_id, text = _asked_about(call)
+    transaction_id, text = _subject(call)
     return await beside(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
 
 
-def _asked_about(call: Call) -> tuple[str | None, str | None]:
-    """The transaction or the text, one for all questions."""
+def _subject(call: Call) -> tuple[str | None, str | None]:
+    """Return the transaction or the text that all questions are about. Raises ApiError."""
     about = {(question.get("transaction_id") or call.query.transaction_id, question.get("config")) for question in call.body}
     if len(about) > 1 or any(all(each) for each in about):
         raise ApiError(400, "config or transaction_id is one for all questions, and not both; ask about several in several calls")
@@ -39,7 +39,7 @@ def _asked_about(call: Call) -> tuple[str | None, str | None]:
 
 
 def _shown(value: Any) -> Any:
-    """Returns the value as JSON, without absent members."""
+    """Return a value as JSON, without absent members."""
     if is_dataclass(value):
         return present({field.name: _shown(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, Mapping):
@@ -48,7 +48,7 @@ def _shown(value: Any) -> Any:
 
 
 async def _check(call: Call) -> bool:
-    """Whether HAProxy may be asked with the configuration that the questions are about."""
+    """Refuse a configuration that the caller may not evaluate. Return False: HAProxy is not reloaded."""
     await call.services.engine.permit_evaluation(await _candidate(call))
     for question in call.body:
         question_of(question)

@@ -1,1 +1,1 @@
-"""Tests of where requests go, which changes may have to pass."""
+"""Tests of where requests go, which changes may be required to pass."""

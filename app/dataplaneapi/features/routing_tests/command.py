@@ -1,7 +1,4 @@
-"""The command `dataplaneapi test`: tests of routing without a server, as a CI system runs them.
-
-Its exit status is one of OK, FAILED, UNUSABLE and NO_ANSWER.
-"""
+"""The command `dataplaneapi test`: runs routing tests on a configuration without a server, as in a CI system."""
 
 import argparse
 import asyncio
@@ -16,11 +13,11 @@ from typing import TYPE_CHECKING, NoReturn
 from dataplaneapi.ctl.commands import routing
 
 if TYPE_CHECKING:
-    from haproxy_native.features.routing_tests.case import Case
-    from haproxy_native.features.routing_tests.run import Run
+    from haproxy_native.features.routing_tests.run import Case, Run
     from haproxy_native.text.document import Document
 
-# All tests have passed; some have not, or too few rules are reached; a file or an option cannot be used; HAProxy does not take the text.
+# Exit statuses: all cases have passed; some have failed, or too few rules are reached; a file or option cannot be used; HAProxy refuses the
+# configuration.
 OK, FAILED, UNUSABLE, NO_ANSWER = range(4)
 CONFIG = "/etc/haproxy/haproxy.cfg"
 YAML_ENDINGS = (".yaml", ".yml")
@@ -34,20 +31,20 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="dataplaneapi test", description="Runs tests of routing on a configuration, without a server.")
     made.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON with cases")
     made.add_argument("--config", metavar="FILE", default=CONFIG, help=f"the configuration (default {CONFIG})")
-    made.add_argument("--haproxy", metavar="BIN", default="haproxy", help="the HAProxy that answers (default haproxy)")
-    made.add_argument("--junit", metavar="FILE", help="write the result as JUnit has it")
+    made.add_argument("--haproxy", metavar="BIN", default="haproxy", help="the HAProxy to run (default haproxy)")
+    made.add_argument("--junit", metavar="FILE", help="write the result as JUnit XML")
     made.add_argument("--json", dest="as_json", action="store_true", help="print the result as the API shows it")
     made.add_argument("--coverage", action="store_true", help="list the rules that no case reaches")
-    made.add_argument("--fail-under", type=float, metavar="N", help="fail where less than N %% of the rules are reached")
+    made.add_argument("--fail-under", type=float, metavar="N", help="fail if less than N %% of the rules are reached")
     made.epilog = (
-        f"Exit status: {OK} where all have passed, {FAILED} where some have not or too few rules are reached, {UNUSABLE} where a file "
-        f"cannot be used, {NO_ANSWER} where HAProxy does not take the configuration."
+        f"Exit status: {OK} if all cases have passed, {FAILED} if some have failed or too few rules are reached, {UNUSABLE} if a file "
+        f"cannot be used, {NO_ANSWER} if HAProxy refuses the configuration."
     )
     return made
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Ends the process."""
+    """Run the command and exit with its status."""
     given = parser().parse_args(argv)
     try:
         sys.exit(_tested(given))
@@ -58,12 +55,11 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 def _tested(given: argparse.Namespace) -> int:
     from haproxy_native.errors import NativeError, NoShadow
-    from haproxy_native.features.routing_tests.case import cases_of
-    from haproxy_native.features.routing_tests.junit import junit
+    from haproxy_native.features.routing_tests.run import cases_of, junit
     from haproxy_native.text.document import Document
 
     if shutil.which(given.haproxy) is None:
-        raise Unusable(f"{given.haproxy} is no program that can be run; --haproxy names one")
+        raise Unusable(f"{given.haproxy} is not a program that can be run; name one with --haproxy")
     try:
         config = Path(os.path.abspath(given.config))
         cases = [case for name in given.files for case in cases_of(_rows(Path(name)), Path(name).stem)]
@@ -96,7 +92,7 @@ async def _run(document: "Document", cases: "Sequence[Case]", binary: str, confi
 
 
 def _rows(path: Path) -> list[dict[str, object]]:
-    """The cases of a file, as the API would take them."""
+    """Return the cases of a file, validated as the API would do it."""
     from dataplaneapi.api.errors import ApiError
     from dataplaneapi.api.normalize import Schemas
     from dataplaneapi.api.strict_bodies import strict

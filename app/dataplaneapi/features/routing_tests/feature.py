@@ -1,16 +1,66 @@
-"""Tests of where requests go, which changes may have to pass."""
+"""The feature `routing_tests`, and its option of writes, `tests`."""
 
-from dataplaneapi.api.feature import Feature
+from collections.abc import Callable
+from urllib.parse import quote
+
+from dataplaneapi.api.access import readable_tests, reader
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.feature import Feature, WriteOption
+from dataplaneapi.api.operations import Handler
+from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.features.explain.feature import ExplainFeature
-from dataplaneapi.features.routing_tests.option import PassTests
-from haproxy_native.features.routing_tests.gate import RoutingGate
-from haproxy_native.features.routing_tests.routing_tests import RoutingTests
+from haproxy_native.errors import BreaksTests
+from haproxy_native.features.routing_tests.routing_tests import RoutingGate, RoutingTests
 from haproxy_native.features.routing_tests.table import KIND, TestTable
+from haproxy_native.request_context import Author
+
+FAILING = HeaderName(b"Failing-Tests")
+# How many failing tests that header names.
+MOST_NAMED = 10
+
+
+class PassTests(WriteOption):
+    """Makes a write only if it passes the tests; a header names the tests that failed before and still fail."""
+
+    names = ("tests",)
+
+    def __init__(self, is_required: Callable[[], bool]) -> None:
+        """`is_required` returns whether every change has to pass the tests."""
+        self._is_required = is_required
+
+    def is_asked(self, call: Call) -> bool:
+        """Return whether the change has to pass tests."""
+        return super().is_asked(call) or self._is_required()
+
+    def of_commits(self, call: Call) -> list[str]:
+        """Return the parameter if the call writes; the plan of a transaction may be tested."""
+        return self.given(call) if call.operation.writes else []
+
+    async def serve(self, call: Call, next: Handler) -> Response:
+        """Return the response. Raises BreaksTests, without results for a caller who may not read everything."""
+        request = call.author.request
+        if request:
+            request.requires_tests = "tests" in call.values
+        try:
+            response = await next(call)
+        except BreaksTests as error:
+            raise _readable(call.author, error) from None
+        if request and request.failing_tests:
+            named = [quote(name, safe=" /:,") for name in request.failing_tests[:MOST_NAMED]]
+            more = [f"and {len(request.failing_tests) - MOST_NAMED} more"] if len(request.failing_tests) > MOST_NAMED else []
+            response.raw_headers.append((FAILING, "; ".join([*named, *more]).encode()))
+        return response
+
+
+def _readable(by: Author, error: BreaksTests) -> BreaksTests:
+    if reader(by) is None:
+        return error
+    return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(by, error.failed), failed_before=error.failed_before)
 
 
 class RoutingTestsFeature(Feature):
-    """`tests` are those that are kept, and runs of them."""
+    """`tests` are the stored tests and runs."""
 
     def __init__(self, services: Services) -> None:
         self._services, engine = services, services.engine

@@ -1,4 +1,4 @@
-"""Tests of routing: kept, shown, run."""
+"""The operations that store, show and run routing tests."""
 
 import asyncio
 
@@ -11,30 +11,29 @@ from haproxy_native.access.rights import ALL, SECRETS, Rights
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.features.routing_tests.case import Case, cases_of
-from haproxy_native.features.routing_tests.junit import junit
 from haproxy_native.features.routing_tests.routing_tests import RoutingTests
+from haproxy_native.features.routing_tests.run import Case, cases_of, junit
 from haproxy_native.features.routing_tests.table import KIND
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 
-# For all the cases that there may be.
+# Long enough for a run of as many cases as there may be.
 ANSWER_SECONDS = 600.0
 XML = b"application/xml"
 
 
 async def read_list(call: ReadCall) -> Response:
-    tests = _tests(call).kept
+    tests = _tests(call).stored
     tests_ = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
     return json_response(200, tests_)
 
 
 async def read(call: ReadCall) -> Response:
-    test = await asyncio.to_thread(_tests(call).kept.get, call.path.name)
+    test = await asyncio.to_thread(_tests(call).stored.get, call.path.name)
     return json_response(200, test)
 
 
 async def replace(call: StrictCall) -> Response:
-    tests, name = _tests(call).kept, call.path.name
+    tests, name = _tests(call).stored, call.path.name
     if (given := call.body.get("name", name)) != name:
         raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
     is_new = await tests.put(name, call.body, call.author)
@@ -43,7 +42,7 @@ async def replace(call: StrictCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    await _tests(call).kept.delete(call.path.name, call.author)
+    await _tests(call).stored.delete(call.path.name, call.author)
     return empty(204)
 
 
@@ -60,7 +59,7 @@ async def run(call: StrictCall) -> Response:
 
 
 async def _candidate(call: Call) -> Candidate:
-    """The configuration that the tests are run on. Raises ApiError."""
+    """Return the configuration to run tests on. Raises ApiError."""
     text = (call.body or {}).get("config")
     if text is not None and call.transaction_id:
         raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
@@ -73,12 +72,12 @@ async def _cases(call: Call) -> list[Case]:
         if "tests" in body:
             raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
         return await beside(cases_of, body["cases"])
-    return await asyncio.to_thread(_tests(call).kept.cases, body.get("tests"))
+    return await asyncio.to_thread(_tests(call).stored.cases, body.get("tests"))
 
 
 async def _check_test(call: Call) -> bool:
-    """Whether a test may be stored, or deleted."""
-    tests, name = _tests(call).kept, call.path.name
+    """Refuse a test that the caller may not store or delete. Return False: HAProxy is not reloaded."""
+    tests, name = _tests(call).stored, call.path.name
     if call.operation.method == "DELETE":
         tests.get(name)
     is_there = tests.content(name) is not None

@@ -1,4 +1,4 @@
-"""`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
+"""`Explain`: answers questions about the configuration, a transaction or a text, with a shadow HAProxy."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -27,48 +27,51 @@ from haproxy_native.shadow.shadows import MOST, Asker, Shadows
 from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
 
-# How long the states of servers are taken for what they are.
+# How long states of servers are cached, in seconds.
 STATES_SECONDS = 0.5
-_IN_HTTP_1 = "HTTP/2, in the place of which it is asked in HTTP/1.1"
+_IN_HTTP_1 = "HTTP/2: the request is sent in HTTP/1.1 here"
 _ELSEWHERE = "the address that the client connects to, by which this listener may take it: name bind, or have the address in url"
 
 
 class Explain:
+    """The shadows of one engine."""
+
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._home = engine.settings.file.parent
         self.shadows = Shadows(engine.settings.check.binary, self._home, engine.files)
-        # Keys of texts that HAProxy takes, the last ones.
-        self._taken: list[bytes] = []
+        # The keys of the last texts that HAProxy has accepted.
+        self._accepted: list[bytes] = []
         self._states: list[ServerState] = []
         self._conditions: Conditions = {}
-        self._looked = -STATES_SECONDS
+        self._states_read = -STATES_SECONDS
 
     async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
-        """Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        """Answer questions about a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
         async with self.shadow_of(candidate, is_asked=True) as asker:
             return [await self._answer(candidate.after, asker, question) for question in questions]
 
     @asynccontextmanager
     async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[Asker]:
-        """Enter the asker of the candidate's shadow. `is_asked`: its author only asks about it, so that neither permission nor HAProxy's
-        check of it has preceded. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+        """Yield the asker of a candidate's shadow. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+
+        With `is_asked` the candidate is no change that is being committed, so it is authorized and checked by HAProxy here.
         """
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
             await self._engine.permit_evaluation(candidate)
         key = await beside(_key, document, self._home, files)
-        # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
-        is_checked = check and not files and key not in self._taken
+        # A shadow has only parts of the text, and may start with one that HAProxy refuses. The check does not know `files`.
+        is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
             async with self.shadows.asker(document, key, files, caller=Caller.of(by)) as asker:
                 if checking:
                     await checking
-                    self._taken = [key, *self._taken[: MOST - 1]]
+                    self._accepted = [key, *self._accepted[: MOST - 1]]
                 yield asker
         except NoShadow:
-            # A text that HAProxy refuses is a better reason.
+            # If HAProxy refuses the text, that is the better reason.
             if not files:
                 await (checking or self._engine.context.check_text(document, by))
             raise
@@ -77,7 +80,7 @@ class Explain:
                 checking.cancel()
 
     async def _answer(self, document: Document, asker: Asker, question: Question) -> Explanation:
-        await self._look()
+        await self._read_states()
         request = asked(question, asker.shadow.listeners)
         seen = await asker.ask(request, self._conditions)
         return await beside_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, seen)
@@ -87,18 +90,18 @@ class Explain:
         explanation = replace(explanation, unknown=[*_left_open(question, listener, shadow.listeners), *explanation.unknown])
         return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
 
-    async def _look(self) -> None:
-        """Reads the states of the servers in the running worker; there are none without one."""
+    async def _read_states(self) -> None:
+        """Read the states of servers in the running worker; none if it does not answer."""
         now = asyncio.get_running_loop().time
-        if now() > self._looked + STATES_SECONDS:
+        if now() > self._states_read + STATES_SECONDS:
             states: list[ServerState] = []
             with suppress(NativeError):
                 states = await self._engine.context.runtime.servers()
-            self._states, self._looked = states, now()
+            self._states, self._states_read = states, now()
             self._conditions = await beside_if(len(states) > MANY, conditions, states)
 
     def _servers(self, document: Document, backend: str) -> list[Server]:
-        """Returns the servers that a backend may choose, with their states in the running worker."""
+        """Return the servers that a backend may choose, with their states in the running worker."""
         resources = [
             resource for resource in self._editor.resources.by_name.values() if resource.kind == "named" and resource.schema == "server"
         ]
@@ -113,12 +116,12 @@ class Explain:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Ends the shadows."""
+        """End the shadows."""
         await self.shadows.close()
 
 
 def _left_open(question: Question, listener: Listener, listeners: Sequence[Listener]) -> Iterator[Unknown]:
-    """What the question does not say, or is not asked in."""
+    """Yield what the question does not say, and how the request differs from the one that it describes."""
     if offers_http_2(question, listener):
         yield Unknown(**vars(listener.place), why=_IN_HTTP_1)
     for other in others(question, listener, listeners):
@@ -135,5 +138,5 @@ def _server(declared: Any, state: ServerState | None) -> Server:
 
 
 def _key(document: Document, home: Path, files: Files) -> bytes:
-    """Returns a key of the text, of the files that it may name, and of files that replace some."""
+    """Return a key of the text, of the files that it may name, and of files that replace some."""
     return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

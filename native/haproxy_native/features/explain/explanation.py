@@ -1,4 +1,4 @@
-"""What a shadow has shown of a request, as an answer: rules in the order in which they applied, and what came of it. Pure."""
+"""An explanation: which rules applied to a request, in their order, and what became of it, from what a shadow has shown. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Term:
-    """What of a condition holds. `acl`: the lines of the ACL that it names."""
+    """A term of a condition that was true. `acl` are the lines of the ACL that it names."""
 
     term: str
     acl: Sequence[Place]
@@ -26,7 +26,7 @@ class Applied(Place):
 
 @dataclass(frozen=True)
 class Unknown(Place):
-    """A line whose effect depends on what a shadow has otherwise."""
+    """A line whose effect is unknown, since it depends on something that differs in a shadow."""
 
     why: str
 
@@ -47,7 +47,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Server:
-    """One that could be chosen. `state` is that of the running worker, None where it is not known."""
+    """A server that could be chosen. `state` is that in the running worker; None if it is unknown."""
 
     name: str
     weight: int | None = None
@@ -57,7 +57,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Taken:
-    """The listener that takes a request."""
+    """The listener that accepts a request."""
 
     frontend: str
     bind: str
@@ -67,16 +67,17 @@ class Taken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """`server` is the one that was taken here. `answered_by`: the rule that answered in the server's place. `status` is None where the
-    connection was closed without a response.
-    """
+    """What becomes of a request."""
 
     listener: Taken
     rules: Sequence[Applied]
     backend: str | None
+    # The server that the shadow has chosen, and those that could be chosen.
     server: str | None
     servers: Sequence[Server] | None
+    # The rule that answered instead of a server.
     answered_by: Place | None
+    # None if the connection was closed without a response.
     status: int | None
     location: str | None
     variables: Mapping[str, str] | None
@@ -86,7 +87,7 @@ class Explanation:
 
 
 def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen, *, has_states: bool) -> Explanation:
-    """Returns the explanation without the servers that could be chosen. `has_states`: server states came from the running HAProxy."""
+    """Return the explanation, without `servers`. `has_states` says whether states of servers came from the running HAProxy."""
     rules = [*_applied(shadow, seen.marks)]
     is_both = document.find("listen", seen.backend) is not None
     backend = seen.backend if is_both or seen.backend != seen.frontend else ""
@@ -109,9 +110,9 @@ def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen
 
 
 def _status(seen: Seen, response: Message | None) -> int | None:
-    """What the client gets: a page of statistics that asks for a password is logged as 400, and answered 401."""
-    said = response.line.split(" ")[1:2] if response else []
-    return int(said[0]) if said and said[0].isdigit() else seen.status if seen.status > 0 else None
+    """Return the status that the client gets. It may differ from the logged one: a statistics page logs 400 when it asks for a password."""
+    shown = response.line.split(" ")[1:2] if response else []
+    return int(shown[0]) if shown and shown[0].isdigit() else seen.status if seen.status > 0 else None
 
 
 def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[Applied]:
@@ -127,7 +128,10 @@ def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[Applied]:
 
 
 def _answered_by(shadow: Shadow, seen: Seen, rules: Sequence[Applied]) -> Place | None:
-    """What HAProxy calls the last rule, where it has denied; a response of its own it does not name, but that rule is the last to apply."""
+    """Return the rule that answered.
+
+    HAProxy names it if the request was denied; otherwise it is the last one that applied and can answer.
+    """
     if seen.termination.startswith("P") and seen.last_line in shadow.places:
         return shadow.places[seen.last_line]
     last = next((rule for rule in reversed(rules) if ending().match(rule.text)), None)
@@ -143,7 +147,7 @@ def _message(data: bytes) -> Message | None:
 
 
 def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[Unknown]:
-    """Yields what is unknown in the sections that the request passed."""
+    """Yield what is unknown in the sections that the request has passed."""
     for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:
             yield from (Unknown(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))

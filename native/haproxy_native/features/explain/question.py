@@ -1,4 +1,4 @@
-"""A request to be explained, and the listener that would take it."""
+"""A request to be explained, and the listener that would accept it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,30 +23,32 @@ _VALUE = re.compile(r"[^\0\r\n]*")
 
 @dataclass(frozen=True)
 class Question:
-    """`url` is absolute, or begins with `/` where `host` says who is asked. `source` is the client's address. `tls`: None by the URL.
+    """A request to be explained."""
 
-    `tls_version` is the one that it offers, as in 1.2; all without it. `frontend` and `bind` choose a listener: by the name of its section,
-    and by its name or address. `status` and `reply` are those of the server's response.
-    """
-
+    # Absolute, or a path with `host`.
     url: str = "/"
     method: str = "GET"
     host: str = ""
     headers: Sequence[tuple[str, str]] = ()
     body: str = ""
+    # The address of the client.
     source: str = "192.0.2.1"
     sni: str = ""
+    # None to go by the URL.
     tls: bool | None = None
     alpn: str = ""
+    # The section of the listener, and its name or address.
     frontend: str = ""
     bind: str = ""
+    # The response of the server.
     status: int = 200
     reply: Sequence[tuple[str, str]] = field(default=())
+    # The version that the client offers, as in 1.2; empty for all.
     tls_version: str = ""
 
     @property
     def parts(self) -> SplitResult:
-        """Raises BadRequest."""
+        """Return the parts of the URL. Raises BadRequest."""
         try:
             parts = urlsplit(self.url)
             _ = parts.port
@@ -58,7 +60,7 @@ class Question:
 
 
 def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
-    """Raises BadRequest."""
+    """Return the request as a shadow is asked. Raises BadRequest."""
     listener = _listener(question, listeners)
     host, head, reply = _messages(question)
     name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
@@ -76,17 +78,17 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
 
 
 def offers_http_2(question: Question, listener: Listener) -> bool:
-    """Whether the client offers what it is not asked in here."""
+    """Return whether the client offers HTTP/2, in which shadows are not asked."""
     return listener.mode == HTTP and HTTP_2 in question.alpn.split(",")
 
 
 def check(question: Question) -> None:
-    """Raises BadRequest for a request that cannot be sent, whatever listens."""
+    """Raise BadRequest for a request that cannot be sent to any listener."""
     _messages(question)
 
 
 def _messages(question: Question) -> tuple[str, bytes, bytes]:
-    """The host that is asked, the head of the request, and that of the response."""
+    """Return the host, the head of the request, and the head of the response. Raises BadRequest."""
     parts = question.parts
     host = question.host or parts.netloc.rpartition("@")[2]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -108,7 +110,7 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
 
 
 def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
-    """The one that is named; else the first that has the URL's address and port, and speaks TLS as the URL says."""
+    """Return the named listener, else the first with address and port of the URL, with TLS if the URL says so. Raises BadRequest."""
     candidates = [listener for listener in listeners if question.frontend in ("", listener.frontend)]
     if question.bind:
         candidates = [
@@ -125,16 +127,14 @@ def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
 
 
 def others(question: Question, listener: Listener, listeners: Sequence[Listener]) -> list[Listener]:
-    """Returns the other listeners that accept the request on the address, which the question leaves open."""
+    """Return the other listeners that may accept the request, since the question names none."""
     if question.bind or question.frontend:
         return []
     return [other for other in _with_tls(question, _by_address(question, listeners)) if other is not listener]
 
 
 def _by_address(question: Question, listeners: Sequence[Listener]) -> list[Listener]:
-    """Returns the listeners with the URL's port: on its exact address, else on any address, else on another one, which may stand for it
-    outside.
-    """
+    """Return the listeners with the URL's port: on its address, else on any address, else on another one, which may be a translated one."""
     port, literal = _port(question), _literal(question)
     there = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
     exact = [listener for listener, address in there if literal and ip(address) == literal]
@@ -151,7 +151,7 @@ def _port(question: Question) -> int:
 
 
 def _literal(question: Question) -> IPv4Address | IPv6Address | None:
-    """The address that the URL has in the place of a name."""
+    """Return the address in the URL; None if it has a name."""
     return ip(question.parts.hostname or "")
 
 
@@ -162,12 +162,12 @@ def ip(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def _is_tls(question: Question) -> bool:
-    """A name for TLS is asked for in TLS alone."""
+    """Return whether the request is made with TLS, as `tls`, the URL or a server name for TLS says."""
     return bool(question.sni) or question.parts.scheme == "https" if question.tls is None else question.tls
 
 
 def addresses(text: str) -> list[tuple[str, int, int]]:
-    """Address, first and last port of each part of a bind line's address; those without ports are left out."""
+    """Return address, first and last port of each part of a bind line's address, without parts that have no port."""
     rows = []
     for part in text.split(","):
         match = re.fullmatch(r"(?:(?:ipv|(?:mp)?tcp)[46]?@)?(.*?):(\d+)(?:-(\d+))?", part)
@@ -177,7 +177,7 @@ def addresses(text: str) -> list[tuple[str, int, int]]:
 
 
 def _destination(question: Question, listener: Listener) -> tuple[str, int]:
-    """The address that the client connects to."""
+    """Return the address that the client connects to."""
     source, literal, wanted = question.source, _literal(question), question.parts.port
     anywhere = str(literal) if literal and (literal.version == 6) == (":" in source) else "2001:db8::2" if ":" in source else "192.0.2.2"
     rows = addresses(question.bind if question.bind in listener.address.split(",") else listener.address)
@@ -190,7 +190,7 @@ def _destination(question: Question, listener: Listener) -> tuple[str, int]:
 
 
 def question_of(body: Mapping[str, Any]) -> Question:
-    """Parses a question from a body of the API."""
+    """Parse a question from a body of the API."""
     given: Any = model("explain_question").model_validate(body)
     tls, reply = given.tls, given.response
     return Question(
@@ -212,6 +212,6 @@ def question_of(body: Mapping[str, Any]) -> Question:
 
 
 def _pairs(headers: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Returns (name, value) pairs of an object whose members are a value or a list of values."""
+    """Return (name, value) pairs of an object whose members are a value or a list of values."""
     rows = (headers or {}).items()
     return [(str(name), str(value)) for name, values in rows for value in (values if isinstance(values, list) else [values])]

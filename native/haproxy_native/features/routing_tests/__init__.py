@@ -1,1 +1,1 @@
-"""Tests of routing: requests with what is to become of them, run by a shadow, kept by name, and required of changes."""
+"""Routing tests: requests with an expected outcome, run by a shadow HAProxy, stored by name, and required of changes."""

@@ -1,21 +1,140 @@
-"""`RoutingTests`: those that are kept, and runs of them."""
+"""`RoutingTests` runs routing tests; `RoutingGate` refuses changes that break stored ones.
 
-from collections.abc import Sequence
+The gate tests a change only if the text that its shadow would get, or a file that is named there, differs from the one before, and only
+once for the same text, files and cases. A test that fails without the change as well does not refuse it. Changes that the server makes by
+itself are not tested: service discovery, ACME, reverts of confirmations.
+"""
 
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.ports import Observer
+from haproxy_native.editing.file_references import references
+from haproxy_native.errors import BreaksTests, NativeError, Untested
 from haproxy_native.features.explain.explain import Explain
-from haproxy_native.features.routing_tests.case import Case
-from haproxy_native.features.routing_tests.run import Run, run
+from haproxy_native.features.routing_tests.run import Case, Result, Run, run
 from haproxy_native.features.routing_tests.table import TestTable
+from haproxy_native.request_context import Author
+from haproxy_native.shadow.named_files import naming, stamps
+from haproxy_native.shadow.rewrite import Listener, Place, rewritten
+from haproxy_native.text.document import Document
 
 
 class RoutingTests:
-    """`kept` are those that are kept."""
+    """Runs tests. `stored` are the tests of the server."""
 
-    def __init__(self, kept: TestTable, explain: Explain) -> None:
-        self.kept, self._explain = kept, explain
+    def __init__(self, stored: TestTable, explain: Explain) -> None:
+        self.stored, self._explain = stored, explain
 
     async def run(self, candidate: Candidate, cases: Sequence[Case], *, is_asked: bool = False) -> Run:
-        """Run cases. `is_asked` as in `shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""
+        """Run cases. `is_asked` as for `Explain.shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""
         async with self._explain.shadow_of(candidate, is_asked=is_asked) as asker:
             return await run(candidate.after, asker, cases)
+
+
+log = logging.getLogger(__name__)
+# How many failed tests the text of a refusal names.
+MOST_NAMED = 3
+# What decides where requests go: the text of a shadow, and its listeners.
+Decisive = tuple[str, list[Listener]]
+
+
+class RoutingGate(Observer):
+    """Judges changes. `is_required` returns whether the settings require tests of all changes by clients."""
+
+    def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
+        self._tests, self._home, self._is_required = tests, home, is_required
+        self._passed: tuple[str, Sequence[Case], Sequence[str]] = ("", (), ())
+        self._known: list[tuple[Document, Decisive]] = []
+
+    def judges(self, by: Author) -> bool:
+        return by.request is not None and (by.request.requires_tests or self._is_required())
+
+    async def judge(self, candidate: Candidate) -> Sequence[str]:
+        """Return the names of failed tests that failed before as well. Raises BreaksTests, and Untested if tests cannot be run."""
+        if not await asyncio.to_thread(self._has_tests) or not (key := await beside(self._key, candidate)):
+            return ()
+        cases = await self._cases()
+        if (key, cases) == self._passed[:2]:
+            return self._passed[2]
+        still: Sequence[str] = ()
+        if failed := await self._failed(candidate, cases):
+            before = await self._failed_before(candidate, [result.case for result in failed])
+            still = tuple(result.case.full_name for result in failed if id(result.case) in before)
+            if broken := [result for result in failed if id(result.case) not in before]:
+                raise BreaksTests(_text(broken), failed=[result.as_dict() for result in broken], failed_before=still)
+            log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
+        self._passed = key, cases, still
+        return still
+
+    def _has_tests(self) -> bool:
+        """Return whether there are stored tests. If they cannot be read, there may be."""
+        with suppress(NativeError):
+            return bool(self._tests.stored.names())
+        return True
+
+    def _key(self, candidate: Candidate) -> str:
+        """Return a key that is the same for changes with the same result; empty for one that does not change its shadow."""
+        before, after = self._decisive_of(candidate.before), self._decisive_of(candidate.after)
+        if before == after and not _is_named(candidate, self._home):
+            return ""
+        return sha256(repr((before, after, stamps(candidate.after, self._home, candidate.files))).encode()).hexdigest()
+
+    def _decisive_of(self, document: Document) -> Decisive:
+        """Return what decides in a document. The last two are cached, since the next change begins with the result of this one."""
+        known = next((shadow for of, shadow in self._known if of is document), None)
+        decisive = known or _decisive(document, self._home)
+        self._known = [(document, decisive), *(shadow for shadow in self._known if shadow[0] is not document)][:2]
+        return decisive
+
+    async def _cases(self) -> Sequence[Case]:
+        """Return the stored cases. Raises Untested."""
+        try:
+            return await asyncio.to_thread(self._tests.stored.cases)
+        except (NativeError, OSError) as error:
+            raise _untested(error) from error
+
+    async def _failed(self, candidate: Candidate, cases: Sequence[Case]) -> Sequence[Result]:
+        """Return the cases that fail. Raises Untested."""
+        try:
+            return (await self._tests.run(candidate, cases)).failed if cases else ()
+        except (NativeError, OSError) as error:
+            raise _untested(error) from error
+
+    async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
+        """Return the ids of the cases that fail without the change; none if that text cannot be tested."""
+        try:
+            before = Candidate(candidate.before, candidate.before, author=candidate.author)
+            return {id(result.case) for result in (await self._tests.run(before, cases)).failed}
+        except (NativeError, OSError):
+            return set()
+
+
+def _untested(error: Exception) -> Untested:
+    return Untested(f"tests of routing are required, and cannot be run: {error}; nothing was changed")
+
+
+def _is_named(candidate: Candidate, home: Path) -> bool:
+    """Return whether the configuration names one of the changed files, or a file that names one."""
+    if any(references(candidate.after, str(path), str(home)) for path in candidate.files):
+        return True
+    return bool(naming(candidate.after, home, candidate.files))
+
+
+def _decisive(document: Document, home: Path) -> Decisive:
+    shadow = rewritten(document, Path("/"), home)
+    nowhere = Place(None, 0, "", "")
+    return shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
+
+
+def _text(broken: Sequence[Result]) -> str:
+    named = [f"{result.case.full_name}: {result.reason}" for result in broken[:MOST_NAMED]]
+    more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
+    return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])

@@ -1,22 +1,124 @@
-"""A run of cases against one shadow: what became of each, and which rules none has reached."""
+"""Cases of routing tests, a run of them against one shadow, its coverage of the rules, and the result as JUnit XML."""
 
+import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.explain.explanation import Applied, explained
-from haproxy_native.features.explain.question import asked
-from haproxy_native.features.routing_tests.case import Case, compared
+from haproxy_native.features.explain.explanation import Applied, Explanation, Message, explained
+from haproxy_native.features.explain.question import Question, asked, check, question_of
 from haproxy_native.shadow.rewrite import Place, Shadow
 from haproxy_native.shadow.shadows import Asker
 from haproxy_native.text.document import Document
 
+_NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# How many cases one test has at most, and one run.
+MOST = 20_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request with its expected outcome, both as in the API's schemas. `question` is parsed from the request."""
+
+    test: str
+    name: str
+    request: Mapping[str, Any]
+    expect: Mapping[str, Any]
+    question: Question
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.test}, {self.name}" if self.test else self.name
+
+
+def cases_of(rows: Sequence[Mapping[str, Any]], test: str = "") -> list[Case]:
+    """Parse the rows of a body. Raises BadRequest for a request that cannot be sent, and for a case that expects nothing."""
+    if len(rows) > MOST:
+        raise BadRequest(f"cases in body has {len(rows)} items, and {MOST} at most")
+    return [_case(row, test, number) for number, row in enumerate(rows)]
+
+
+def _case(row: Mapping[str, Any], test: str, number: int) -> Case:
+    request, expect = row["request"], row["expect"]
+    name = row.get("name") or _named(request)
+    if not expect:
+        raise BadRequest(f"cases.{number}.expect in body is empty, so that the case ({name[:100]}) would test nothing")
+    if member := next((each for each in ("config", "transaction_id") if each in request), ""):
+        raise BadRequest(f"cases.{number}.request.{member} in body: it is given to a run, and not to a case")
+    try:
+        check(question := question_of(request))
+    except BadRequest as error:
+        raise BadRequest(f"cases.{number}.request ({name[:100]}): {error}") from None
+    return Case(test, name, request, expect, question)
+
+
+def _named(request: Mapping[str, Any]) -> str:
+    target = request.get("url") or f"{request.get('host', '')}{request.get('path', '/')}"
+    return f"{request.get('method', 'GET')} {target}"[:200]
+
+
+def compared(expect: Mapping[str, Any], found: Explanation) -> tuple[dict[str, Any], str]:
+    """Return the outcome in the members of `expect`, and a text about the differences; empty if there are none."""
+    got = dict(_outcome(expect, found))
+    wrong = [_difference(member, expect[member], got[member]) for member in expect if _plain(expect[member]) != _plain(got[member])]
+    return got, "; ".join(wrong)
+
+
+def _outcome(expect: Mapping[str, Any], found: Explanation) -> Iterator[tuple[str, Any]]:
+    known: dict[str, Any] = {
+        **vars(found.listener),
+        "backend": found.backend,
+        "server": found.server,
+        "status": found.status,
+        "location": found.location,
+        "closed": found.status is None and found.server is None,
+        "answered_by": found.answered_by.text if found.answered_by else None,
+    }
+    for member, wanted in expect.items():
+        if member in known:
+            yield member, known[member]
+        else:
+            message = found.request if member == "request_headers" else found.response
+            yield member, {name: _values(message, name) for name in wanted}
+
+
+def _values(message: Message | None, name: str) -> Any:
+    """Return the value of a header, a list of several, or None."""
+    values = [header.value for header in message.headers if header.name.lower() == name.lower()] if message else []
+    return values if len(values) > 1 else values[0] if values else None
+
+
+def _plain(value: Any) -> Any:
+    """Return headers as lists of texts, so that 1 equals "1", and a list of one value equals that value."""
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: [str(value) for value in values] if isinstance(values, list) else [] if values is None else [str(values)]
+        for name, values in value.items()
+    }
+
+
+def _difference(member: str, wanted: Any, got: Any) -> str:
+    if not isinstance(wanted, Mapping):
+        return f"{member} is {_shown(got)}, not {_shown(wanted)}"
+    plain, is_now = _plain(wanted), _plain(got)
+    return "; ".join(
+        f"{member} {name} is {_shown(got[name])}, not {_shown(wanted[name])}" for name in wanted if plain[name] != is_now[name]
+    )
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
 
 @dataclass(frozen=True)
 class Result:
-    """`reason`: what is not as expected, or why the request cannot be sent; empty where the case has passed."""
+    """The result of a case. `reason` is what differs, or why the request cannot be sent; empty if the case has passed."""
 
     case: Case
     seconds: float
@@ -29,18 +131,18 @@ class Result:
         return not self.reason
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the result as the API shows it."""
+        """Return the result as the API shows it."""
         case = self.case
         whole: dict[str, Any] = {"test": case.test or None, "name": case.name, "passed": self.passed, "seconds": round(self.seconds, 5)}
         whole |= {"reason": self.reason or None, "request": case.request, "expect": case.expect, "got": self.got}
         if self.got is not None:
-            whole["rules"] = [_plain(asdict(rule)) for rule in self.rules]
+            whole["rules"] = [_without_absent(asdict(rule)) for rule in self.rules]
         return {member: value for member, value in whole.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Coverage: `unreached` rules of `rules` in all."""
+    """How many rules there are, and which of them no case has reached."""
 
     rules: int
     unreached: Sequence[Place]
@@ -50,9 +152,14 @@ class Coverage:
         return self.rules - len(self.unreached)
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the coverage as the API shows it."""
+        """Return the coverage as the API shows it."""
         share = {"share": round(self.reached / self.rules, 4)} if self.rules else {}
-        return {"rules": self.rules, "reached": self.reached, **share, "unreached": [_plain(asdict(rule)) for rule in self.unreached]}
+        return {
+            "rules": self.rules,
+            "reached": self.reached,
+            **share,
+            "unreached": [_without_absent(asdict(rule)) for rule in self.unreached],
+        }
 
 
 @dataclass(frozen=True)
@@ -66,7 +173,7 @@ class Run:
         return [result for result in self.results if not result.passed]
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the run as the API shows it."""
+        """Return the run as the API shows it."""
         failed = len(self.failed)
         return {
             "passed": len(self.results) - failed,
@@ -78,7 +185,7 @@ class Run:
 
 
 async def run(document: Document, asker: Asker, cases: Sequence[Case]) -> Run:
-    """Raises NoShadow."""
+    """Run cases against a shadow of the document. Raises NoShadow."""
     began, results, reached = time.monotonic(), list[Result](), set[tuple[str | None, int]]()
     for case in cases:
         result = await _result(document, asker, case)
@@ -103,12 +210,48 @@ def _coverage(shadow: Shadow, reached: Collection[tuple[str | None, int]]) -> Co
     return Coverage(len(rules), [place for identity, place in rules.items() if identity not in reached])
 
 
-def _plain(value: Any) -> Any:
-    """Returns the value, without the file of a line in the main file."""
+def _without_absent(value: Any) -> Any:
+    """Return a value without absent members."""
     if isinstance(value, dict):
-        return {name: _plain(member_value) for name, member_value in value.items() if member_value is not None}
-    return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
+        return {name: _without_absent(member_value) for name, member_value in value.items() if member_value is not None}
+    return [_without_absent(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 def _identity(place: Place) -> tuple[str | None, int]:
     return place.file, place.line
+
+
+def junit(run: Run, *, with_secrets: bool = True) -> bytes:
+    """Return a run as JUnit XML, with a suite for each test."""
+    root = Element("testsuites", tests=str(len(run.results)), failures=str(len(run.failed)), time=f"{run.seconds:.3f}")
+    for name, group in groupby(run.results, key=lambda result: result.case.test):
+        results = [*group]
+        failures, seconds = sum(not result.passed for result in results), sum(result.seconds for result in results)
+        suite = SubElement(
+            root, "testsuite", name=_clean(name or "routing"), tests=str(len(results)), failures=str(failures), time=f"{seconds:.3f}"
+        )
+        for result in results:
+            _add(suite, result, with_secrets=with_secrets)
+    indent(root)
+    data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return data + b"\n"
+
+
+def _add(suite: Element, result: Result, *, with_secrets: bool) -> None:
+    case = SubElement(
+        suite, "testcase", classname=_clean(result.case.test or "routing"), name=_clean(result.case.name), time=f"{result.seconds:.4f}"
+    )
+    if not result.passed:
+        shown = result.as_dict() if with_secrets else masked_object(result.as_dict(), "routing_result")
+        SubElement(case, "failure", message=_clean(shown["reason"])).text = _clean("\n".join(_lines(shown)))
+
+
+def _lines(shown: Mapping[str, Any]) -> Iterator[str]:
+    yield shown["reason"]
+    for rule in shown.get("rules", ()):
+        yield "{}{}: {}".format(f"{rule['file']}:" if rule.get("file") else "line ", rule["line"], rule["text"])
+
+
+def _clean(text: str) -> str:
+    """Return a text without characters that XML does not allow."""
+    return _NOT_IN_XML.sub("?", text)

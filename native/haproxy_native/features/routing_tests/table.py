@@ -1,4 +1,4 @@
-"""Tests of routing, kept as rows of the database and changed by commits as all else is."""
+"""`TestTable`: the stored routing tests, which are changed by commits like everything else."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, NotFound, Unusable
-from haproxy_native.features.routing_tests.case import MOST, Case, cases_of
+from haproxy_native.features.routing_tests.run import MOST, Case, cases_of
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
 
@@ -22,9 +22,9 @@ KIND = "test"
 
 
 class TestTable:
-    """The tests by name, in memory as in the database. While that cannot be read, methods raise Unusable."""
+    """The tests by name, in the database and in memory. While the database cannot be read, methods raise Unusable."""
 
-    # What pytest would take for a class of tests.
+    # Keeps pytest from collecting it as a class of tests.
     __test__ = False
 
     def __init__(self, context: CommitContext, database: Database) -> None:
@@ -32,7 +32,7 @@ class TestTable:
         self._context, self._database = context, database
         self._lock = asyncio.Lock()
         self._rows: dict[str, bytes] | None = None
-        # With what they were made of.
+        # The cases of each test, with the data that they were parsed from.
         self._cases: dict[str, tuple[bytes, Sequence[Case]]] = {}
         with suppress(Unusable):
             self._known()
@@ -43,15 +43,15 @@ class TestTable:
         return self._rows
 
     def names(self) -> list[str]:
-        """Raises Unusable."""
+        """Return the names of the tests. Raises Unusable."""
         return sorted(self._known())
 
     def content(self, name: str) -> bytes | None:
-        """Returns what is stored of a test; None if there is none. Raises Unusable."""
+        """Return the data of a test; None if there is none. Raises Unusable."""
         return self._known().get(name)
 
     def get(self, name: str) -> dict[str, Any]:
-        """Raises NotFound and Unusable."""
+        """Return a test as the API shows it. Raises NotFound and Unusable."""
         data = self.content(name)
         if data is None:
             known = ", ".join(self.names()[:20]) or "none"
@@ -59,18 +59,18 @@ class TestTable:
         return {"name": name, **json.loads(data)}
 
     def cases(self, names: list[str] | None = None) -> list[Case]:
-        """Returns the cases of all tests, or of these. Raises NotFound and Unusable."""
+        """Return the cases of all tests, or of the named ones. Raises NotFound and Unusable."""
         return [case for name in (self.names() if names is None else names) for case in self._cases_of(name)]
 
     def _cases_of(self, name: str) -> Sequence[Case]:
-        """Returns the cases of a test, which are made again only if it has changed."""
+        """Return the cases of a test, parsed again only if it has changed."""
         test, data = self.get(name), self._known()[name]
         if self._cases.get(name, (None,))[0] != data:
             self._cases[name] = data, cases_of(test["cases"], name)
         return self._cases[name][1]
 
     async def put(self, name: str, body: Mapping[str, Any], author: Author) -> bool:
-        """Whether it is new. Raises BadRequest for cases that cannot be asked, Unusable, and what commits raise."""
+        """Store a test and return whether it is new. Raises BadRequest for invalid cases, Unusable, and what commits raise."""
         await beside(cases_of, body["cases"], name)
         count = await asyncio.to_thread(lambda: len(self.cases([other for other in self.names() if other != name])))
         if count + len(body["cases"]) > MOST:
@@ -81,12 +81,12 @@ class TestTable:
         return is_new
 
     async def delete(self, name: str, author: Author) -> None:
-        """Raises NotFound, Unusable, and what commits raise."""
+        """Delete a test. Raises NotFound, Unusable, and what commits raise."""
         self.get(name)
         await self.change(name, lambda _: None, author)
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Makes of what is stored of a test what `wanted` returns for it; None is no test."""
+        """Commit a change of a test: `wanted` returns its new data for the present data. None stands for no test."""
         before = self.content(name)
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
         object_ = spelled(KIND, name)
@@ -110,7 +110,7 @@ def _read(state: State) -> dict[str, bytes]:
 
 
 def _store(name: str, data: bytes | None, state: State) -> None:
-    """On disk with its entry in the history, which comes next."""
+    """Write or delete a row. Not synced here: its entry in the history follows, and is."""
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM test WHERE name = ?", (name,))
         if data is not None:

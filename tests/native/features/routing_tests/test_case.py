@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.errors import BadRequest
 from haproxy_native.features.explain.explanation import Explanation, Header, Message, Taken
-from haproxy_native.features.routing_tests.case import MOST, cases_of, compared
+from haproxy_native.features.routing_tests.run import MOST, cases_of, compared
 from haproxy_native.shadow.rewrite import Place
 
 REQUEST = Message("GET / HTTP/1.1", [Header("host", "a"), Header("x-seen", "1")])

@@ -9,9 +9,8 @@ import pytest
 
 from haproxy_native.commit.change import Candidate
 from haproxy_native.errors import BreaksTests, NoShadow, Untested
-from haproxy_native.features.routing_tests.case import cases_of
-from haproxy_native.features.routing_tests.gate import RoutingGate
-from haproxy_native.features.routing_tests.run import Coverage, Result, Run
+from haproxy_native.features.routing_tests.routing_tests import RoutingGate
+from haproxy_native.features.routing_tests.run import Coverage, Result, Run, cases_of
 from haproxy_native.request_context import NOBODY, Author, Request
 from haproxy_native.text.document import Document
 
@@ -25,7 +24,7 @@ class Tests:
     __test__ = False
 
     def __init__(self, *failing: str) -> None:
-        self.kept, self._failing = self, list(failing)
+        self.stored, self._failing = self, list(failing)
 
     def names(self) -> list[str]:
         return ["t"]

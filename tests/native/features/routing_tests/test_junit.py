@@ -4,9 +4,7 @@ from xml.etree.ElementTree import fromstring
 
 from haproxy_native.features.explain.explanation import Applied
 from haproxy_native.features.explain.question import Question
-from haproxy_native.features.routing_tests.case import Case
-from haproxy_native.features.routing_tests.junit import junit
-from haproxy_native.features.routing_tests.run import Coverage, Result, Run
+from haproxy_native.features.routing_tests.run import Case, Coverage, Result, Run, junit
 
 
 def result(test: str, name: str, reason: str = "") -> Result:

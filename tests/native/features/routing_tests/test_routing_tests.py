@@ -8,8 +8,8 @@ import pytest
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused
 from haproxy_native.features.explain.explain import Explain
-from haproxy_native.features.routing_tests.case import cases_of
 from haproxy_native.features.routing_tests.routing_tests import RoutingTests
+from haproxy_native.features.routing_tests.run import cases_of
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy, free_port

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.features.routing_tests.case import cases_of
-from haproxy_native.features.routing_tests.run import Run, run
+from haproxy_native.features.routing_tests.run import Run, cases_of, run
 from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document

@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Forbidden, NotFound, Unusable
-from haproxy_native.features.routing_tests.case import MOST
+from haproxy_native.features.routing_tests.run import MOST
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import NOBODY
 from tests.databases import damage
