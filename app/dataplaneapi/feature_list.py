@@ -1,4 +1,4 @@
-"""The features, and which of them are there: one whose folder is missing takes its operations and their parameters out of the document.
+"""The features, and which of them are there. Without its folder, the operations and parameters of a feature are not in the document.
 
 `make core` removes all of them, and runs the tests of the contract.
 """
@@ -10,9 +10,9 @@ from pkgutil import resolve_name
 from typing import Any
 
 FOLDER = "dataplaneapi.features"
-# In the order in which they are made and started: a feature may use those before it.
+# In the order in which they are made and started: a feature may use those before it. A feature with operations alone has no class.
 FEATURES: Sequence[tuple[str, str]] = (
-    ("history", "HistoryViews"),
+    ("history", ""),
     ("events", "EventsFeature"),
     ("explain", "ExplainFeature"),
     ("confirmations", "ConfirmationsFeature"),
@@ -22,8 +22,8 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("drift", "DriftFeature"),
     ("splits", "SplitsFeature"),
     ("routing_tests", "RoutingTestsFeature"),
-    ("lint", "LintFeature"),
-    ("references", "ReferencesFeature"),
+    ("lint", ""),
+    ("references", ""),
     ("page", "PageFeature"),
     ("metrics", "MetricsFeature"),
 )
@@ -41,7 +41,7 @@ def missing() -> Collection[str]:
 
 def installed() -> Sequence[Any]:
     """Return the classes of the features that are there, imported: subclasses of `api.feature.Feature`."""
-    return [resolve_name(f"{FOLDER}.{name}.feature:{class_}") for name, class_ in FEATURES if is_installed(name)]
+    return [resolve_name(f"{FOLDER}.{name}.feature:{class_}") for name, class_ in FEATURES if class_ and is_installed(name)]
 
 
 def modules(name: str) -> Iterator[Any]:

@@ -1,4 +1,9 @@
-"""What a feature can take part in (`dataplaneapi.features`)."""
+"""`Feature`: what a feature takes part in, besides its operations.
+
+`dataplaneapi.feature_list` names the features of a server, and `dataplaneapi.assembly` makes each and reads the attributes below once. A
+feature may also add observers and listeners to the engine's context (`haproxy_native.commit`). One that has operations alone needs no
+class.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -13,55 +18,53 @@ from haproxy_native.references.naming import Follower
 
 
 class WriteOption:
-    """Parameters of every write, by their names; a subclass says what is done for them."""
+    """Query parameters of every write. A subclass serves the writes that have one."""
 
+    # The names of the parameters.
     names: ClassVar[tuple[str, ...]]
 
     def is_asked(self, call: Call) -> bool:
-        """Return whether `serve` is to be called."""
+        """Return whether a call is to be served by `serve`."""
         return bool(self.given(call))
 
     def given(self, call: Call) -> list[str]:
-        """Return the names of those that a call gives."""
+        """Return the names of the parameters that a call has."""
         return [name for name in self.names if name in call.values]
 
     def of_commits(self, call: Call) -> list[str]:
-        """Return those that a call within a transaction may not give, since they belong to its commit."""
+        """Return the parameters that a call within a transaction must not have, since they belong to its commit."""
         return self.given(call)
 
     def check(self, call: Call) -> None:
-        """Refuse a call whose parameters are not in order. Raises ApiError."""
+        """Refuse a call with invalid parameters. Raises ApiError."""
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Serve a write that asks for it."""
+        """Serve a write; `next` makes it."""
         raise NotImplementedError
 
 
 class Feature:
-    """A part of the server that can be removed. A subclass makes what it needs of the services, and says below what of it takes part.
+    """A part of the server that can be removed. A subclass makes what it needs from the services, and sets the attributes below."""
 
-    Beside that it may join the observers and the events of the engine's context (`haproxy_native.commit`).
-    """
-
-    # Whether it only makes changes: a server that is read-only does not start it.
+    # Whether it is for changes alone, so that a read-only server does not run it.
     only_changes: ClassVar[bool] = False
-    # What works for as long as the server runs.
+    # Entered when the server starts, and left when it ends.
     runs: Sequence[AbstractAsyncContextManager[Any]] = ()
-    # What answers a request without credentials, or returns None.
+    # Each answers requests without credentials, or returns None.
     public: Sequence[PublicAnswer] = ()
-    # Parameters of every write.
+    # Query parameters of every write.
     write_options: Sequence[WriteOption] = ()
-    # Works that outlive their request, by kind.
+    # The work of long operations, by kind.
     works: Mapping[str, Work] = {}
-    # What keeps something of objects by their names, and what uses them by these.
+    # Who stores something by the names of objects and follows a renaming, and who uses objects by their names.
     followers: Sequence[Follower] = ()
     users_of_names: Sequence[UsersOfName] = ()
 
     def __init__(self, services: Services) -> None:
-        """`services` has the features before this one."""
+        """Make the feature. `services.features` has those that are listed before it."""
 
     @classmethod
     def of(cls, services: Services) -> Self:
-        """Return the feature of a server that has it. Raises KeyError."""
+        """Return this feature of a server. Raises KeyError if the server does not have it."""
         feature: Self = services.features[cls]
         return feature

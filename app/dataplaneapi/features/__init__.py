@@ -1,5 +1,6 @@
-"""The parts of the server that can be removed: each is a folder here, with a subclass of `api.feature.Feature` in `feature.py`.
+"""The parts of the server that can be removed, each a folder here.
 
-What of a feature is not HTTP stands in a folder of the same name in haproxy_native/features. Nothing outside imports a feature:
+A feature has operations (`handlers.py`), and may have a subclass of `api.feature.Feature` in `feature.py` if something else of it takes
+part in the server. What is not HTTP is in a folder of the same name in haproxy_native/features. Nothing outside imports a feature;
 `dataplaneapi.feature_list` names them.
 """

@@ -1,4 +1,4 @@
-"""Counters of the running server, as plain numbers; `app/dataplaneapi/features/metrics/exposition.py` exposes them."""
+"""Counters of the running server, as plain numbers; `app/dataplaneapi/features/metrics/feature.py` exposes them."""
 
 from bisect import bisect_left
 from collections import Counter

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.features.page import files as ui
+from dataplaneapi.features.page import feature as ui
 from tests.app.client import Client
 
 

@@ -1,1 +1,1 @@
-"""Servers taken out of service, and former workers ended, when they are idle."""
+"""Drains of servers, and the end of former workers, as operations."""

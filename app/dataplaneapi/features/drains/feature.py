@@ -1,4 +1,4 @@
-"""Servers taken out of service, and former workers ended, when they are idle."""
+"""The feature `drains`."""
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
@@ -8,7 +8,7 @@ from haproxy_native.workers.ending import END_WORKER, Ending
 
 
 class DrainsFeature(Feature):
-    """`drains` and `ending` begin the works."""
+    """`drains` takes servers out of service, `ending` ends former workers."""
 
     def __init__(self, services: Services) -> None:
         self.drains, self.ending = Drains(services.engine, services.editor, services.workers), Ending(services.workers)

@@ -1,4 +1,4 @@
-"""Servers taken out of service, and what is done with them when they are idle."""
+"""The operation that drains servers."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ async def create(call: JsonCall) -> Response:
 
 
 def _maker(call: Call) -> Callable[[list[str]], Drain]:
-    """The function that makes the drain that a call asks for, of its servers. Raises ApiError."""
+    """Return a function that makes the drain of a call for its servers. Raises ApiError."""
     body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
 
     def make(servers: list[str]) -> Drain:

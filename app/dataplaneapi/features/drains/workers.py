@@ -1,4 +1,4 @@
-"""The processes of HAProxy: the worker in service, and those that reloads have replaced."""
+"""The operations that list the processes of HAProxy, the worker in service and former ones, and end one."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def end(call: JsonCall) -> Response:
-    """Ends a former worker, without a signal."""
+    """End a former worker by ending its sessions, without a signal."""
     below, after = call.query.when_sessions_below, call.query.after
     begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.path.pid, below, after, author=call.author)
     return await started(call, begun)

@@ -1,1 +1,1 @@
-"""Where the file, the running document and the worker in service differ."""
+"""Drift: where the file, the loaded configuration and the worker in service differ."""

@@ -1,4 +1,4 @@
-"""Where the file, the running document and the worker in service differ."""
+"""The feature `drift`."""
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
@@ -7,7 +7,7 @@ from haproxy_native.features.drift.drift import Drift
 
 
 class DriftFeature(Feature):
-    """`drift` finds the differences, and needs to know the overrides."""
+    """`drift` finds the differences. It needs the overrides, which explain some of them."""
 
     def __init__(self, services: Services) -> None:
         self.drift = Drift(services.engine, services.editor, OverridesFeature.of(services).overrides)

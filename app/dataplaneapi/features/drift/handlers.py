@@ -1,4 +1,4 @@
-"""Where the file, the running document and the worker in service differ."""
+"""The operation that reports drift."""
 
 from typing import Any
 

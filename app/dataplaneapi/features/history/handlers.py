@@ -1,4 +1,4 @@
-"""Who has changed what, when and why; and taking it back."""
+"""The operations on the history: entries, differences, blame, revert and restore."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -75,7 +75,7 @@ async def restore(call: JsonCall) -> Response:
 
 
 async def _require_known(call: Call) -> None:
-    """Raises Forbidden where an entry is of an object for which the caller has no rule: a refusal of the change would say what it was."""
+    """Raise Forbidden for an entry about an object that the caller has no rule for, before another refusal would show what it was."""
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
@@ -89,7 +89,7 @@ async def read_blame(call: ReadCall) -> Response:
 
 
 async def _returned(call: Call, returned: Reverted) -> Response:
-    """Answers with the entry of the last commit, if there was one."""
+    """Return the response to a revert, with the entry of its last commit, if there was one."""
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
         await call.services.history.settled()

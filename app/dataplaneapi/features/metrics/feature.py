@@ -1,18 +1,165 @@
-"""Counters of the server, as Prometheus reads them."""
+"""The feature `metrics`: `/metrics` in Prometheus' text format.
 
-from collections.abc import Awaitable
+The optional extra `metrics` installs prometheus-client, which is imported by the first request.
+"""
 
+import asyncio
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.features.metrics.exposition import CONTENT_TYPE, exposition
+from dataplaneapi.settings.packages import EXTRAS
+from dataplaneapi.telemetry.counters import SECONDS, Durations
+from dataplaneapi.version import VERSION
+from haproxy_native.discovery.definitions import STATUS
+from haproxy_native.errors import BadRequest, RuntimeFailure, Unreadable, Unusable
+from haproxy_native.request_context import NOBODY
+from haproxy_native.storage import certificate
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+MISSING = f"the metrics need the package prometheus-client: {EXTRAS['metrics'].remedy}"
+CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+async def exposition(services: Services) -> bytes:
+    """Return the metrics. Raises ApiError if prometheus-client is not installed."""
+    try:
+        from prometheus_client import CollectorRegistry, generate_latest
+    except ModuleNotFoundError:
+        raise ApiError(501, MISSING) from None
+    registry = CollectorRegistry(auto_describe=False)
+    expiries = await asyncio.to_thread(_expiries, services)
+    families = [*_counted(services), *_state(services, await _is_up(services)), _sources(services), expiries]
+    registry.register(_Collected(families))
+    return generate_latest(registry)
+
+
+class _Collected:
+    def __init__(self, families: list["Metric"]) -> None:
+        self._families = families
+
+    def collect(self) -> list["Metric"]:
+        return self._families
+
+
+def _counted(services: Services) -> Iterator["Metric"]:
+    tally = services.tally
+    yield _counter("requests", "Requests answered, by operation of the document and status.", ["operation", "code"], tally.requests)
+    yield _histogram("request_duration_seconds", "Time from a request's head to the end of its answer.", "operation", tally.latency)
+    yield _histogram("validation_duration_seconds", "Time HAProxy took to check a configuration.", "outcome", tally.validations)
+    yield _histogram("commit_duration_seconds", "Time of a commit, by what became of it.", "outcome", tally.commits)
+    yield _histogram("reload_duration_seconds", "Time from the start of a reload to its proven outcome.", "outcome", tally.reloads)
+    reasons = {keyword or "none": count for keyword, count in tally.reload_reasons.items()}
+    yield _counter("reload_reasons", "Reloads that a keyword made necessary.", ["keyword"], reasons)
+    yield _counter(
+        "refused_logins", "Requests answered 401, 429 or 503, by what was wrong with their credentials.", ["reason"], services.gate.refused
+    )
+    yield _counter("audit_lines", "Lines of the audit log, by what has become of them.", ["outcome"], services.audit.counts)
+    failures = services.engine.runtime.failures
+    yield _counter("runtime_errors", "Calls of the Runtime API without an answer, or that HAProxy refused.", ["kind"], failures)
+    yield _counter("live_commands", "Runtime commands of commits that HAProxy accepted.", ["kind"], tally.live_commands)
+
+
+def _state(services: Services, up: bool) -> Iterator["Metric"]:
+    engine = services.engine
+    yield _gauge("configuration_version", "Version of the configuration.", engine.version())
+    yield _gauge("open_transactions", "Transactions in progress.", len(engine.transactions("in_progress", author=NOBODY)))
+    yield _gauge("reload_pending", "Whether a reload is scheduled.", engine.reloads.pending is not None)
+    yield _gauge("haproxy_up", "Whether HAProxy answers on the Runtime API.", up)
+    yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
+    yield _gauge("start_time_seconds", "When the server was started, in Unix time.", services.started)
+    yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
+
+
+def _sources(services: Services) -> "Metric":
+    """Return the metric of polled sources; empty if the definitions cannot be read."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    text = "Whether the last poll of a source of services succeeded."
+    family = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
+    for kind, definitions in services.discovery.kinds.items():
+        with suppress(Unusable, Unreadable):
+            for definition in definitions.list_all():
+                if STATUS in definition:
+                    family.add_metric([kind, definition["id"], definition.get("name", "")], float(definition[STATUS]["state"] == "working"))
+    return family
+
+
+def _expiries(services: Services) -> "Metric":
+    """Return the metric of certificates, without files that are removed or cannot be read."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    text = "When the first certificate of a stored file expires, in Unix time."
+    family = GaugeMetricFamily("dataplane_certificate_expiry_timestamp_seconds", text, labels=["name"])
+    with suppress(Unusable):
+        for path in services.engine.stores["ssl_certificates"].files():
+            with suppress(OSError, BadRequest):
+                about = path.stat()
+                family.add_metric([path.name], _expiry(path, about.st_mtime_ns, about.st_size))
+    return family
+
+
+@lru_cache(maxsize=10_000)
+def _expiry(path: Path, written: int, size: int) -> float:
+    return certificate.read(path.read_bytes()).expires.timestamp()
+
+
+async def _is_up(services: Services) -> bool:
+    try:
+        await services.engine.runtime.worker()
+    except RuntimeFailure:
+        return False
+    return True
+
+
+def _counter(name: str, text: str, labels: list[str], counts: Mapping[Any, int]) -> "Metric":
+    from prometheus_client.core import CounterMetricFamily
+
+    family = CounterMetricFamily(f"dataplane_{name}", text, labels=labels)
+    for key, count in sorted(counts.items()):
+        values = key if isinstance(key, tuple) else (key,)
+        family.add_metric([str(value) or "none" for value in values], count)
+    return family
+
+
+def _histogram(name: str, text: str, label: str, durations: Mapping[str, Durations]) -> "Metric":
+    from prometheus_client.core import HistogramMetricFamily
+
+    family = HistogramMetricFamily(f"dataplane_{name}", text, labels=[label])
+    for value, bucket in sorted(durations.items()):
+        family.add_metric([value or "none"], list(_buckets(bucket)), bucket.total)
+    return family
+
+
+def _buckets(durations: Durations) -> Iterator[tuple[str, float]]:
+    upto = 0
+    for bound, count in zip([*map(str, SECONDS), "+Inf"], durations.counts, strict=True):
+        upto += count
+        yield bound, upto
+
+
+def _gauge(name: str, text: str, value: float, labels: Mapping[str, str] = {}) -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(f"dataplane_{name}", text, labels=list(labels))
+    family.add_metric(list(labels.values()), float(value))
+    return family
+
 
 PATH = "/metrics"
 
 
 class MetricsFeature(Feature):
-    """Answers without credentials, as the other probes do."""
+    """Answers without credentials, like the other probes."""
 
     def __init__(self, services: Services) -> None:
         self._services, self.public = services, (self._answer,)

@@ -1,19 +1,99 @@
-"""The page of operators at /ui/."""
+"""The feature `page`: the files of the page at /ui/, which need no credentials. The page calls the API like any other client."""
 
+import gzip
 from collections.abc import Awaitable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
+from dataplaneapi.api.errors import error_response
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.feature import Feature
-from dataplaneapi.api.responses import Response
+from dataplaneapi.api.responses import CACHE_CONTROL, LOCATION, Header, HeaderName, Response, empty
+from dataplaneapi.api.router import ALLOW
 from dataplaneapi.api.services import Services
-from dataplaneapi.features.page import files
+
+PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent / "ui"
+TYPES = {
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".svg": b"image/svg+xml",
+}
+# Nothing is loaded from elsewhere, there are no inline scripts, and no other page may frame this one.
+POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS: list[Header] = [
+    (HeaderName(b"Content-Security-Policy"), POLICY),
+    (HeaderName(b"Referrer-Policy"), b"no-referrer"),
+    (HeaderName(b"Cross-Origin-Opener-Policy"), b"same-origin"),
+    (HeaderName(b"Cross-Origin-Resource-Policy"), b"same-origin"),
+]
+# Each visit revalidates every file, so that an upgrade is effective at once.
+_CACHING: list[Header] = [(CACHE_CONTROL, b"no-cache"), (HeaderName(b"Vary"), b"Accept-Encoding")]
+_ENCODING = (HeaderName(b"Content-Encoding"), b"gzip")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of the page, plain and compressed."""
+
+    media_type: bytes
+    plain: bytes
+    compressed: bytes
+
+    def response(self, *, compressed: bool) -> Response:
+        body = self.compressed if compressed else self.plain
+        return Response(200, body, self.media_type, [*HEADERS, *_CACHING, *([_ENCODING] if compressed else [])]).tagged()
+
+
+def page(exchange: Exchange, *, is_on: bool) -> Response | None:
+    """Return the response for a path of the page; None for any other path."""
+    path = exchange.path
+    if path == "/ui":
+        return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
+    if not path.startswith(PAGE):
+        return None
+    file = _file(path.removeprefix(PAGE) or "index.html") if is_on else None
+    if file is None:
+        return _missing(path)
+    if exchange.method not in ("GET", "HEAD"):
+        return error_response(405, f"method {exchange.method} is not allowed for path {path}", [*HEADERS, (ALLOW, b"GET, HEAD")])
+    response = file.response(compressed=_accepts_gzip(exchange))
+    return response.unmodified() if response.is_known(exchange.values_of(b"if-none-match")) else response
+
+
+def _missing(path: str) -> Response:
+    """Return a 404. A 401 would make a browser open its own dialog for credentials."""
+    return error_response(404, f"path {path} was not found", HEADERS)
+
+
+@lru_cache(maxsize=256)
+def _file(name: str) -> File | None:
+    """Return a file by its name below the directory, read once; None if there is none."""
+    if name not in _names():
+        return None
+    plain = (DIRECTORY / name).read_bytes()
+    return File(TYPES[Path(name).suffix], plain, gzip.compress(plain, 9, mtime=0))
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    return frozenset(file.relative_to(DIRECTORY).as_posix() for file in DIRECTORY.rglob("*") if file.suffix in TYPES)
+
+
+def _accepts_gzip(exchange: Exchange) -> bool:
+    accepted = exchange.values_of(b"accept-encoding").replace(" ", "").lower().split(",")
+    return "gzip" in accepted
 
 
 class PageFeature(Feature):
-    """Its files are public: what they show they ask of the API."""
+    """Answers for the files of the page."""
 
     def __init__(self, services: Services) -> None:
         self._services, self.public = services, (self._answer,)
 
     def _answer(self, exchange: Exchange) -> Response | Awaitable[Response] | None:
-        return files.page(exchange, is_on=not self._services.settings.disable_ui)
+        return page(exchange, is_on=not self._services.settings.disable_ui)

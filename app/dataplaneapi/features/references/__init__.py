@@ -1,1 +1,1 @@
-"""Where an object is named, and its renaming by a call of its own. The core renames with a PUT."""
+"""Where an object is referred to, and its renaming by an operation of its own. The core renames with a PUT."""

@@ -1,4 +1,4 @@
-"""What names an object, and other names."""
+"""The operations that list the references of an object, and rename it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -40,7 +40,7 @@ async def rename(call: JsonCall) -> Response:
 
 
 async def _renaming(call: Call) -> Renaming:
-    """The change that a call asks for. Raises Forbidden, and what `Naming.renaming` raises."""
+    """Return the renaming that a call asks for. Raises Forbidden, and what `Naming.renaming` raises."""
     object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
     permit(call.author, object_, to)
     naming = naming_of(call.services)

@@ -1,1 +1,1 @@
-"""Traffic divided between backends by shares."""
+"""Splits: traffic divided between backends by shares."""

@@ -1,4 +1,4 @@
-"""Traffic divided between backends by shares."""
+"""The feature `splits`."""
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
@@ -6,7 +6,7 @@ from haproxy_native.features.splits.splits import Splits
 
 
 class SplitsFeature(Feature):
-    """`splits` are kept in maps."""
+    """`splits` manages the maps and lines of splits."""
 
     def __init__(self, services: Services) -> None:
         self.splits = Splits(services.engine, services.editor, services.workers)

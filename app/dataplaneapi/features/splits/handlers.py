@@ -1,4 +1,4 @@
-"""Traffic divided between backends by shares."""
+"""The operations on splits."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Servers taken out of service without cutting anybody off: drained, watched until they are idle, then what was asked for."""
+"""Drains: servers are taken out of service without ending connections, watched until they are idle, then stopped, deleted or cut."""

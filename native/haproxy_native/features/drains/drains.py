@@ -1,4 +1,4 @@
-"""Drains: each an operation that takes servers out of service, waits until they are idle, and does what was asked for then."""
+"""`Drains`: operations that take servers out of service, wait until they are idle, and then do what was requested."""
 
 import asyncio
 import time
@@ -12,8 +12,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing
 from haproxy_native.features.drains import drain as drains
-from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, TooFewReady, shortage
-from haproxy_native.features.drains.servers import Row, named, resolved, rows
+from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, Row, TooFewReady, named, resolved, rows, shortage
 from haproxy_native.features.drains.watch import MAINTENANCE, Watch
 from haproxy_native.operations.operations import OPERATION, RUNNING, Operation, Operations, Running
 from haproxy_native.planning.touches import CREATE
@@ -21,7 +20,7 @@ from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import SERVERS, Workers
 
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 
 
 class Drains:
@@ -33,12 +32,15 @@ class Drains:
     async def begin(
         self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author
     ) -> Operation:
-        """Raises what `check` raises, and TooManyOperations."""
+        """Begin a drain. Raises what `check` raises, and TooManyOperations."""
         drain = await self.check(operations, targets, make, author=author)
         return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
 
     async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
-        """`make` gets the servers that the targets mean. Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure."""
+        """Return the drain that `make` returns for the servers of the targets.
+
+        Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure.
+        """
         there = await self._rows()
         drain = make(resolved(targets, there))
         author.permit(*drain.touched)
@@ -47,7 +49,7 @@ class Drains:
         return drain
 
     async def work(self, running: Running) -> None:
-        """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""
+        """Carry a drain out. Reports the `sessions` of each server, and why it is `paused`. Raises DrainFailed."""
         watch = Watch(self._engine, self._workers, running)
         while True:
             began = time.monotonic()
@@ -55,14 +57,14 @@ class Drains:
                 break
             if watch.is_late:
                 await self._late(watch)
-            # Among thousands of servers a look takes time that others need, too.
-            await asyncio.sleep(max(LOOK_SECONDS, 4 * (time.monotonic() - began)))
+            # With thousands of servers, polling takes time that others need as well.
+            await asyncio.sleep(max(POLL_SECONDS, 4 * (time.monotonic() - began)))
         await self._then(watch)
 
     async def _late(self, watch: Watch) -> None:
-        """Ends a drain whose time is over.
+        """End a drain whose time is over, as `at_timeout` says. Raises DrainFailed, unless sessions are cut and the drain goes on.
 
-        Raises DrainFailed, except where sessions are cut and idle servers awaited; a paused drain cuts none.
+        A paused drain cuts no sessions.
         """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
@@ -83,7 +85,7 @@ class Drains:
             await self._delete(watch)
 
     async def _delete(self, watch: Watch) -> None:
-        """Deletes the servers from the file by one commit; from the process alone if the file does not have them."""
+        """Delete the servers from the configuration in one commit, and those that it does not have from the process."""
         now = self._engine.document
         gone = DeleteServers(watch.drain.servers, self._editor)
         if gone.apply(now) is not now:
@@ -99,7 +101,7 @@ class Drains:
 
 @dataclass(frozen=True)
 class DeleteServers:
-    """Takes servers, as in `app/one`, from whatever proxy of this name has them; those that are not there are gone already."""
+    """The operation that deletes servers from the proxies of their backend's name. Missing servers are skipped."""
 
     servers: Sequence[str]
     editor: Editor

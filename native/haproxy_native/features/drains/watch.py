@@ -1,6 +1,6 @@
-"""The servers of one drain in all processes: put out of service, counted, put back, their sessions ended.
+"""`Watch`: the servers of one drain in all processes. They are drained, counted, restored, and their sessions ended.
 
-Sessions of workers that reloads have replaced count. After a reload the servers are drained again in the new worker.
+Sessions of former workers count as well. After a reload the servers are drained again in the new worker.
 """
 
 import time
@@ -14,8 +14,7 @@ from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.servers_in_process import STATE, held, object_of
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
-from haproxy_native.features.drains.drain import Drain, DrainFailed, shortage
-from haproxy_native.features.drains.servers import Row, named, rows
+from haproxy_native.features.drains.drain import Drain, DrainFailed, Row, named, rows, shortage
 from haproxy_native.operations.operations import Running
 from haproxy_native.planning import touches
 from haproxy_native.runtime import commands
@@ -24,25 +23,25 @@ from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.workers.sessions import Session, end_sessions
 from haproxy_native.workers.workers import SERVERS, Workers, column_of
 
-# After sessions were cut; seconds.
+# How long to wait for idle servers after sessions were cut, in seconds.
 CUT_PATIENCE = 30.0
 UNKNOWN = "unknown"
-# Backends that are asked for one by one; of more, all are read at once.
+# Up to so many backends are read one by one; otherwise all are read at once.
 FEW = 20
-# Servers whose states are changed at once, while other changes of the process wait; and how their names are written.
+# How many servers are changed at once, while other changes of the process wait, and the name of such a change.
 LOT = 1000
 SEVERAL = "backend/*/server/*"
 READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
 
 class Watch:
-    """Watches the servers of one operation. `sessions`: each server's, as last counted."""
+    """Watches the servers of one operation. `sessions` has the last count of each server."""
 
     def __init__(self, engine: Engine, workers: Workers, running: Running) -> None:
         self._engine, self._workers, self.running = engine, workers, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
-        # Why `then` has to wait although the servers may be idle.
+        # Why the drain must not end although the servers may be idle.
         self.paused = ""
         self._servers = frozenset(self.drain.servers)
         timeout = self.drain.timeout
@@ -57,7 +56,10 @@ class Watch:
         return "cut" in self.running.now.progress
 
     async def is_idle(self) -> bool:
-        """Whether what is awaited holds; while HAProxy does not answer it does not. Raises DrainFailed where others end the drain."""
+        """Count sessions, and return whether all servers are idle and may leave; False if HAProxy does not answer.
+
+        Raises DrainFailed if somebody else has made a server ready.
+        """
         try:
             there = await self._drained()
             former = await self._former()
@@ -71,7 +73,7 @@ class Watch:
         return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
     async def _drained(self) -> list[Row]:
-        """The servers of the backends, those of this drain out of service."""
+        """Drain the servers in a new worker, and return the servers of the backends. Raises DrainFailed."""
         worker = await self._engine.runtime.worker()
         identity = f"{worker.pid}@{worker.started}"
         if self.running.now.progress.get("worker") != identity:
@@ -83,7 +85,7 @@ class Watch:
         return there
 
     async def _drain_in(self, identity: str) -> None:
-        """All that are ready; in a worker that a reload has started, too. What is out of service already is kept so."""
+        """Drain the servers that are ready in a worker; the states of the others are stored as overrides as well."""
         states = await self._states()
         await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
         before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
@@ -103,7 +105,7 @@ class Watch:
         return sessions
 
     async def _rows(self) -> list[Row]:
-        """The servers of the backends."""
+        """Return the servers of the backends."""
         some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
         return [row for name in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))]
 
@@ -112,7 +114,7 @@ class Watch:
             self.running.report(**now)
 
     async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
-        """Returns the states of these servers, or of all, in the worker in service."""
+        """Return the states of these servers, or of all, in the worker in service."""
         wanted, states = frozenset(servers) or self._servers, []
         backends = {named(server)[0] for server in wanted}
         for backend in backends if len(backends) <= FEW else [""]:
@@ -121,7 +123,7 @@ class Watch:
         return {name: state for state in states if (name := object_of(state)) in wanted}
 
     async def _set(self, wanted: Mapping[str, str]) -> None:
-        """The states of servers in the worker in service, up to LOT in one change; kept over reloads."""
+        """Set states of servers in the worker in service, up to LOT in one change. They stay over reloads."""
         servers = list(wanted)
         for start in range(0, len(servers), LOT):
             lot = {server: wanted[server] for server in servers[start : start + LOT]}
@@ -143,11 +145,11 @@ class Watch:
         await self._set(dict.fromkeys(self.drain.servers, state))
 
     async def restore(self) -> None:
-        """Restores the servers to their state before the drain."""
+        """Restore the states from before the drain."""
         await self._set(self.running.now.progress.get("before", {}))
 
     async def cut(self) -> None:
-        """Ends all sessions of the servers, in every process."""
+        """End all sessions of the servers, in every process."""
         ids = {named(server) for server in self.drain.servers}
 
         def is_ours(session: Session) -> bool:
@@ -161,7 +163,7 @@ class Watch:
         self._deadline = time.time() + CUT_PATIENCE
 
     async def delete_rest(self) -> None:
-        """Deletes from the process the servers that the file did not have."""
+        """Delete servers from the process that the configuration did not have."""
         for server, state in (await self._states()).items():
             with suppress(RuntimeFailure):
                 await change_process(self._engine.context, server, partial(self._delete, server, state), author=self.running.author)

@@ -1,1 +1,1 @@
-"""Where the file, the running document and the worker in service differ, object by object."""
+"""Drift: differences between the file, the configuration that HAProxy has loaded, and the worker in service, object by object."""

@@ -1,5 +1,7 @@
-"""`Drift`: compares the file with what the worker in service has loaded, and that with what was changed in the process alone; and maps,
-ACLs, certificates, authorities, revocation lists and crt-lists with what the worker has of them.
+"""`Drift`: finds differences between the file, the loaded configuration and the worker in service.
+
+The file is compared with what the worker has loaded; that with what was changed in the process alone; and stored files, such as maps and
+certificates, with what the worker has of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,45 +19,47 @@ from haproxy_native.features.overrides.overrides import Overrides, as_override, 
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import ServerDifference
 
-# The member of a stored file; its values are digests, or fingerprints of certificates.
+# The member of a stored file. Its values are digests, or fingerprints of certificates.
 CONTENT = "content"
-# Why two of them differ: a reload is to come, none is, the server keeps an override, the process alone was changed otherwise, or HAProxy
-# has read it from a server-state file.
+# Why two values differ: a reload is pending; none is; there is an override; others have changed the process; HAProxy has read a
+# server-state file.
 PENDING, NOT_LOADED, OVERRIDE, OUTSIDE, STATE_FILE = "pending", "not_loaded", "override", "outside", "state_file"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One member of an object, or a whole one without a `member`. `between` names the two that differ: file and running, running and
-    worker, or of a stored file file and worker; `values` are in that order, None for what is not there.
-    """
+    """A member of an object that differs; the whole object if `member` is empty."""
 
     object: str
     member: str
+    # Which two differ: file and running, running and worker, or for a stored file file and worker.
     between: tuple[str, str]
+    # Their values in this order; None if it does not exist.
     values: tuple[Any, Any]
     cause: str
 
 
 @dataclass(frozen=True)
 class Found:
-    """`is_known`: False where it is not known what the worker has loaded, so that it cannot be compared with the file.
-
-    `answers`: False where HAProxy does not answer, so that the worker cannot be compared. `notes`: changes of the process alone that no
-    object tells.
-    """
+    """The differences, and what could not be compared."""
 
     differences: Sequence[Difference]
+    # Whether it is known what the worker has loaded.
     is_known: bool
+    # Whether HAProxy answers.
     answers: bool
+    # Changes of the process alone that no object expresses.
     notes: Sequence[str]
 
 
 class Drift:
+    """Compares the file and the process of one engine."""
+
     def __init__(self, engine: Engine, editor: Editor, overrides: Overrides) -> None:
         self._engine, self._editor, self._overrides = engine, editor, overrides
 
     async def find(self) -> Found:
+        """Return all differences. Never raises because HAProxy does not answer."""
         with suppress(NativeError):
             await self._engine.notice()
         running, document = self._engine.running, self._engine.document
@@ -75,7 +79,7 @@ class Drift:
         return Found(differences, running is not None and not context.running.is_doubtful, answers, notes)
 
     async def _of_servers(self) -> list[Difference]:
-        """Return where servers of the worker differ from the configuration that it loaded. Raises RuntimeFailure."""
+        """Return the differences of servers from the loaded configuration. Raises RuntimeFailure."""
         made, found = await self._overrides.compared()
         loaded = await self._overrides.loaded_from_files(found)
         causes = [STATE_FILE if each in loaded else OUTSIDE for each in found]
@@ -83,7 +87,10 @@ class Drift:
         return [*_of_worker(made, OVERRIDE), *others]
 
     async def _of_files(self) -> list[Difference]:
-        """Of stored files that the worker has loaded, and shows at the level of the socket. Raises RuntimeFailure."""
+        """Return the differences of stored files that the worker has loaded, as far as the level of the socket permits.
+
+        Raises RuntimeFailure.
+        """
         context = self._engine.context
         cause = PENDING if context.pending else OUTSIDE
         found: list[tuple[str, str, str]] = []
@@ -94,7 +101,7 @@ class Drift:
 
 
 def _server(what: str) -> str:
-    """The object's name of what the running document calls `server shop/web1`."""
+    """Return the object's name for `server shop/web1`, as the running document writes it."""
     kind, _, name = what.partition(" ")
     return spelled("backend", name.partition("/")[0], kind, name.partition("/")[2])
 

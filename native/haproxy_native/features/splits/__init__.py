@@ -1,1 +1,1 @@
-"""Traffic divided between backends by shares of a hundred, in a stored map that changes at once and without a reload."""
+"""Traffic divided between backends by shares of a hundred, in a stored map that is changed at runtime without a reload."""

@@ -1,7 +1,7 @@
-"""The lines by which a frontend asks a split for the backend of a request. Pure.
+"""The lines with which a frontend looks up the backend of a request in the map of a split. Pure.
 
-The first line takes requests that have the key, the second takes the others at random: a name that HAProxy makes of a map and does not
-find leads to the default backend, never to the next line.
+The first line is for requests that have the key, the second chooses at random for all others. A second line is needed because HAProxy sends
+a request to the default backend if the name that a line computes is not in the map, instead of trying the next line.
 """
 
 import re
@@ -29,7 +29,7 @@ RULES = "backend_switching_rules"
 
 
 class LinesMissing(Conflict):
-    """No frontend has the `lines`. Its detail is the whole text."""
+    """No frontend has the `lines`. Its detail is the whole message."""
 
     label = ""
 
@@ -43,7 +43,7 @@ Rule = dict[str, str]
 
 
 def rules(by: str, path: str) -> list[Rule]:
-    """Returns the rules in their order. Raises BadValue."""
+    """Return the rules that look up a map by a key, in their order. Raises BadValue."""
     if not _PATH.fullmatch(path):
         raise BadValue(f"the path of the map cannot stand in a rule: {path}; letters, digits and ./_+- can")
     at_random = {"name": f"%[rand({BUCKETS}),map_int({path})]"}
@@ -54,7 +54,7 @@ def rules(by: str, path: str) -> list[Rule]:
 
 
 def _key(by: str) -> tuple[str, str]:
-    """The sample that a request is known by, and when it has one."""
+    """Return the sample of a key, and the condition that a request has it. Raises BadValue."""
     match = BY.fullmatch(by)
     if match is None:
         raise BadValue(f"by: {by!r} is none of random, source, cookie:NAME and header:NAME")
@@ -69,20 +69,20 @@ def needs_http(by: str) -> bool:
 
 
 def lines(editor: Editor, wanted: Sequence[Rule]) -> list[str]:
-    """Returns the lines as the file writes them."""
+    """Return rules as lines of the file."""
     blank = Document.parse("frontend f\n")
     written = reduce(lambda document, rule: _with(editor, document, blank.sections[0], rule), wanted, blank)
     return [line.text.strip() for line in written.sections[0].lines[1:]]
 
 
 def installed(editor: Editor, document: Document, path: str) -> dict[str, list[Rule]]:
-    """The lines that ask this map, by the name of their frontend."""
+    """Return the rules that look up a map, by frontend."""
     askers = {section.name: _asking(editor, document, section, path) for section in document.sections if section.kind in FRONTENDS}
     return {name: list(asking.values()) for name, asking in askers.items() if asking}
 
 
 def _asking(editor: Editor, document: Document, section: Section, path: str) -> dict[int, Rule]:
-    """The lines of a frontend that ask this map, by their place in its list."""
+    """Return the rules of a frontend that look up a map, by index."""
     if f"({path})" not in section.text:
         return {}
     rows = _all(editor, document, section)
@@ -103,12 +103,12 @@ def _parent(editor: Editor, section: Section) -> tuple[Resource, str]:
 
 
 def mode(document: Document, section: Section) -> str:
-    """The mode that a proxy has or inherits."""
+    """Return the mode that a proxy has or inherits."""
     return mode_of((section, *ancestors(document, section))) or USUAL_MODE
 
 
 def common_mode(document: Document, names: Sequence[str]) -> str:
-    """Returns the common mode of these backends. Raises BadValue if one is missing or they differ."""
+    """Return the mode of these backends. Raises BadValue if one is missing or they differ."""
     modes: dict[str, str] = {}
     for name in names:
         section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
@@ -122,7 +122,7 @@ def common_mode(document: Document, names: Sequence[str]) -> str:
 
 
 def check_frontend(document: Document, name: str, wanted: str) -> Section:
-    """Raises NotFound and BadValue."""
+    """Return the frontend of that name. Raises NotFound, and BadValue if it has another mode."""
     section = next((proxy for kind in FRONTENDS if (proxy := document.find(kind, name))), None)
     if section is None:
         raise NotFound(f"there is no frontend {name}")
@@ -133,7 +133,7 @@ def check_frontend(document: Document, name: str, wanted: str) -> Section:
 
 @dataclass(frozen=True)
 class PutRules:
-    """Puts lines into a frontend, as the last of their kind, that ask the map at a path."""
+    """The operation that adds the rules for a map to a frontend, as the last of their kind."""
 
     editor: Editor
     frontend: str
@@ -147,7 +147,7 @@ class PutRules:
 
 @dataclass(frozen=True)
 class DropRules:
-    """Takes away the lines of all frontends that ask the map at a path."""
+    """The operation that removes the rules for a map from all frontends."""
 
     editor: Editor
     path: str
@@ -158,10 +158,7 @@ class DropRules:
 
 
 def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:
-    """Returns the document with these lines as the last of their kind, and none before them that takes all requests.
-
-    Raises LinesMissing.
-    """
+    """Return the document with these rules as the last of a frontend. Raises LinesMissing if a rule before them applies to all requests."""
     document = without_rules(editor, document, path, frontend)
     section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
     if taken := next((rule for rule in _all(editor, document, section) if "cond" not in rule), None):
@@ -171,7 +168,7 @@ def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequen
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Returns the document without the lines that look up this map, in one frontend or in all."""
+    """Return the document without the rules that look up this map, in one frontend or in all."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
             for at in reversed(_asking(editor, document, section, path)):

@@ -1,4 +1,8 @@
-"""Splits: stored maps with the backend of each bucket, and the lines of frontends that ask them."""
+"""`Splits`: traffic divided between backends by a stored map.
+
+The map has a hundred buckets, each with the name of a backend; a request belongs to a bucket by a hash of its key, or at random. A change
+of the shares moves as few buckets as possible, so that most clients stay with their backend.
+"""
 
 import asyncio
 import time
@@ -16,33 +20,68 @@ from haproxy_native.editing.object_names import parsed
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
 from haproxy_native.features.splits import rules
-from haproxy_native.features.splits.buckets import assigned, shares
 from haproxy_native.features.splits.rules import LinesMissing
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.reload.records import SUCCEEDED
 from haproxy_native.request_context import Author
 from haproxy_native.storage import split_file
 from haproxy_native.storage.map_store import MapStore
-from haproxy_native.storage.split_file import Split
+from haproxy_native.storage.split_file import BUCKETS, Split
 from haproxy_native.workers.workers import BACKENDS, Workers
 
-# Of `show stat`: what a backend was given, which in mode http are requests.
+
+def shares(weights: Mapping[str, float]) -> dict[str, int]:
+    """Return whole parts of a hundred, rounded by the largest remainder. Raises BadValue unless a weight is above 0, and none below."""
+    total = sum(weights.values())
+    if total <= 0 or min(weights.values()) < 0:
+        raise BadValue("weights: none may be below 0, and one must be above it")
+    exact = {name: weight * BUCKETS / total for name, weight in weights.items()}
+    whole = {name: int(share) for name, share in exact.items()}
+    by_remainder = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for name in by_remainder[: BUCKETS - sum(whole.values())]:
+        whole[name] += 1
+    return whole
+
+
+def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]:
+    """Return the backend of each bucket.
+
+    A backend whose share grows keeps all its former buckets; one whose share shrinks keeps as many as it still has. Of two backends, one
+    that grew and shrinks again loses the buckets that it had got.
+    """
+    ideal = [name for name, share in wanted.items() for _ in range(share)]
+    buckets = [""] * BUCKETS
+    for name, share in wanted.items():
+        had = [bucket for bucket, owner in enumerate(former) if owner == name]
+        for bucket in sorted(had, key=lambda bucket: ideal[bucket] != name)[:share]:
+            buckets[bucket] = name
+    left = {name: share - buckets.count(name) for name, share in wanted.items()}
+    for bucket, name in enumerate(ideal):
+        if not buckets[bucket] and left[name]:
+            buckets[bucket], left[name] = name, left[name] - 1
+    rest = iter([name for name, count in left.items() for _ in range(count)])
+    return [owner or next(rest) for owner in buckets]
+
+
+# The column of `show stat` with the sessions of a backend, which are requests in mode http.
 _COLUMN = "stot"
-# Of the names of their files.
+# The beginning of the names of the maps.
 PREFIX = "split_"
 
 
 @dataclass(frozen=True)
 class SplitStatus:
-    """`shares`: parts of a hundred. `requests` since the last change, None where HAProxy does not answer; not `complete` where a process
-    has ended meanwhile, and its requests are not known."""
+    """A split as it is."""
 
     name: str
     split: Split
     file: Path
+    # Parts of a hundred.
     shares: Mapping[str, int]
     frontends: Sequence[str]
+    # The requests to each backend since the last change; None if HAProxy does not answer.
     requests: Mapping[str, int] | None = None
+    # False if a process has ended since, so that its requests are unknown.
     complete: bool = False
 
 
@@ -54,7 +93,7 @@ class Splits:
         self._one_at_a_time = asyncio.Lock()
 
     async def all(self) -> list[SplitStatus]:
-        """Returns the splits by name; empty if no directory for maps is configured."""
+        """Return the splits by name; none if no directory for maps is configured."""
         statuses = []
         for path in sorted(await asyncio.to_thread(self._files)):
             with suppress(NotFound):
@@ -78,7 +117,7 @@ class Splits:
         return found
 
     async def status(self, name: str) -> SplitStatus:
-        """Raises NotFound."""
+        """Return a split. Raises NotFound."""
         path, text = self._path(name), await self._text(name)
         split = split_file.read(text)
         if split is None:
@@ -89,7 +128,7 @@ class Splits:
         return await self._counted(status)
 
     async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> Outcome:
-        """Changes the shares at once, or makes the split and, with `frontend`, its lines, which takes a reload.
+        """Change the shares at runtime; or create the split and, with `frontend`, its lines, which needs a reload.
 
         Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
         """
@@ -107,21 +146,24 @@ class Splits:
                 raise
 
     async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
-        """Return whether `put` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
+        """Return whether `put` would reload HAProxy. Raises Forbidden, and what `put` raises, except what HAProxy refuses."""
         shares(weights)
         put, path = self._lines(name, by, weights, frontend), self._path(name)
         permit_file(author, self._maps.kind, path, CHANGE if path.exists() else CREATE)
         return await self._engine.check_change(Change([put], author=author)) if put else False
 
     async def check_delete(self, name: str, *, author: Author) -> bool:
-        """Return whether `delete` would reload HAProxy. Raises what it raises, but what HAProxy says, and Forbidden."""
+        """Return whether `delete` would reload HAProxy. Raises Forbidden, and what `delete` raises, except what HAProxy refuses."""
         path = await self._there(name)
         self._check_ours(path)
         permit_file(author, self._maps.kind, path, DELETE)
         return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], author=author))
 
     def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
-        """Return what gives a frontend the lines of a split; None if they are there. Raises BadValue, NotFound and LinesMissing."""
+        """Return the operation that adds the lines of a split to a frontend; None if it has them.
+
+        Raises BadValue, NotFound and LinesMissing.
+        """
         document, path = self._engine.document, self._path(name)
         lines = self._checked(by, list(weights), frontend, path)
         there = rules.installed(self._editor, document, str(path))
@@ -131,12 +173,12 @@ class Splits:
         if others:
             raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it with ?frontend={others[0]}", texts)
         if not has and not frontend:
-            text = "no frontend asks the split: put these lines behind its other use_backend lines"
+            text = "no frontend asks the split: put these lines after its other use_backend lines"
             raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
         return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
 
     async def delete(self, name: str, *, author: Author) -> Outcome:
-        """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""
+        """Remove the lines, which needs a reload, and the map. Raises NotFound and InUse."""
         path = await self._there(name)
         async with self._one_at_a_time:
             self._check_ours(path)
@@ -151,7 +193,7 @@ class Splits:
         return self._path(name)
 
     def _checked(self, by: str, backends: Sequence[str], frontend: str, path: Path) -> list[rules.Rule]:
-        """The lines that a frontend must have."""
+        """Return the rules that a frontend must have. Raises BadValue and NotFound."""
         document, lines = self._engine.document, rules.rules(by, str(path))
         mode = rules.common_mode(document, backends)
         if rules.needs_http(by) and mode != rules.HTTP:
@@ -161,13 +203,13 @@ class Splits:
         return lines
 
     def _check_ours(self, path: Path) -> None:
-        """Raises InUse where something else reads the map, too."""
+        """Raise InUse if another line uses the map."""
         left = rules.without_rules(self._editor, self._engine.document, str(path))
         for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
             raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
 
     async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
-        """The outcome, and whether the file is new."""
+        """Store the map. Return the outcome, and whether the file is new."""
         path, maps = self._path(name), self._maps
         former = split_file.buckets(await self._text(name))
         try:
@@ -185,7 +227,7 @@ class Splits:
             await self._maps.delete(self._engine.context, path.name, author)
 
     async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Returns the requests of these backends, by process; empty if HAProxy does not answer."""
+        """Return the requests of these backends, by process; empty if HAProxy does not answer."""
         with suppress(RuntimeFailure):
             counts = await self._workers.counts(BACKENDS, _COLUMN)
             return {process: {name: count.get(name, 0) for name in backends} for process, count in counts.by_process.items()}
@@ -206,7 +248,7 @@ class Splits:
         return SplitStatus(status.name, status.split, status.file, status.shares, status.frontends, requests, complete)
 
     async def _text(self, name: str) -> str:
-        """Empty where there is no such file."""
+        """Return the text of a map; empty if there is none."""
         try:
             return (await asyncio.to_thread(self._maps.content, self._path(name))).decode("utf-8", "surrogateescape")
         except OSError:

@@ -2,8 +2,7 @@
 
 import json
 
-from haproxy_native.features.drains.drain import Drain, shortage
-from haproxy_native.features.drains.servers import Row
+from haproxy_native.features.drains.drain import Drain, Row, shortage
 
 
 def row(name: str, status: str = "UP", backend: str = "shop") -> Row:

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.drains.servers import Row, named, resolved, rows
+from haproxy_native.features.drains.drain import Row, named, resolved, rows
 
 STAT = """\
 # pxname,svname,scur,status,weight,addr,

@@ -1,7 +1,0 @@
-"""Checks for what HAProxy accepts and an operator would not want, on the server and for files (`dataplaneapi lint`)."""
-
-from dataplaneapi.api.feature import Feature
-
-
-class LintFeature(Feature):
-    """Operations and a command alone."""
