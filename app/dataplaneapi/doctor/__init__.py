@@ -1,1 +1,1 @@
-"""Finds problems of an installation, and how to repair them."""
+"""The doctor finds problems of an installation, and how to repair them."""

@@ -1,6 +1,6 @@
-"""`dataplaneapi check` and `dataplaneapi doctor`: problems of an installation, each with its remedy.
+"""`dataplaneapi check` and `dataplaneapi doctor`: find problems of an installation, each with its remedy.
 
-Nothing is changed, and no running server is needed. `check` asks only whether settings and configuration can be used.
+Nothing is changed, and no running server is needed. `check` is limited to the settings and the configuration.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import os
 import pwd
 import re
 import shutil
+import socket
 import stat
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -19,17 +20,17 @@ from pathlib import Path
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import NoUsers, Users
-from dataplaneapi.doctor import audit_target, issuers, units
 from dataplaneapi.doctor import repair as settings_repair
+from dataplaneapi.doctor import units
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
-from dataplaneapi.doctor.programs import programs
+from dataplaneapi.doctor.units import programs
 from dataplaneapi.feature_list import modules
 from dataplaneapi.host import credentials, mounts
 from dataplaneapi.open_engine import config_files, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
-from dataplaneapi.settings.audit import read_audit
+from dataplaneapi.settings.audit import COLLECTOR, AuditSettings, read_audit
 from dataplaneapi.settings.directories import directories, unusable
-from dataplaneapi.settings.jwt import read_jwt
+from dataplaneapi.settings.jwt import JwtSettings, read_jwt
 from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.version import VERSION
@@ -49,8 +50,8 @@ OFTEN_WANTED = ("metrics", "aws", "acme")
 
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
-    """Prints the findings; the exit status, 1 with an error among them. `fix` writes corrected settings beside the file."""
-    # Findings say what is wrong; what the tried parts would log says it once more, or does not apply here.
+    """Print the findings and return the exit status: 1 if one is an error. `fix` writes corrected settings next to the file."""
+    # The parts that are tried log what the findings say anyway.
     logging.getLogger().addHandler(logging.NullHandler())
     rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
@@ -63,7 +64,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
 
 
 def fixed(file: str) -> Finding:
-    """Writes corrected settings beside `file`, whether or not the server can use the old ones."""
+    """Write corrected settings next to a file, whether or not the server can use that."""
     try:
         written = settings_repair.write_beside(Path(file))
     except OSError as error:
@@ -80,7 +81,7 @@ def essentials(settings: Settings) -> Iterator[Finding]:
 
 
 def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
-    """All of them; `places` are the directories of systemd's units."""
+    """Yield all findings. `places` are the directories of systemd's units."""
     yield Finding(OK, "server", f"dataplaneapi {VERSION}")
     yield from _of_rights()
     yield from _of_settings(settings)
@@ -103,7 +104,7 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
 
 
 def _of_rights() -> Iterator[Finding]:
-    """Root may use what the service may not."""
+    """Yield a note if root runs this, which has more permissions than the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
             what = f"run by root; {UNIT_USER}, as whom the unit runs, may be refused what is found in order here"
@@ -151,7 +152,7 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
         return
     version = _version(binary)
     if not is_supported(version):
-        yield Finding(ERROR, "haproxy", f"{binary} is too old or tells no version", "HAProxy 2.6 or later is supported")
+        yield Finding(ERROR, "haproxy", f"{binary} is too old, or reports no version", "HAProxy 2.6 or later is supported")
         return
     yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
     yield _of_sandbox(settings)
@@ -160,7 +161,7 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
 
 
 def _of_sandbox(settings: Settings) -> Finding:
-    """What a text may do while it is checked."""
+    """Return how well the check of a configuration is confined."""
     if lacks := unconfined(settings):
         return Finding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
     return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
@@ -191,7 +192,7 @@ def _of_configuration(settings: Settings) -> Iterator[Finding]:
     try:
         messages = asyncio.run(check(files.checked(document), asked))
     except NativeError as error:
-        yield Finding(ERROR, "configuration", f"{file}: {error}", "until this is mended every change is refused")
+        yield Finding(ERROR, "configuration", f"{file}: {error}", "every change is refused until this is fixed")
         return
     yield Finding(OK, "configuration", f"{file} is valid")
     for message in messages:
@@ -199,7 +200,7 @@ def _of_configuration(settings: Settings) -> Iterator[Finding]:
 
 
 def _of_file(file: Path) -> Iterator[Finding]:
-    """How a change will reach the disk."""
+    """Yield how a change will be written to disk."""
     if not file.exists():
         return
     if file.is_symlink():
@@ -219,7 +220,7 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
         return Document.parse(Path(settings.config_file).read_bytes())
 
     try:
-        users = list(Users(_as_the_unit(settings), document))
+        users = list(Users(_with_unit_users(settings), document))
     except (NoUsers, OSError) as error:
         yield Finding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
         return
@@ -250,16 +251,16 @@ def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Findin
     except SettingsError as error:
         yield Finding(ERROR, "listeners", str(error))
         return
-    for socket in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
-        if socket.scheme != "unix" and not socket.port:
-            key = "dataplaneapi.tls.tls_port" if socket.scheme == "https" else "dataplaneapi.port"
+    for endpoint in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
+        if endpoint.scheme != "unix" and not endpoint.port:
+            key = "dataplaneapi.tls.tls_port" if endpoint.scheme == "https" else "dataplaneapi.port"
             yield Finding(
-                WARNING, "listeners", f"{socket.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
+                WARNING, "listeners", f"{endpoint.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
             )
 
 
 def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
-    """Servers that were there before, and what a service with a /tmp of its own cannot see."""
+    """Yield other servers of this API, and paths that a service with a private /tmp cannot see."""
     for former in units.other_servers(places):
         if units.is_wanted(former.name, places) or units.is_trying(former.name):
             what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
@@ -285,21 +286,21 @@ def _needed_below_tmp(settings: Settings) -> list[str]:
     return sorted({place for place in named if place and place.startswith(("/tmp/", "/var/tmp/"))})
 
 
-def _as_the_unit(settings: Settings) -> Settings:
-    """Returns the settings with the users that the unit hands over, where they are readable here."""
+def _with_unit_users(settings: Settings) -> Settings:
+    """Return the settings with the users that the unit passes to the service, if they can be read here."""
     there = credentials.UNIT_USERS.is_file() and os.access(credentials.UNIT_USERS, os.R_OK) and credentials.UNIT_USERS.stat().st_size
     return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
 
 
-def _is_the_unit_s(path: Path) -> bool:
-    """Root would refuse to use what belongs to another user; here it only looks, for the service whose directory it is."""
+def _belongs_to_unit(path: Path) -> bool:
+    """Return whether root runs this and a path belongs to the service, which is in order although root would refuse to use it."""
     with suppress(KeyError, OSError):
         return os.geteuid() == 0 and path.stat().st_uid == pwd.getpwnam(UNIT_USER).pw_uid
     return False
 
 
 def _of_directories(settings: Settings) -> Iterator[Finding]:
-    named = [directory for directory in directories(settings).values() if not _is_the_unit_s(directory.path)]
+    named = [directory for directory in directories(settings).values() if not _belongs_to_unit(directory.path)]
     troubles = unusable(named)
     for trouble in troubles:
         what, _, remedy = trouble.rpartition("; ")
@@ -317,10 +318,10 @@ def _of_sockets(settings: Settings) -> Iterator[Finding]:
     if settings.master_runtime:
         yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
     else:
-        remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads and tells how they went"
+        remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads, and reports their outcome"
         yield Finding(NOTE, "sockets", "no master socket is named", remedy)
-    for socket in stats:
-        yield asyncio.run(_of_socket("worker's socket", None, (socket,)))
+    for address in stats:
+        yield asyncio.run(_of_socket("worker's socket", None, (address,)))
 
 
 async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Finding:
@@ -350,13 +351,13 @@ def _of_reloads(settings: Settings) -> Iterator[Finding]:
 
 def _of_issuer(settings: Settings) -> Iterator[Finding]:
     if jwt := read_jwt(settings.jwt, settings.role_of):
-        trouble = issuers.trouble(jwt)
+        trouble = issuer_trouble(jwt)
         yield Finding(WARNING if trouble else OK, "jwt", trouble or f"{jwt.issuer} lists its keys", "JWTs are refused" if trouble else "")
 
 
 def _of_audit(settings: Settings) -> Iterator[Finding]:
     if audit := read_audit(settings.audit):
-        trouble = audit_target.trouble(audit)
+        trouble = audit_trouble(audit)
         remedy = "lines are kept in memory until then, up to a number, and then lost" if trouble else ""
         yield Finding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
 
@@ -365,3 +366,49 @@ def _of_extras() -> Iterator[Finding]:
     for name in OFTEN_WANTED:
         if EXTRAS[name].is_missing:
             yield Finding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)
+
+
+def issuer_trouble(settings: JwtSettings) -> str:
+    """Return why the keys of an issuer of JWTs cannot be fetched; empty if they can. Blocks for some seconds."""
+    # Needs the extra jwt.
+    from dataplaneapi.auth.issuer import FETCH_SECONDS, KeysFailed, fetch, usable
+
+    async def fetch_keys() -> None:
+        async with asyncio.timeout(FETCH_SECONDS):
+            usable(await fetch(settings))
+
+    try:
+        asyncio.run(fetch_keys())
+    except KeysFailed as error:
+        return str(error)
+    except TimeoutError:
+        return f"{settings.jwks or settings.issuer} does not answer within {FETCH_SECONDS:g} seconds"
+    return ""
+
+
+def audit_trouble(settings: AuditSettings, collector: str = COLLECTOR) -> str:
+    """Return why this user cannot write the audit log; empty if it can. Writes nothing."""
+    return _collector_trouble(collector) if settings.path is None else _file_trouble(settings.path)
+
+
+def _collector_trouble(path: str) -> str:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        try:
+            end.connect(path)
+        except OSError as error:
+            return f"nothing reads {path}: {error.strerror}"
+    return ""
+
+
+def _file_trouble(path: Path) -> str:
+    """Return why a log file cannot be written. It and its directories are created if they are missing."""
+    try:
+        there = os.lstat(path)
+    except FileNotFoundError:
+        above = next(parent for parent in path.parents if parent.exists())
+        return "" if above.is_dir() and os.access(above, os.W_OK | os.X_OK) else f"{path} cannot be made: {above} cannot be written"
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    if not stat.S_ISREG(there.st_mode):
+        return f"{path} is no file; a link is not followed"
+    return "" if os.access(path, os.W_OK) else f"{path} cannot be written"

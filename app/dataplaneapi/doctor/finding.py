@@ -1,4 +1,4 @@
-"""What a check has found."""
+"""A finding of the doctor. A module of its own, since the `doctor` modules of features import it as well."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,14 @@ OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 
 @dataclass(frozen=True)
 class Finding:
-    """`level` is one of the above, `part` what was looked at, `remedy` what to do."""
+    """What a check has found."""
 
+    # One of the levels above.
     level: str
+    # What was checked.
     part: str
     what: str
+    # What to do.
     remedy: str = ""
 
     def __str__(self) -> str:

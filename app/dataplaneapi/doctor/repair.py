@@ -1,6 +1,6 @@
-"""`dataplaneapi doctor --fix`: corrected settings, written beside the settings file.
+"""`dataplaneapi doctor --fix`: writes corrected settings next to the settings file.
 
-Keys go to the places where they are read, passwords in clear text become hashes, and a port of chance a fixed one.
+Keys are moved to where they are read, passwords in clear text are hashed, and a random port becomes a fixed one.
 """
 
 import difflib
@@ -20,7 +20,7 @@ _ROUNDS = 10
 
 
 def repaired(text: str) -> str:
-    """The text of a settings file with all that can be corrected without asking; the same where that is nothing."""
+    """Return the text of a settings file with everything corrected that can be without a question."""
     data = settings_file.loaded(text)
     if not isinstance(data, MutableMapping):
         return text
@@ -29,7 +29,10 @@ def repaired(text: str) -> str:
 
 
 def write_beside(file: Path) -> tuple[Path, str] | None:
-    """Returns the path of the corrected settings and the difference without passwords; None if nothing was corrected. Raises OSError."""
+    """Write corrected settings. Return their path and the difference without passwords; None if there is nothing to correct.
+
+    Raises OSError.
+    """
     old = file.read_text()
     new = repaired(old)
     if new == old:
@@ -41,12 +44,12 @@ def write_beside(file: Path) -> tuple[Path, str] | None:
 
 
 def _masked(text: str) -> str:
-    """Hashes stay: they show that a password has become one."""
+    """Return a text with its passwords masked. Hashes stay, to show that a password became one."""
     return _PASSWORD.sub(lambda match: match[0] if passwords.is_usable(match[2].strip("'\"")) else f"{match[1]}***", text)
 
 
 def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
-    """What is nested wrongly may itself hold such keys."""
+    """Move keys to where they are read, and yield them. A moved key may contain others that have to be moved."""
     for _ in range(_ROUNDS):
         moved = [path for path, place in list(settings_file.unknown(data)) if place and _move(data, path, place)]
         if not moved:
@@ -55,7 +58,7 @@ def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
 
 
 def _move(data: MutableMapping[str, Any], path: str, place: str) -> bool:
-    """Whether it could be moved; what stands at the place already is left alone."""
+    """Move a key, and return whether it could be moved. A value that is already there stays."""
     value, there = at(data, path), at(data, place)
     if isinstance(value, Mapping) and isinstance(there, MutableMapping):
         free = [key for key in value if key not in there]

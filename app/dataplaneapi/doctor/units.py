@@ -1,4 +1,7 @@
-"""The unit files of this server and of HAProxy, read as files; systemd need not run."""
+"""The systemd units of this server and of HAProxy, and the programs that the settings and the unit start.
+
+Units are read as files, so that systemd need not run.
+"""
 
 import fnmatch
 import os
@@ -11,7 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The first that has a unit is in force (systemd.unit(5)).
+from dataplaneapi.open_engine import reload_command, status_command
+from dataplaneapi.settings.table import Settings, SettingsError
+
+# The first directory that has a unit takes precedence (systemd.unit(5)).
 PLACES = tuple(
     map(
         Path,
@@ -26,7 +32,7 @@ _TRYING = ("active", "activating", "reloading")
 
 @dataclass(frozen=True)
 class Unit:
-    """A service with the options of its section `[Service]`, those of drop-ins behind its own."""
+    """A service with the options of its section `[Service]`, followed by those of drop-ins."""
 
     path: Path
     options: dict[str, list[str]] = field(default_factory=dict)
@@ -37,7 +43,7 @@ class Unit:
 
     @property
     def command(self) -> list[str]:
-        """The words that start it."""
+        """Return the words of the command that starts it."""
         texts = self.options.get("ExecStart", [""])
         with suppress(ValueError):
             return shlex.split(texts[-1].lstrip("-@:+!"))
@@ -49,7 +55,7 @@ class Unit:
 
 
 def unit(name: str, places: Sequence[Path]) -> Unit | None:
-    """The service of that name that is in force."""
+    """Return the service of that name that takes precedence; None if there is none."""
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:
         return None
@@ -62,20 +68,20 @@ def unit(name: str, places: Sequence[Path]) -> Unit | None:
 
 
 def other_servers(places: Sequence[Path]) -> list[Unit]:
-    """Services beside ours that start a server of this API."""
+    """Return the other services that start a server of this API."""
     names = sorted({file.name for place in places for file in place.glob("*.service")} - {OURS})
     units = (unit(name, places) for name in names)
     return [unit for unit in units if unit and unit.command and _SERVER.search(os.path.basename(unit.command[0]))]
 
 
 def is_wanted(name: str, places: Sequence[Path]) -> bool:
-    """Whether the start of the machine starts it; `name` may be a pattern."""
+    """Return whether a unit is started with the machine. `name` may be a pattern."""
     wanting = [path for place in places for kind in ("*.wants", "*.requires") for path in place.glob(kind)]
     return any(fnmatch.filter(os.listdir(directory), name) for directory in wanting)
 
 
 def is_trying(name: str) -> bool:
-    """Whether systemd runs it, or starts it again and again."""
+    """Return whether systemd runs a unit, or keeps restarting it."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         return False
@@ -99,3 +105,76 @@ def _options(file: Path) -> Iterator[tuple[str, str]]:
         elif section == "[Service]" and line[:1] not in ("#", ";", ""):
             key, _, value = line.partition("=")
             yield key.strip(), value.strip()
+
+
+PACKAGES = {
+    "haproxy": "haproxy",
+    "kill": "procps",
+    "s6-svc": "s6",
+    "s6-svstat": "s6",
+    "service": "init-system-helpers",
+    "sudo": "sudo",
+    "systemctl": "systemd",
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program: a path, or a name that is looked up in PATH. `key` is the setting or the place that names it."""
+
+    name: str
+    use: str
+    key: str
+
+    @property
+    def path(self) -> str | None:
+        """Return the path of the program; None if it cannot be run."""
+        return shutil.which(self.name)
+
+    @property
+    def remedy(self) -> str:
+        package = PACKAGES.get(os.path.basename(self.name))
+        return (f"apt-get install {package}, or " if package else "") + f"name another one in {self.key}"
+
+
+def programs(settings: Settings, places: Sequence[Path]) -> list[Program]:
+    """Return the programs that the settings and the unit name, once for each use."""
+    acme = [Program(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
+    commands = [*_that_check(settings), *_that_reload(settings), *acme, *_of_the_unit(places)]
+    return list(dict.fromkeys(commands))
+
+
+def _that_check(settings: Settings) -> Iterator[Program]:
+    use = "tells its version" if settings.validate_cmd else "checks every change"
+    yield Program(settings.haproxy_bin, use, "haproxy.haproxy_bin")
+    yield from _started(_words(settings.validate_cmd), "checks every change", "haproxy.reload.validate_cmd")
+
+
+def _that_reload(settings: Settings) -> Iterator[Program]:
+    with suppress(SettingsError):
+        yield from _started(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
+    with suppress(ValueError):
+        yield from _started(status_command(settings), "tells /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
+
+
+def _of_the_unit(places: Sequence[Path]) -> Iterator[Program]:
+    ours = unit(OURS, places)
+    commands = ours.options.get("ExecReload", []) if ours else []
+    for command in commands:
+        words = _words(command.lstrip("-@:+!"))
+        yield from _started(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")
+
+
+def _started(words: Sequence[str], use: str, key: str) -> Iterator[Program]:
+    """Yield the program of a command; for sudo also the one that it starts."""
+    for word in words[:1]:
+        yield Program(word, use, key)
+        if os.path.basename(word) == "sudo":
+            yield from _started([word for word in words[1:] if not word.startswith("-")], use, key)
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command; none if it cannot be split, which its user reports."""
+    with suppress(ValueError):
+        return shlex.split(command)
+    return []

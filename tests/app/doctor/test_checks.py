@@ -69,7 +69,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
         "/nowhere/haproxy is no command that can be run: it tells",
         "apt-get install haproxy, or",
     ),
-    ({"haproxy_bin": "/bin/true"}, "haproxy", "tells no version", "2.6"),
+    ({"haproxy_bin": "/bin/true"}, "haproxy", "reports no version", "2.6"),
     ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "Cannot read /nowhere/haproxy.cfg", "haproxy.config_file"),
     ({"validate_cmd": "false"}, "configuration", "exit status 1", "every change is refused"),
     ({"users": []}, "users", "no users of the API", "dataplaneapi.user"),

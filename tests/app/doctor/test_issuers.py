@@ -1,7 +1,7 @@
 """An issuer of JWTs, looked at before anyone comes with one."""
 
 from dataplaneapi.doctor import checks
-from dataplaneapi.doctor.issuers import trouble
+from dataplaneapi.doctor.checks import issuer_trouble
 from dataplaneapi.settings.jwt import JwtSettings
 from dataplaneapi.settings.table import Settings
 from tests.issuing import AUDIENCE, Issuing
@@ -10,12 +10,12 @@ from tests.issuing import AUDIENCE, Issuing
 def test_what_it_lists() -> None:
     with Issuing("ec1") as issuing:
         settings = JwtSettings(issuing.url, AUDIENCE)
-        assert trouble(settings) == ""
+        assert issuer_trouble(settings) == ""
         issuing.keys = []
-        assert "none of its keys" in trouble(settings)
+        assert "none of its keys" in issuer_trouble(settings)
         issuing.is_away = True
-        assert "is answered 503" in trouble(settings)
-    assert "ConnectError" in trouble(settings)
+        assert "is answered 503" in issuer_trouble(settings)
+    assert "ConnectError" in issuer_trouble(settings)
 
 
 def test_the_doctor_says_so() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.doctor.programs import Program, programs
+from dataplaneapi.doctor.units import Program, programs
 from dataplaneapi.settings.table import Settings
 from tests.app.client import CONFIGURATION, settings
 from tests.rules.sources import CHECKOUT
