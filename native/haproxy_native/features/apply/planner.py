@@ -47,7 +47,7 @@ def _name(of: Effect | FileEffect | Conflict) -> str:
 def refuse_moved(planned: Moves, now: Moves) -> None:
     """Raise Moved for the first change that is not the same now."""
     if differing := next((object_ for object_ in [*planned, *now] if planned.get(object_) != now.get(object_)), None):
-        raise Moved(f"{differing} has changed since the plan was made; {AGAIN}")
+        raise Moved(f"{differing} has been changed since the plan was made; {AGAIN}")
 
 
 def refuse_moved_values(planned: Values, now: Values) -> None:

@@ -18,9 +18,9 @@ def test_old_and_new_values_count() -> None:
     planned = of_effects([effect(10, 20), effect(None, b"\xff", "content")])
     refuse_moved(planned, of_effects([effect(None, b"\xff", "content"), effect(10, 20)]))
     for other in ([effect(11, 20)], [effect(10, 21)], []):
-        with pytest.raises(Moved, match=f"^weight of {ONE} has changed since the plan was made.*; ask for a new plan$"):
+        with pytest.raises(Moved, match=f"^weight of {ONE} has been changed since the plan was made.*; ask for a new plan$"):
             refuse_moved(planned, of_effects([effect(None, b"\xff", "content"), *other]))
-    with pytest.raises(Moved, match=f"^{ONE} has changed"):
+    with pytest.raises(Moved, match=f"^{ONE} has been changed"):
         refuse_moved(planned, {**planned, **of_effects([effect({}, None, "")])})
 
 
