@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from haproxy_native.history.returning import Returned, Returning
 from tests.native.history.test_returning import put, returning
 
 from haproxy_native.access.rights import Rights, Rule
@@ -21,10 +20,12 @@ from haproxy_native.features.confirmations.guard import INCONCLUSIVE, Guard, Wat
 from haproxy_native.features.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, ROLLED_BACK, VOID, Confirmation
 from haproxy_native.history.entries import Record
 from haproxy_native.history.journal import Journal
+from haproxy_native.history.reverting import Reverted, Reverter
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from tests.databases import damage, stored
 from tests.native.engines import ByFunction, adding, run, substituting
+from tests.native.history.test_reverting import put, returning
 
 ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request_id="r-2", group="users")
 
@@ -266,15 +267,15 @@ def test_what_is_made_again_is_taken_back_a_few_times(
             async with confirmations.opened(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
                 await engine.amend([ByFunction(adding("c"))], author=made)
-            roll_back, tries = Returning.roll_back, list[int]()
+            roll_back, tries = Reverter.roll_back, list[int]()
 
-            async def again(back: Returning, id_: int, author: Author) -> Returned:
+            async def again(back: Reverter, id_: int, author: Author) -> Reverted:
                 if id_ == 1:
                     tries.append(id_)
-                    return Returned([Outcome(0)])
+                    return Reverted([Outcome(0)])
                 return await roll_back(back, id_, author)
 
-            monkeypatch.setattr(Returning, "roll_back", again)
+            monkeypatch.setattr(Reverter, "roll_back", again)
             ended = await confirmations.roll_back(made.confirmation, ANN)
             assert (ended.status, ended.standing, len(tries)) == (FAILED, [1], TRIES) and reported[-1] == ended
             assert "entry 1 of the history still stands: it was reverted, and is in effect again (3 tries)" in ended.error
@@ -291,11 +292,11 @@ def test_a_reload_that_fails_is_tried_a_few_times(tmp_path: Path, monkeypatch: p
                 await engine.amend([ByFunction(adding("b"))], author=made)
             tries = list[int]()
 
-            async def fail(back: Returning, id_: int, author: Author) -> Returned:
+            async def fail(back: Reverter, id_: int, author: Author) -> Reverted:
                 tries.append(id_)
                 raise ReloadFailed("Reload failed: no")
 
-            monkeypatch.setattr(Returning, "roll_back", fail)
+            monkeypatch.setattr(Reverter, "roll_back", fail)
             monkeypatch.setattr("haproxy_native.features.confirmations.confirmations.RETRY_SECONDS", 0)
             ended = await confirmations.roll_back(made.confirmation, ANN)
             assert (ended.status, len(tries)) == (FAILED, TRIES) and "Reload failed: no" in ended.error
@@ -308,14 +309,14 @@ def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            failures, roll_back = [Unusable("no history"), RuntimeError("a mistake of ours")], Returning.roll_back
+            failures, roll_back = [Unusable("no history"), RuntimeError("a mistake of ours")], Reverter.roll_back
 
-            async def fail(back: Returning, id_: int, author: Author) -> Returned:
+            async def fail(back: Reverter, id_: int, author: Author) -> Reverted:
                 if failures:
                     raise failures.pop()
                 return await roll_back(back, id_, author)
 
-            monkeypatch.setattr(Returning, "roll_back", fail)
+            monkeypatch.setattr(Reverter, "roll_back", fail)
             async with confirmations.opened(ANN, 0.5) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend b" not in text(engine)
