@@ -21,6 +21,15 @@ CLEAR = f"{ESCAPE}[G{ESCAPE}[K"
 _LONE = r"\ud800-\udfff"
 _UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff{_LONE}]")
 _UNWRITABLE = re.compile(rf"[{_LONE}]")
+MOST_COLUMNS = 7
+LONGEST_CELL = 60
+GREEN, RED, YELLOW, BOLD = "32", "31", "33", "1"
+# The colour of a cell that consists of one of these words.
+COLOURS = {
+    **dict.fromkeys(("up", "ready", "succeeded", "live", "confirmed"), GREEN),
+    **dict.fromkeys(("down", "failed", "refused", "returned"), RED),
+    **dict.fromkeys(("drain", "maint", "stopping", "pending", "running", "in_progress", "scheduled"), YELLOW),
+}
 
 
 class Output:
@@ -74,17 +83,6 @@ class Progress:
 def height(stream: TextIO) -> int:
     """Return the number of lines of a terminal."""
     return os.get_terminal_size(stream.fileno()).lines or 24
-
-
-MOST_COLUMNS = 7
-LONGEST_CELL = 60
-GREEN, RED, YELLOW, BOLD = "32", "31", "33", "1"
-# The colour of a cell that consists of one of these words.
-COLOURS = {
-    **dict.fromkeys(("up", "ready", "succeeded", "live", "confirmed"), GREEN),
-    **dict.fromkeys(("down", "failed", "refused", "returned"), RED),
-    **dict.fromkeys(("drain", "maint", "stopping", "pending", "running", "in_progress", "scheduled"), YELLOW),
-}
 
 
 def coloured(text: str, colour: str, *, colours: bool) -> str:

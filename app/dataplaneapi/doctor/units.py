@@ -28,6 +28,15 @@ OURS, OUR_SOCKETS, HAPROXY = "dataplaneapi.service", "dataplaneapi*.socket", "ha
 _SERVER = re.compile(r"data-?plane-?api")
 _YES = ("yes", "true", "1", "on", "connected", "disconnected")
 _TRYING = ("active", "activating", "reloading")
+PACKAGES = {
+    "haproxy": "haproxy",
+    "kill": "procps",
+    "s6-svc": "s6",
+    "s6-svstat": "s6",
+    "service": "init-system-helpers",
+    "sudo": "sudo",
+    "systemctl": "systemd",
+}
 
 
 @dataclass(frozen=True)
@@ -105,17 +114,6 @@ def _options(file: Path) -> Iterator[tuple[str, str]]:
         elif section == "[Service]" and line[:1] not in ("#", ";", ""):
             key, _, value = line.partition("=")
             yield key.strip(), value.strip()
-
-
-PACKAGES = {
-    "haproxy": "haproxy",
-    "kill": "procps",
-    "s6-svc": "s6",
-    "s6-svstat": "s6",
-    "service": "init-system-helpers",
-    "sudo": "sudo",
-    "systemctl": "systemd",
-}
 
 
 @dataclass(frozen=True)

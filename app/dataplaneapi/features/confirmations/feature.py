@@ -21,6 +21,7 @@ from haproxy_native.workers.workers import BACKENDS, FRONTENDS
 
 EXPIRES = HeaderName(b"Confirmation-Expires")
 SHORTEST, LONGEST = 2.0, 86400.0
+CONFIRMATION = "confirmation"
 
 
 class Confirm(WriteOption):
@@ -84,9 +85,6 @@ def _error(one: Confirmation) -> str:
     """Return the error, with the calls that revert what is still in effect."""
     calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     return f"{one.error}; {calls}" if calls else one.error
-
-
-CONFIRMATION = "confirmation"
 
 
 class ConfirmationsFeature(Feature):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MISSING = f"the metrics need the package prometheus-client: {EXTRAS['metrics'].remedy}"
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+PATH = "/metrics"
 
 
 async def exposition(services: Services) -> bytes:
@@ -153,9 +154,6 @@ def _gauge(name: str, text: str, value: float, labels: Mapping[str, str] = {}) -
     family = GaugeMetricFamily(f"dataplane_{name}", text, labels=list(labels))
     family.add_metric(list(labels.values()), float(value))
     return family
-
-
-PATH = "/metrics"
 
 
 class MetricsFeature(Feature):

@@ -28,6 +28,7 @@ Moves = Mapping[str, str]
 # What the running process has of objects, by their names; None for an object that it does not have.
 Values = Mapping[str, Any]
 AGAIN = "ask for a new plan"
+Parts = dict[Part, Members]
 
 
 def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[Conflict] = ()) -> Moves:
@@ -60,9 +61,6 @@ def refuse_moved_values(planned: Values, now: Values) -> None:
         member = next(member for member in {**before, **value} if before.get(member) != value.get(member))
         old, new = before.get(member), value.get(member)
         raise Moved(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")
-
-
-Parts = dict[Part, Members]
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,9 @@ MOST, MOST_BYTES = 100, 1 << 26
 # How many characters of a token name the caller that it was made for.
 HOLDER = 8
 _STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
+BACKEND, LISTEN, SERVER = "backend", "listen", "server"
+# By their objects.
+Files = Mapping[str, tuple[Store, Path]]
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,6 @@ def _take(token: str, state: State) -> KeptPlan:
     with state.transaction():
         state.execute("DELETE FROM plan WHERE token = ?", (token,))
     return plan
-
-
-BACKEND, LISTEN, SERVER = "backend", "listen", "server"
-# By their objects.
-Files = Mapping[str, tuple[Store, Path]]
 
 
 def servers_of(preview: Preview) -> set[str]:

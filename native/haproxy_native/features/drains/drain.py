@@ -16,6 +16,9 @@ BACKEND, SERVER = "backend", "server"
 _ANY_AT = "*@"
 # The beginnings of the column `status` for a server that accepts requests; `no check` is always up.
 _UP = ("UP", "no check")
+DRAIN = "drain"
+NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
+STAY, RESTORE = "stay", "restore"
 
 
 @dataclass(frozen=True)
@@ -95,11 +98,6 @@ def _pattern(target: str) -> str:
             return target
         case _:
             raise BadRequest(f"{target[:100]!r} names no servers; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
-
-
-DRAIN = "drain"
-NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
-STAY, RESTORE = "stay", "restore"
 
 
 class TooFewReady(Conflict):

@@ -35,6 +35,26 @@ from haproxy_native.text.document import Document
 log = logging.getLogger(__name__)
 CONNECT_SECONDS = 3.0
 LONGEST_LINE = 1 << 16
+_SERVER = re.compile(r"\b[Ss]erver ([\w.:-]+)/[\w.:-]+ ")
+_BACKEND = re.compile(r"\b(?:backend|proxy) ([\w.:-]+) ")
+_LOSS = re.compile(r"\bevents? dropped\b")
+POLL_SECONDS = 1.0
+# The least pause between scans, the part of the time that scanning may take, and how many scans are measured for that.
+SCAN_SECONDS, SCAN_SHARE, SCANS = 0.25, 0.06, 8
+# How many changed backends are read one by one; if there are more, all servers are.
+MOST_BACKENDS = 10
+# Between attempts to read a ring, in seconds.
+RING_PAUSE = 0.2
+LARGE = 1 << 15
+# A row of `show servers state`: the columns before those that time alone changes, and of these backend, name, address, operational and
+# administrative state, and weight; then the port.
+_ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+))(?: \S+){10} (\d+) ", re.MULTILINE)
+# The first of these groups alone, which takes half the work. Its second word is the backend.
+_HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
+_COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
+Row = tuple[str, ...]
+# Backend and name.
+Key = tuple[str, str]
 
 
 async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
@@ -59,36 +79,12 @@ async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
             await writer.wait_closed()
 
 
-_SERVER = re.compile(r"\b[Ss]erver ([\w.:-]+)/[\w.:-]+ ")
-_BACKEND = re.compile(r"\b(?:backend|proxy) ([\w.:-]+) ")
-_LOSS = re.compile(r"\bevents? dropped\b")
-
-
 def backends_in(line: str) -> Collection[str] | None:
     """Return the backends whose servers a line of a ring is about; None for all, if lines were lost."""
     if _LOSS.search(line):
         return None
     match = _SERVER.search(line) or _BACKEND.search(line)
     return (match[1],) if match else ()
-
-
-POLL_SECONDS = 1.0
-# The least pause between scans, the part of the time that scanning may take, and how many scans are measured for that.
-SCAN_SECONDS, SCAN_SHARE, SCANS = 0.25, 0.06, 8
-# How many changed backends are read one by one; if there are more, all servers are.
-MOST_BACKENDS = 10
-# Between attempts to read a ring, in seconds.
-RING_PAUSE = 0.2
-LARGE = 1 << 15
-# A row of `show servers state`: the columns before those that time alone changes, and of these backend, name, address, operational and
-# administrative state, and weight; then the port.
-_ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+))(?: \S+){10} (\d+) ", re.MULTILINE)
-# The first of these groups alone, which takes half the work. Its second word is the backend.
-_HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
-_COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
-Row = tuple[str, ...]
-# Backend and name.
-Key = tuple[str, str]
 
 
 def rows_of(text: str) -> dict[Key, Row]:

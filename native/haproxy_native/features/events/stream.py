@@ -26,6 +26,20 @@ from haproxy_native.editing import object_names
 # Bytes of a Python object besides its content.
 _OVERHEAD = 80
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
+CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "operation", "confirmation"
+# The object of an event about several objects.
+WHOLE = "configuration"
+TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
+# Kinds of objects that have counters.
+COUNTED = frozenset(("frontend", "backend", SERVER))
+# The limits of each store, in events, bytes and seconds.
+NUMBER, MOST_BYTES = 10_000, 8 << 20
+STATS_SECONDS, STATS_BYTES, STATS_NUMBER = 600.0, 32 << 20, 200_000
+# How long HAProxy is still polled after the last subscriber has left, since it may reconnect.
+LINGER_SECONDS = 60.0
+# How many events a subscriber gets at once.
+BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +109,6 @@ class Past:
         """Return the oldest events with greater ids, at most so many."""
         start = bisect_right(self._events, id_, lo=self._first, key=lambda event: event.id)
         return self._events[start : start + most]
-
-
-SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
-CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "operation", "confirmation"
-# The object of an event about several objects.
-WHOLE = "configuration"
-TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
-# Kinds of objects that have counters.
-COUNTED = frozenset(("frontend", "backend", SERVER))
-# The limits of each store, in events, bytes and seconds.
-NUMBER, MOST_BYTES = 10_000, 8 << 20
-STATS_SECONDS, STATS_BYTES, STATS_NUMBER = 600.0, 32 << 20, 200_000
-# How long HAProxy is still polled after the last subscriber has left, since it may reconnect.
-LINGER_SECONDS = 60.0
-# How many events a subscriber gets at once.
-BATCH = 200
 
 
 class FellBehind(Exception):

@@ -27,6 +27,8 @@ Key = tuple[str, str]
 READY, MAINTENANCE = "ready", "maint"
 # The member of the configured server for each member of an override.
 CONFIGURED = {STATE: "maintenance", WEIGHT: "weight", ADDRESS: "address", PORT: "port"}
+# Stands for the value of a server that is not configured.
+ABSENT = ""
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,6 @@ def _ends(effect: Effect, override: Override) -> bool:
     if effect.member:
         return object_ == override.object and CONFIGURED.get(override.member) == effect.member
     return effect.new is None and f"{override.object}/".startswith(f"{object_}/")
-
-
-# Stands for the value of a server that is not configured.
-ABSENT = ""
 
 
 def configured(editor: Editor, document: Document, overrides: Iterable[Override]) -> dict[tuple[str, str], str]:

@@ -72,6 +72,7 @@ PATIENCE = 5.0
 START_PATIENCE = 1.0
 # In every refusal for a server or backend that the worker does not have.
 NO_SUCH = "No such"
+_STATES = {"enabled": MAINTENANCE, "disabled": READY}
 
 
 class Overrides(Observer):
@@ -365,9 +366,6 @@ class Overrides(Observer):
     async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
         """Send the commands for the members that differ. Raises RuntimeRefused."""
         await commands.apply(self._engine.runtime, list(setting(now, wanted)))
-
-
-_STATES = {"enabled": MAINTENANCE, "disabled": READY}
 
 
 def object_of_server(server: ServerDifference) -> str:

@@ -26,6 +26,12 @@ from haproxy_native.shadow.named_files import naming, stamps
 from haproxy_native.shadow.rewrite import Listener, Place, rewritten
 from haproxy_native.text.document import Document
 
+log = logging.getLogger(__name__)
+# How many failed tests the text of a refusal names.
+MOST_NAMED = 3
+# What decides where requests go: the text of a shadow, and its listeners.
+Decisive = tuple[str, list[Listener]]
+
 
 class RoutingTests:
     """Runs tests. `stored` are the tests of the server."""
@@ -37,13 +43,6 @@ class RoutingTests:
         """Run cases. `is_asked` as for `Explain.shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""
         async with self._explain.shadow_of(candidate, is_asked=is_asked) as asker:
             return await run(candidate.after, asker, cases)
-
-
-log = logging.getLogger(__name__)
-# How many failed tests the text of a refusal names.
-MOST_NAMED = 3
-# What decides where requests go: the text of a shadow, and its listeners.
-Decisive = tuple[str, list[Listener]]
 
 
 class RoutingGate(Observer):

@@ -26,6 +26,8 @@ HTTP = "http"
 FRONTENDS = {"frontend": "frontends", "listen": "listens"}
 BACKENDS = ("backend", "listen")
 RULES = "backend_switching_rules"
+# An object of the API.
+Rule = dict[str, str]
 
 
 class LinesMissing(Conflict):
@@ -36,10 +38,6 @@ class LinesMissing(Conflict):
     def __init__(self, detail: str, lines: Sequence[str]) -> None:
         super().__init__(detail)
         self.lines = lines
-
-
-# An object of the API.
-Rule = dict[str, str]
 
 
 def rules(by: str, path: str) -> list[Rule]:

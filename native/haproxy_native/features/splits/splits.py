@@ -29,6 +29,11 @@ from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.split_file import BUCKETS, Split
 from haproxy_native.workers.workers import BACKENDS, Workers
 
+# The column of `show stat` with the sessions of a backend, which are requests in mode http.
+_COLUMN = "stot"
+# The beginning of the names of the maps.
+PREFIX = "split_"
+
 
 def shares(weights: Mapping[str, float]) -> dict[str, int]:
     """Return whole parts of a hundred, rounded by the largest remainder. Raises BadValue unless a weight is above 0, and none below."""
@@ -61,12 +66,6 @@ def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]
             buckets[bucket], left[name] = name, left[name] - 1
     rest = iter([name for name, count in left.items() for _ in range(count)])
     return [owner or next(rest) for owner in buckets]
-
-
-# The column of `show stat` with the sessions of a backend, which are requests in mode http.
-_COLUMN = "stot"
-# The beginning of the names of the maps.
-PREFIX = "split_"
 
 
 @dataclass(frozen=True)
