@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.native.history.test_returning import put, returning
 
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.commit.change import Outcome
