@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import yaml
 
-from haproxy_native.grammar.reference import target
+from haproxy_native.grammar.schema import target
 from openapi import derived, operations
 from openapi.swagger import BODY_NAME, FORM
 

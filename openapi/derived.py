@@ -11,7 +11,7 @@ runtime_add_server:
 from collections.abc import Mapping
 from typing import Any
 
-from haproxy_native.grammar.reference import name_of
+from haproxy_native.grammar.schema import name_of
 
 SOURCE = "members_of"
 # What a declaration says about lines of the file, and about older names, holds where the lines are.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.grammar.reference import followed
+from haproxy_native.grammar.schema import followed
 from openapi import bundle, swagger
 
 LISTING = Path(__file__).parent.parent / "tests" / "openapi" / "signatures"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from haproxy_native.grammar.reference import name_of
+from haproxy_native.grammar.schema import name_of
 
 BODY_NAME = "x-codegen-request-body-name"
 FORM = "multipart/form-data"

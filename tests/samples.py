@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.grammar.directive import Directive
-from haproxy_native.grammar.line_shape import Alternative, LineShape, unflattened
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.line_shape import METADATA, Alternative, LineShape, unflattened
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Values, Word
 from haproxy_native.grammar.values import ValueType

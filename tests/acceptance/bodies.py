@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from dataplaneapi.api.normalize import Schemas
-from haproxy_native.grammar.reference import name_of
+from haproxy_native.grammar.schema import name_of
 
 Schema = Mapping[str, Any]
 # Texts that stand in files and break programs: quotes, comments, ends of blocks, other alphabets, numbers that are none.

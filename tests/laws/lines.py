@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haproxy_native.errors import UnknownWords
-from haproxy_native.grammar.line_shape import LineShape, Reading
-from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata
+from haproxy_native.grammar.line_shape import METADATA, LineShape, Reading, is_metadata, read_metadata
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import heard, split, unquoted, words_of
+from haproxy_native.text.words import normalized, split, unquoted, words_of
 
 Object = Mapping[str, Any]
 
@@ -31,7 +30,7 @@ def is_read_back(shape: LineShape, values: Object) -> None:
     assert taken(shape, line).unknown == [], f"not all of its words are known: {line.text!r}"
     for name, value in values.items():
         # A word is read without quotes that it does not need.
-        plain = heard(value) if isinstance(value, str) else value
+        plain = normalized(value) if isinstance(value, str) else value
         assert found.get(name) in (value, plain), f"{line.text!r} was written for {values}"
     assert read(shape, shape.new(found)) == found, f"{found} was read from {line.text!r}"
 
@@ -60,9 +59,9 @@ def is_same(value: Any, said: Any) -> bool:
         return len(value) == len(said) and all(map(is_same, value, said))
     if isinstance(value, str) and isinstance(said, str):
         words = words_of(said)
-        heard, pieces = tuple(map(unquoted, words)), value.split()
-        each = len(pieces) == len(words) and all(map(lambda piece, *variants: piece in variants, pieces, words, heard))
-        return each or words == words_of(value) or value == "".join(heard) or heard == literally(value)
+        plain_words, pieces = tuple(map(unquoted, words)), value.split()
+        each = len(pieces) == len(words) and all(map(lambda piece, *variants: piece in variants, pieces, words, plain_words))
+        return each or words == words_of(value) or value == "".join(plain_words) or plain_words == literally(value)
     return bool(value == said)
 
 

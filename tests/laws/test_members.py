@@ -8,8 +8,7 @@ import pytest
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.directive import Directive
-from haproxy_native.grammar.line_shape import LineShape
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.line_shape import METADATA, LineShape
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.section_shape import SectionShape
 from tests.laws.language import language

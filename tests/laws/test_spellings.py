@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from haproxy_native.errors import NativeError
-from haproxy_native.grammar.line_shape import LineShape, Reading
+from haproxy_native.grammar.line_shape import METADATA, LineShape, Reading
 from haproxy_native.grammar.load import grammar
-from haproxy_native.grammar.metadata import METADATA
 from haproxy_native.grammar.synopsis import Group, Part, Placeholder, group_of
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import has_quotes

@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as some
 
-from haproxy_native.grammar.line_shape import unflattened
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.line_shape import METADATA, unflattened
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.synopsis import Chain, Options
 from tests.laws.language import Kind, language

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.grammar.reference import followed
+from haproxy_native.grammar.schema import followed
 from openapi import bundle, operations
 from tests.openapi.documents import document
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.grammar.reference import followed
+from haproxy_native.grammar.schema import followed
 from openapi import bundle, operations
 from tests.openapi.documents import document
 

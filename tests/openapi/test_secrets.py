@@ -11,7 +11,7 @@ import pytest
 
 from haproxy_native.editing import secret_kinds
 from haproxy_native.editing.secrets import LINES, MESSAGE, TEXT, masked_lines, shapes
-from haproxy_native.grammar.reference import followed
+from haproxy_native.grammar.schema import followed
 from openapi import bundle, keywords
 from tests.haproxy import binaries
 

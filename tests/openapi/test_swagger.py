@@ -2,7 +2,7 @@
 
 import re
 
-from haproxy_native.grammar.reference import followed, target
+from haproxy_native.grammar.schema import followed, target
 from openapi import bundle
 from openapi.swagger import FORM, swagger
 from tests.openapi.documents import document

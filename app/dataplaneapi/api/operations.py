@@ -16,7 +16,7 @@ from dataplaneapi.api.parameters import Parameter, query_values
 from dataplaneapi.api.responses import Response
 from dataplaneapi.feature_list import missing
 from haproxy_native.grammar.load import bundle
-from haproxy_native.grammar.reference import followed
+from haproxy_native.grammar.schema import followed
 
 # Of a `Call`.
 Handler = Callable[[Any], Awaitable[Response]]

@@ -10,7 +10,7 @@ from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import NativeError
 from haproxy_native.text.document import Document
-from haproxy_native.text.words import heard
+from haproxy_native.text.words import normalized
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
@@ -62,7 +62,7 @@ def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[
     if not name or name in operation.names:
         return {}
     given = query_values(query).get(name, [""])[0]
-    return {name: heard(given)} if given else {}
+    return {name: normalized(given)} if given else {}
 
 
 def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
@@ -72,7 +72,7 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
     """
     resource = services.editor.resources.by_name.get(operation.resource or "")
     if resource and not resource.file:
-        return {name: heard(value) if name in operation.names else value for name, value in values.items()}
+        return {name: normalized(value) if name in operation.names else value for name, value in values.items()}
     # Maps of the process are named by their files; its certificates and other lists have names of their own.
     of_process = "maps" if operation.access.startswith("map/") else ""
     store = services.engine.stores.get(operation.store or values.get("store", of_process))

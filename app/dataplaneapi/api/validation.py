@@ -18,7 +18,7 @@ from dataplaneapi.api.normalize import ABSENT, Schemas, Shaped
 from dataplaneapi.api.parameters import matches
 from dataplaneapi.did_you_mean import nearest
 from haproxy_native.grammar.codecs import CODECS
-from haproxy_native.grammar.reference import name_of
+from haproxy_native.grammar.schema import name_of
 from haproxy_native.grammar.synopsis import Composed
 from haproxy_native.models import model
 

@@ -34,7 +34,7 @@ from haproxy_native.planning.effects import LINES, Effect, complete_object, effe
 from haproxy_native.planning.section_order import Key
 from haproxy_native.planning.touches import RAW
 from haproxy_native.text.document import REPEATABLE, Document
-from haproxy_native.text.merge import Collision, merged
+from haproxy_native.text.line_diff import Collision, merged
 from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
 

@@ -34,8 +34,7 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamp, Stamped, checksum_of
 from haproxy_native.errors import Unusable, WriteFailed
 from haproxy_native.process_state import Text
-from haproxy_native.text.document import CONFIGURATION, Document
-from haproxy_native.text.outline import Outline
+from haproxy_native.text.document import CONFIGURATION, Document, Outline
 from haproxy_native.text.parts import is_joined
 
 log = logging.getLogger(__name__)

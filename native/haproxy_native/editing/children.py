@@ -40,7 +40,7 @@ class Children:
 
     @property
     def unparsed(self) -> list[int]:
-        """Indices of the lines that cannot be read."""
+        """Return the indices of the lines that cannot be read."""
         return [index for index, object_ in enumerate(self.objects) if object_ is None]
 
 

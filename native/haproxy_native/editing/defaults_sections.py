@@ -12,7 +12,7 @@ from haproxy_native.errors import BadValue, Place, Refused
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import heard
+from haproxy_native.text.words import normalized
 
 PROXIES = ("frontend", "backend", "listen")
 DEFAULTS = "defaults"
@@ -22,7 +22,7 @@ def named_defaults(section: Section) -> str | None:
     """Return the name of the defaults section behind `from` in a header; None without a `from`."""
     words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
-    return heard(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
+    return normalized(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
 
 
 def implicit_defaults(document: Document, section: Section) -> str | None:
@@ -60,7 +60,7 @@ def all_inherited_defaults(document: Document) -> list[str | None]:
 def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
     """Raise BadValue if `from` names a missing defaults section, or one that inherits from the section itself."""
     seen = {name} if kind == DEFAULTS else set()
-    wanted = heard(wanted) if isinstance(wanted, str) else None
+    wanted = normalized(wanted) if isinstance(wanted, str) else None
     while wanted:
         if wanted in seen:
             raise BadValue(f"circular dependency detected: defaults {wanted} would inherit from itself", place=Place(member="from"))
@@ -76,7 +76,7 @@ def with_named_source(document: Document, wanted: object) -> Document:
 
     The API numbers sections without a name of their own; HAProxy does not know these numbers.
     """
-    source = document.find(DEFAULTS, heard(wanted)) if isinstance(wanted, str) else None
+    source = document.find(DEFAULTS, normalized(wanted)) if isinstance(wanted, str) else None
     if source is None or source.name == document.address(source):
         return document
     return with_name(document, source, str(wanted))[0]

@@ -39,7 +39,7 @@ from haproxy_native.grammar.values import refuse_line_breaks
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import heard, unquoted
+from haproxy_native.text.words import normalized, unquoted
 
 # Keys of a section's cache: the section united from it and its kin, and the sections that it is united from.
 _UNITED, _PARTS = "united", "parts"
@@ -217,7 +217,7 @@ class Editor:
     def section(self, document: Document, resource: Resource, name: str) -> Section | None:
         if resource.kind != "section":
             return _united(document, resource.section)
-        return document.find(resource.section, name) or document.find(resource.section, heard(name))
+        return document.find(resource.section, name) or document.find(resource.section, normalized(name))
 
     def create(
         self,

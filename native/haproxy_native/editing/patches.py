@@ -7,8 +7,7 @@ a document that was edited in memory may split into other sections than its text
 from collections.abc import Iterable
 from itertools import takewhile
 
-from haproxy_native.text.document import CONFIGURATION, Document
-from haproxy_native.text.outline import Outline
+from haproxy_native.text.document import CONFIGURATION, Document, Outline
 
 # (characters before the change, removed characters, added text)
 Patch = tuple[int, int, str]

@@ -1,4 +1,4 @@
-"""Hand-written nodes for lines that the notation cannot describe. A test counts them; each states its reason."""
+"""Hand-written nodes for words that the notation cannot describe. A test counts them; each states its reason."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.synopsis import Node, NoValue, Values
 from haproxy_native.grammar.values import bracketed, has_path, is_ipv6, one_word, split_address
-from haproxy_native.text.words import heard, is_word, quoted, unquoted
+from haproxy_native.text.words import is_word, normalized, quoted, unquoted
 
 _PORT = re.compile(r"\d+")
 PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
@@ -24,9 +24,9 @@ class AddressPort:
         self.needs: tuple[str, ...] = (self.member,)
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """The members as they will be read: a client may send brackets, and the port in the address. Raises BadValue."""
+        """Return the members in the form in which they are read: clients may send brackets, and a port in the address. Raises BadValue."""
         sent = {member: values[member] for member in self.members if values.get(member) is not None}
-        address = heard(str(sent.get(self.member, "")))
+        address = normalized(str(sent.get(self.member, "")))
         if not address:
             return {} if self.port not in sent else sent
         words = self.write({self.member: address})
@@ -41,7 +41,7 @@ class AddressPort:
         return read
 
     def _without_port(self, address: str, word: str, port: int) -> str:
-        """The address to which a port may be added. Raises BadValue where it holds another one, perhaps one that HAProxy alone knows.
+        """Return an address to which a port can be added. Raises BadValue if it has, or may have, another port.
 
         Of several addresses, the last one takes the port. What has further colons is an IPv6 address, as in `${PREFIX}::1`.
         """
@@ -54,7 +54,7 @@ class AddressPort:
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        word = heard(words[at])
+        word = normalized(words[at])
         address, port = split_address(word)
         if port is None or not _PORT.fullmatch(port):
             return at + 1, {self.member: _shown(word)}
@@ -71,13 +71,13 @@ class AddressPort:
 
 
 def _shown(address: str) -> str:
-    """An IPv6 address without its brackets, or with them behind its family."""
+    """Return an IPv6 address without its brackets, or with them behind its family."""
     bare = address[1:-1]
     return bare if address == f"[{bare}]" and is_ipv6(bare) else bracketed(address) if "@" in address else address
 
 
 def _word(address: object) -> str:
-    return bracketed(heard(one_word(str(address)))) if address else ""
+    return bracketed(normalized(one_word(str(address)))) if address else ""
 
 
 class BindAddress(AddressPort):
@@ -96,7 +96,7 @@ class BindAddress(AddressPort):
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        word = heard(words[at])
+        word = normalized(words[at])
         ports = None if has_path(word) else self._PORTS.fullmatch(word)
         if not ports:
             return at + 1, {self.member: _shown(word)}

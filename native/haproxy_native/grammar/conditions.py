@@ -1,4 +1,4 @@
-"""Conditions of rules: what `||` parts, and the terms of each (HAProxy Configuration Manual, section 7.2)."""
+"""Conditions of rules: alternatives separated by `||`, and the terms of each (HAProxy Configuration Manual, section 7.2)."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,13 +7,13 @@ from typing import Any
 
 from haproxy_native.errors import Incomplete, Place
 
-# HAProxy compares `or` without regard to case, and every other word of a condition with it.
+# HAProxy ignores the case of `or`, but not of any other word of a condition.
 OR = ("||", "or")
 UNLESS = "unless"
 CONDITIONS = ("if", UNLESS)
 
 _WORDS = tomllib.loads((Path(__file__).parent / "conditions.toml").read_text())
-# How lines with a condition begin, and the ACLs that HAProxy has by itself.
+# The beginnings of lines with a condition, and the ACLs that HAProxy predefines.
 CONDITIONAL: tuple[str, ...] = tuple(_WORDS["conditional"])
 PREDEFINED: frozenset[str] = frozenset(_WORDS["predefined"])
 
@@ -24,7 +24,7 @@ def is_or(word: str) -> bool:
 
 
 def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
-    """What `||` parts of the words behind `if` or `unless`, each as its terms."""
+    """Yield the alternatives of the words behind `if` or `unless`, each as its terms."""
     suite: list[list[str]] = []
     for term in terms(words):
         if is_or(term[0]):
@@ -36,7 +36,7 @@ def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def terms(words: Sequence[str]) -> Iterator[list[str]]:
-    """Names of ACLs and anonymous ones in braces, with the signs before them; `||` alone."""
+    """Yield the terms of a condition: names of ACLs and anonymous ACLs in braces, with the signs before them, and each `||`."""
     term: list[str] = []
     is_open = False
     for word in words:
@@ -51,7 +51,7 @@ def terms(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def refuse_half(members: Iterable[str], values: Mapping[str, Any]) -> None:
-    """Raises Incomplete where one of the members that end in `cond` stands without its test, or the test without it."""
+    """Raise Incomplete if values have a member that ends in `cond` without its test, or the test without it."""
     for cond, test in ((member, f"{member}_test") for member in members if member.endswith("cond")):
         if test in values and cond not in values:
             words = " or ".join(f"`{word}`" for word in CONDITIONS)

@@ -7,22 +7,21 @@ from types import MappingProxyType
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
-from haproxy_native.grammar.line_shape import LineShape
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.line_shape import METADATA, LineShape
 from haproxy_native.grammar.rows import Change, Found, change_rows
 from haproxy_native.grammar.synopsis import Join, Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 
 CANCELLING = ("no", "default")
+# Stands for an absent object, unlike an empty one.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""The object that is not given at all; one that is given may be empty."""
 
 ANY = Join(" || ")
 
 
 def _condition(members: Collection[str]) -> tuple[str, str] | None:
-    """The names of the members that hold a condition: whether it has to hold, and its test; None if one of them is missing."""
+    """Return the names of the members of a condition, such as (cond, cond_test); None if one of them is missing."""
     test = next((name for name in members if name.endswith("cond_test")), "")
     cond = test.removesuffix("_test")
     return (cond, test) if test and cond in members else None
@@ -30,35 +29,37 @@ def _condition(members: Collection[str]) -> tuple[str, str] | None:
 
 @dataclass
 class Directive:
-    """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
+    """One kind of line."""
 
-    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds to the value
-    of the one member, as `join` says, `any` adds a condition of which one is enough. With `keep` it counts, too, but the API shows the last
-    alone: the others stay, whatever becomes of that one.
-    `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
-    `needed` is a member without which no other makes sense. `ahead_of` are the first words of the lines that a new line has to stand
-    before. `addition`: older clients do not know the member. `keeps`: what HAProxy does not delete while it runs because of the line.
-    `last_counts`: an inherited line counts no more beside one of the section.
-    """
-
+    # The path, in the section's object, to the object that has the members.
     path: tuple[str, ...]
     shape: LineShape
+    # The meaning of a second such line: `last` takes precedence, `append` adds an element, `merge` adds members, `join` adds to the value
+    # of the only member, `any` adds a condition of which one suffices. With `keep` both count, but the API shows and edits only the last.
     repeat: str = "last"
     join: Join | None = None
+    # The list member of which each line is one element.
     rows: str = ""
     scalar: bool = False
+    # By member, the values for which there is no line.
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
+    # A member that all others require.
     needed: str = ""
+    # Whether the object is a list of options, and may be empty.
     options: bool = False
+    # The first words of lines that a new line must precede.
     ahead_of: Sequence[str] = ()
+    # Whether older clients do not know the member.
     addition: bool = False
+    # What HAProxy cannot delete at run time because of the line.
     keeps: str = ""
+    # Whether a line of the section replaces an inherited one.
     last_counts: bool = False
 
     # -- reading
 
     def read(self, lines: Found) -> Values:
-        """The members that the lines give to the object at `path`."""
+        """Return the members that lines set in the object at `path`."""
         if self.rows:
             return {self.rows: [self._element(line) for _, line in lines]}
         if self.join:
@@ -115,7 +116,7 @@ class Directive:
     # -- writing
 
     def wanted(self, holder: Mapping[str, Any]) -> Any:
-        """The part of the object that this directive is to say; empty where no line is to stand."""
+        """Return the part of the object that this directive writes; empty if there should be no line. Raises BadValue."""
         if self.rows:
             rows = holder.get(self.rows) or []
             return [{self.rows: row} if self.scalar else row for row in rows]
@@ -128,30 +129,30 @@ class Directive:
         return own
 
     def settled(self, holder: Any, lines: Found) -> Any:
-        """The part of the object in which, of several names of one member, the one that says something new counts."""
+        """Return the object with only the changed one of several names for one member."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.settled(holder, self.read(lines))
 
     def stands(self, holder: Mapping[str, Any]) -> bool:
-        """Whether a line is to stand: a list of options may be empty (`default-server`), other lines say something."""
+        """Return whether there should be a line: for an empty object, only if it is a list of options (`default-server`)."""
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
 
     def is_left(self, holder: Mapping[str, Any]) -> bool:
-        """Whether the object may lack it because its sender does not have the member."""
+        """Return whether the object may lack the member because its sender does not know it."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
-        """Whether the object has any member of it."""
+        """Return whether the object has a member of this directive."""
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> Change:
-        """How the lines, of that section, become what the object says."""
+        """Return the change of a section's lines to the values of the object. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
-            gone = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
-            return Change({place: None for place, line in gone if not self.cancels(line)}, [])
+            removed = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
+            return Change({place: None for place, line in removed if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
         members = {name: holder[name] for name in own if name in holder}
         if not lines:
@@ -172,26 +173,26 @@ class Directive:
         return Change({place: edited}, [])
 
     def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> Change:
-        """Lines that begin the new value stay as they are; the first that does not, or the last, takes all that is left."""
+        """Keep the lines whose parts begin the new value; the next one, or the last, gets the rest of the value."""
         (name,) = members
         chunks = join.chunks(members[name], self._chunks(lines, name))
         said = [{name: chunk} for chunk in chunks]
         return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
 
     def _conditions(self, lines: Found) -> list[Values]:
-        """Return what each line says, or nothing where one says `unless`, so that they make no condition together."""
+        """Return the values of each line; none if one has `unless`, since such conditions cannot be combined."""
         said = [self.shape.read(line) or {} for _, line in lines]
         return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
 
     def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> Change:
-        """Lines that begin the new condition stay as they are; what is left goes to the first that does not, or to the last."""
+        """Keep the lines whose conditions begin the new one; the next one, or the last, gets the rest of the condition."""
         cond, test = names
         tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
         wanted = [{**members, test: each} for each in tests]
         return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
-        """Each line keeps the members it had; what is new goes to the last."""
+        """Write each member to the line that has it, and new ones to the last line."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
         homeless = set(members) - set().union(*members_of_lines)
         joined = {n: iter(join.chunks(members[n], self._chunks(lines, n))) for n, join in self.shape.joins.items() if n in members}

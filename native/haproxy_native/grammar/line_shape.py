@@ -1,5 +1,10 @@
-"""One object that stands on one line: reads it, writes it anew, and prints it onto an old line."""
+"""The shape of an object on one line: reads it, writes a new line, and writes values onto an existing line.
 
+Metadata of an object is JSON in the comment behind its line. Any other comment was written by a person: the API shows it as metadata, and
+keeps it until other metadata replaces it.
+"""
+
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -8,20 +13,52 @@ from typing import Any
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
 from haproxy_native.grammar.conditions import refuse_half
 from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped, respelled
-from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node, NoValue, Options, Part, Toggle, Values, Word, merged
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import BLANKS, Split, heard, unquoted, words_of
+from haproxy_native.text.words import BLANKS, Split, normalized, unquoted, words_of
 
-# Lines of a shape whose readings are kept, for those who read the same one after the other: an old line and the new one.
+METADATA = "metadata"
+
+
+def read_metadata(comment: str | None) -> dict[str, Any] | None:
+    """Return a comment as metadata: its JSON object, else {"comment": text}; None without a comment."""
+    if not comment:
+        return None
+    return members if (members := _json_object(comment)) is not None else {"comment": comment}
+
+
+def is_metadata(comment: str | None) -> bool:
+    """Return whether a comment is metadata and not a person's."""
+    return comment is not None and _json_object(comment) is not None
+
+
+def _json_object(comment: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(comment) if comment.startswith("{") else None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def write_metadata(metadata: Any) -> str | None:
+    """Return metadata as a comment of compact JSON; None without metadata. Raises BadValue."""
+    if metadata is None:
+        return None
+    if not isinstance(metadata, Mapping):
+        raise BadValue("metadata in body must be an object", place=Place(member=METADATA))
+    text = json.dumps(metadata, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# Readings that a shape caches: an edit reads the old line and the new one several times.
 RECENT = 2
 
 
 @dataclass
 class Alternative:
-    """One synopsis of a line, and the members whose values follow from its choice."""
+    """One synopsis of a line, and the values of members that follow from its choice."""
 
     chain: Chain
     fixed: Mapping[str, Any]
@@ -45,26 +82,24 @@ class Alternative:
 
 @dataclass
 class Alias:
-    """A member that tells the same as another one; `values` maps its values to those of the target.
-
-    Without `values` it is only written, as its text; what is read is the target. `where` are the values of other members with which it
-    has this meaning.
-    """
+    """A member that is another name for the target."""
 
     member: str
     target: str
+    # The values of the target by the alias's own. Without them, clients may send the alias, as a text, and get the target.
     values: Mapping[Any, Any] | None
+    # The values of other members that the alias requires.
     where: Mapping[str, Any] = field(default_factory=dict)
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """The target's value; None for one that has no meaning there."""
+        """Return the target's value; None if it has no equivalent."""
         return str(value) if self.values is None else self.values.get(value)
 
 
 @dataclass
 class Reading:
-    """What a line says: the alternative that took it, the parts of the line, the members."""
+    """A line that was read: by which alternative, its parts, and the values of the members."""
 
     alternative: Alternative
     parts: list[Part]
@@ -72,19 +107,19 @@ class Reading:
 
     @property
     def unknown(self) -> list[int]:
-        """Indices of unknown words."""
+        """Return the indices of unknown words."""
         return [i for part in self.parts if part.key is None for i in range(part.start, part.end)]
 
 
 def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
-    """Unknown words, and those whose value only HAProxy can resolve."""
+    """Return the unknown words, and those whose value only HAProxy can resolve."""
     return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
 
 
 class LineShape:
-    """`order` lists the members as the model does; `chosen_by` names those that select the alternative.
+    """The shape of one kind of line. `order` lists all members; `chosen_by` those that select the alternative.
 
-    `secrets`: by dotted member what its `x-secret` says.
+    `secrets`: the `x-secret` of members, by dotted name.
     """
 
     def __init__(
@@ -131,7 +166,7 @@ class LineShape:
     # -- which alternative
 
     def _key(self, alternative: Alternative) -> str:
-        """The word behind the common literals, as far as it is fixed; an open one is filed under the empty word."""
+        """Return the literal word, or the beginning of it, behind the common literals; empty for a placeholder."""
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
             return alternative.literals[self._depth]
@@ -143,7 +178,7 @@ class LineShape:
 
     @cached_property
     def first_words(self) -> frozenset[str]:
-        """Returns the words with which a line may begin."""
+        """Return the words that a line may begin with."""
         return frozenset(prefix[0] for prefix in self._prefixes)
 
     def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
@@ -156,7 +191,7 @@ class LineShape:
     # -- reading
 
     def take(self, words: Sequence[str]) -> Reading | None:
-        """The words taken apart by the first alternative that has them all, else by the first that matches; callers leave it as it is."""
+        """Return the reading by the first alternative that knows all words, else by the first that matches. Callers must not change it."""
         return self._recent(tuple(words))
 
     def _taken_apart(self, words: tuple[str, ...]) -> Reading | None:
@@ -173,7 +208,7 @@ class LineShape:
 
     def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
         unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
-        implied = {member: heard(words[place]) for member, place in self.implied.items() if place < len(words)}
+        implied = {member: normalized(words[place]) for member, place in self.implied.items() if place < len(words)}
         return {**unsaid, **implied, **alternative.fixed, **self._merged(parts, alternative)}
 
     def _merged(self, parts: Sequence[Part], alternative: Alternative) -> Values:
@@ -186,12 +221,12 @@ class LineShape:
         return {**values, **more, **both}
 
     def read(self, line: Line) -> dict[str, Any] | None:
-        """The object that a line stands for, members in model order, or None where it is another's."""
+        """Return the object of a line; None if it is another kind of line."""
         reading = self.take(line.words)
         return None if reading is None else self.finished(dict(reading.values), line)
 
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
-        """Aliases, nesting, metadata and order, from flat values."""
+        """Return the object for flat values: nested, in order, with aliases and the metadata of the line."""
         for alias in self.aliases:
             pairs = {} if alias.write_only else alias.values or {}
             matching = [own for own, target in pairs.items() if alias.target in values and values[alias.target] == target]
@@ -207,7 +242,7 @@ class LineShape:
     # -- writing
 
     def given(self, values: Mapping[str, Any]) -> Values:
-        """The members that count, flat: without absent ones, aliases replaced by what they stand for, addresses as they are read."""
+        """Return flat values without absent ones, with targets in place of aliases, and addresses in the form in which they are read."""
         flat = flattened(values, self._known, self._dotted)
         addresses = [(node.members, node.meant(flat)) for node in self.addresses]
         for name in list(flat):
@@ -227,9 +262,9 @@ class LineShape:
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def settled(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values without names that still say what the line says, where another name of the same member says something new.
+        """Return the values without unchanged names of a member of which another name has changed.
 
-        A client that changes one of two names sends the other one back as it was.
+        A client that changes one of two names sends back the other one unchanged.
         """
         stale: set[str] = set()
         for target in {alias.target for alias in self.aliases}:
@@ -241,9 +276,7 @@ class LineShape:
         return {name: value for name, value in values.items() if name not in stale} if stale else values
 
     def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
-        """The alternative that carries most of the values, of several the one that the line has; raises BadValue naming what is missing or
-        not known.
-        """
+        """Return the alternative that expresses most of the values; of several, the one of the line (`present`). Raises BadValue."""
         self._check_needed(values)
         self._check_together(values)
         fitting = [alternative for alternative in self.alternatives if all(values.get(k) == v for k, v in alternative.fixed.items())]
@@ -294,7 +327,7 @@ class LineShape:
         return BadValue(f"unsupported {given}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
 
     def words(self, values: Mapping[str, Any]) -> list[str]:
-        """The words of a new line."""
+        """Return the words of a new line."""
         flat = self.given(values)
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
@@ -306,7 +339,7 @@ class LineShape:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def _chunks(self, flat: Values, reading: Reading | None) -> Values:
-        """Return what each occurrence of a keyword that adds up says."""
+        """Return the values of each occurrence of keywords that may be repeated."""
         chunks: Values = {}
         for name, join in self.joins.items():
             if name in flat:
@@ -318,7 +351,7 @@ class LineShape:
         return chunks
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
-        """A new line; raises BadValue."""
+        """Return a new line. Raises BadValue."""
         flat = self.given(values)
         alternative = self.choose(flat)
         written = self.written(alternative, flat)
@@ -328,7 +361,7 @@ class LineShape:
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """The old line saying the new values, every word that need not change unchanged."""
+        """Return a line with new values; all words that express the same stay as they are. Raises BadValue and UnknownWords."""
         reading = self.take(line.words)
         if self.aliases and reading is not None:
             values = self.settled(values, self.finished(dict(reading.values), line))
@@ -347,7 +380,7 @@ class LineShape:
         return line if text == line.text else Line(text)
 
     def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> Split:
-        """The pieces as a line, after a look whether each is read as what it was written for, and says what was given."""
+        """Return the pieces as a line, after checking that it reads back as what was written. Raises BadValue and UnknownWords."""
         split = joined(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
         reading = self.take(words)
@@ -370,7 +403,7 @@ class LineShape:
                 )
 
     def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
-        """Returns what is written, without members that a word of both the old and the new line implies."""
+        """Return what to write, without members that a word of both the old and the new line implies."""
         if not self.implied or reading is None:
             return written
         written_members = {member for part in reading.parts for member in part.values}
@@ -378,17 +411,19 @@ class LineShape:
         former = {part.key: line.words[part.start : part.end] for part in reading.parts if part.key and same.get(part.key) == part.values}
         words = [word for key, piece, _ in written for word in former.get(key, piece)]
         again = {
-            member: heard(words[place]) for member, place in self.implied.items() if member not in written_members and place < len(words)
+            member: normalized(words[place])
+            for member, place in self.implied.items()
+            if member not in written_members and place < len(words)
         }
         return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
     def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """The line with its words as they are and the metadata of the values."""
+        """Return a line with other metadata and the same words."""
         tail = self._tail(line, values) if self.metadata else line.split.tail
         return line if tail == line.split.tail else Line(Split(line.split.gaps, line.split.words, tail).join())
 
     def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
-        """A comment that is no metadata is a person's: it goes only where other metadata takes its place."""
+        # A person's comment stays unless other metadata replaces it.
         old, wanted = read_metadata(line.comment), values.get(METADATA)
         if (old or None) == (wanted or None) or (not wanted and not is_metadata(line.comment)):
             return line.split.tail
@@ -400,15 +435,15 @@ class LineShape:
         gap = tail[: len(tail) - len(tail.lstrip(BLANKS))] if "#" in tail else " "
         return f"{gap or ' '}# {comment}{end}"
 
-    # -- telling
+    # -- describing
 
     def required(self) -> set[str]:
-        """Members without which no line of this shape can be written."""
+        """Return the members that every line of this shape requires."""
         sets = [set(a.chain.required()) | set(a.fixed) for a in self.alternatives]
         return set.intersection(*sets) if sets else set()
 
     def explain(self) -> list[str]:
-        """The synopses."""
+        """Return the synopses."""
         return [alternative.text for alternative in self.alternatives]
 
 
@@ -424,7 +459,7 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
 
 
 def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
-    """(member, value) that no word tells: the line is the same without the member."""
+    """Yield (member, value) that no word expresses: the line is the same without the member."""
     if list(node.words) == [True]:
         yield node.member, False
     yield from ((node.member, value) for value, words in node.words.items() if words is None)
@@ -442,7 +477,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Members by dotted path; only objects whose inner members stand in a synopsis are opened."""
+    """Return members by dotted path; only objects whose members are in a synopsis are flattened."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

@@ -1,4 +1,4 @@
-"""The declared language: shapes of lines and sections, built from the bundle when first asked for."""
+"""The grammar: shapes of lines and sections, built from the bundle on first use."""
 
 import functools
 import itertools
@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.grammar.directive import Directive
-from haproxy_native.grammar.line_shape import Alias, Alternative, LineShape
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.line_shape import METADATA, Alias, Alternative, LineShape
 from haproxy_native.grammar.notation import Compiler, join_of
 from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, stands_alone
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
@@ -23,13 +22,13 @@ BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
 @functools.cache
 def bundle() -> Mapping[str, Any]:
-    """The OpenAPI document of the API, with the notes of the language."""
+    """Return the OpenAPI document of the API, with the notes of the language."""
     document: Mapping[str, Any] = json.loads(BUNDLE.read_bytes())
     return document
 
 
 class Grammar:
-    """Shapes by schema name. `time_suffix` is how new times are written."""
+    """The shapes of all schemas. `time_suffix`: the unit of new times."""
 
     def __init__(self, document: Mapping[str, Any] | None = None, *, time_suffix: str = "nearest") -> None:
         self.schemas, self.time_suffix = Schemas(document or bundle()), time_suffix
@@ -37,14 +36,14 @@ class Grammar:
         self._sections: dict[tuple[str, frozenset[str]], SectionShape] = {}
 
     def line(self, name: str) -> LineShape:
-        """The shape of a schema whose objects are lines: `server`, `acl`, `http_request_rule`, ..."""
+        """Return the shape of a schema whose objects are lines: `server`, `acl`, `http_request_rule`, ..."""
         if name not in self._lines:
             schema = self.schemas.named(name)
             self._lines[name] = self.shape(self.schemas.properties(schema), self.schemas.note(schema), self.schemas.required(schema))
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
-        """The shape of a schema whose objects are sections; `embedded` are the members that hold its children."""
+        """Return the shape of a schema whose objects are sections; `embedded` are the members that hold its children."""
         held = frozenset(embedded)
         key = name, held
         if key not in self._sections:
@@ -52,7 +51,7 @@ class Grammar:
         return self._sections[key]
 
     def members(self, name: str, members: Container[str]) -> SectionShape:
-        """The shape of a section of which only these members are read. It is made anew, and much sooner than the whole."""
+        """Return a new shape of a section with only these members; building it is much faster than the whole."""
         return self._section(name, members.__contains__)
 
     def _section(self, name: str, has: Callable[[str], bool]) -> SectionShape:
@@ -81,7 +80,7 @@ class Grammar:
     # -- lines
 
     def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any], needed: Sequence[str] = ()) -> LineShape:
-        """A line shape from its members and the note that spells it."""
+        """Return the shape of a line, from its members and the note with its synopses."""
         compiler = Compiler(self.schemas, properties, time_suffix=self.time_suffix)
         chosen_by = note.get("chosen_by", ())
         chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
@@ -114,7 +113,7 @@ class Grammar:
 
     @staticmethod
     def _secrets(compiler: Compiler, alternatives: Sequence[Alternative]) -> dict[str, Any]:
-        """What `x-secret` says of the members, by their dotted names."""
+        """Return the `x-secret` of members, by dotted name."""
         members = {member for alternative in alternatives for member in alternative.chain.members}
         rows = {row for member in members if (row := member.split(".")[0]) in compiler.properties}
         inner = {f"{row}.{name}" for row in rows for name in compiler.schemas.properties(_element(compiler, row))}
@@ -122,12 +121,12 @@ class Grammar:
         return {member: kind for member, kind in kinds.items() if kind}
 
     def _inner(self, properties: Mapping[str, Schema]) -> Order:
-        """The orders of the members that hold objects."""
+        """Return the order of the members of each inner object."""
         orders = {name: self.schemas.order(property_) for name, property_ in properties.items() if name != METADATA}
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """What the notes of the members say under a word, by member."""
+        """Return the value of a word in the notes, by member."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
@@ -228,7 +227,7 @@ class Grammar:
         return [Directive(path, shape, note.get("repeat", "last"), join_of(note))]
 
     def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
-        """A flag or a switch as a line of its own: one alternative for each value that is written."""
+        """Return a flag or a switch as a line of its own: one alternative for each value that is written."""
         compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
         words = compiler.toggle(name, schema, note).words
         alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
@@ -247,19 +246,19 @@ def _single(chain: Chain, name: str, note: Mapping[str, Any], compiler: Compiler
 
 
 def _secret(compiler: Compiler, member: str) -> Any:
-    """The `x-secret` of a member, or of the elements of a list."""
+    """Return the `x-secret` of a member, or of the elements of a list."""
     schema = compiler.property(member)
     return schema.get("x-secret") or compiler.schemas.resolve(schema.get("items", {})).get("x-secret")
 
 
 def _element(compiler: Compiler, member: str) -> Schema:
-    """The schema of a member, or of the elements of a list."""
+    """Return the schema of a member, or of the elements of a list."""
     schema = compiler.properties[member]
     return compiler.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema
 
 
 def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterable[tuple[str | None, str]]:
-    """(the values that choose it or None, the whole synopsis) of each alternative."""
+    """Yield (the values that select it, or None; the whole synopsis) of each alternative."""
     keyword, tail = note.get("keyword", ""), note.get("tail", "")
     lines = note.get("lines", note.get("line"))
     pairs = lines.items() if isinstance(lines, Mapping) else [(None, lines)]
@@ -270,25 +269,25 @@ def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterabl
 
 
 def _keys(key: str | None) -> Iterable[str | None]:
-    """`a|b c` stands for the keys `a c` and `b c`."""
+    """Return the keys that a key stands for: `a|b c` means `a c` and `b c`."""
     if key is None:
         return [None]
     return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
 
 
 def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
-    """The synopsis with the members that choose it replaced by their words."""
+    """Return the synopsis with the members that select it replaced by their words."""
     for member, word in zip(chosen_by, (key or "").split(), strict=False):
         text = text.replace(f"<{member}>", word)
     return text
 
 
 def _keyword(directive: Directive) -> str:
-    """The first words of its line as HAProxy's own lists are sorted: dashes do not count."""
+    """Return the first words of a line without dashes: the sort key of HAProxy's own lists."""
     return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
 
 
 @functools.cache
 def grammar() -> Grammar:
-    """The grammar of the shipped bundle, times written with the nearest unit."""
+    """Return the grammar of the shipped bundle; it writes times with the nearest unit."""
     return Grammar()

@@ -9,14 +9,14 @@ from haproxy_native.text.line_diff import changes
 from haproxy_native.text.words import Split, split, unquoted, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
+# (the blanks before a word, the word)
 Pair = tuple[str, str]
-"""A word, and the blanks before it."""
+# (the identity of a part, or None for unknown words; its words)
 Piece = tuple[tuple[int, ...] | None, list[Pair]]
-"""What a part is matched by, None for unknown words, and its words."""
 
 
 def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """The old line with the parts that `written` asks for; new options go where they are declared."""
+    """Return the old line with the parts of `written`; new options are inserted in the declared order."""
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], Part] = {}
     said: dict[tuple[int, ...], Values] = {}
@@ -24,15 +24,15 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if part.key is not None:
             key = identity(part, chain)
             last[key], said[key] = part, said.get(key, {}) | part.values
-    pairs, pieces, gone = pairs_of(old), list[Piece](), 0
+    pairs, pieces, removed = pairs_of(old), list[Piece](), 0
     for part in parts:
-        if part.start < gone:
+        if part.start < removed:
             continue
         own = pairs[part.start : part.end]
         key = identity(part, chain)
         if part.key is not None and not (part.hidden and key not in new):
             if key not in new and (last[key] is part or not _stays(key, chain)):
-                gone = _behind_followers(old.words, part.end, group_of(key, chain.nodes[key[0]]))
+                removed = _behind_followers(old.words, part.end, group_of(key, chain.nodes[key[0]]))
                 continue
             if key in new and last[key] is part and new[key][1] != said[key]:
                 own = edited(own, part, *new[key])
@@ -45,33 +45,33 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
 
 
 def _behind_followers(words: Sequence[str], at: int, group: Group | None) -> int:
-    """Return the index behind the words that follow an option, at `at`, and belong to it."""
+    """Return the index behind the words that follow an option and belong to it."""
     while group and at < len(words) and unquoted(words[at]) in group.followers:
         at += 1 + group.followers[unquoted(words[at])]
     return at
 
 
 def _stays(key: tuple[int, ...], chain: Chain) -> bool:
-    """Whether an option stays though a later one of its name goes."""
+    """Return whether an option stays if a later one of its name is removed."""
     group = group_of(key, chain.nodes[key[0]])
     return group is not None and group.keep
 
 
 def respelled(old: Split, parts: Sequence[Part], written: Iterable[Written]) -> list[Piece]:
-    """The old line by another synopsis; words that both have stay as they are."""
+    """Return the old line rewritten by another synopsis; words that both have stay as they are."""
     own = pairs_of(old)
     new = [(key, spaced(words)) for key, words, _ in written]
     flat = retained(
         own, [word for part in parts for word in usual(part, own[part.start : part.end])], [pair for _, own_ in new for pair in own_]
     )
-    # The first gap is the indent, whatever word stands behind it.
+    # The first gap is the indent, whichever word follows.
     flat = [(old.gaps[0] if place == 0 else " " if pair is own[0] else pair[0], pair[1]) for place, pair in enumerate(flat)]
     words = iter(flat)
     return [(key, list(islice(words, len(own_)))) for key, own_ in new]
 
 
 def edited(own: Sequence[Pair], part: Part, words: Sequence[str], values: Values) -> list[Pair]:
-    """The words of a part for other values, by the synonym that stands there; those that say the same stay as they are."""
+    """Return the words of a part for other values, by the synonym that the line uses; words with the same meaning stay as they are."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
@@ -79,7 +79,7 @@ def edited(own: Sequence[Pair], part: Part, words: Sequence[str], values: Values
 
 
 def usual(part: Part, own: Sequence[Pair]) -> list[str]:
-    """The words of a part as they would be written, one for each that stands there; those, where that cannot be told."""
+    """Return the words of a part in their usual spelling, one for each word; the words themselves if that cannot be determined."""
     try:
         words = [word for _, word in spaced(part.by.write(part.values) if part.by else ())]
     except (NoValue, BadValue):
@@ -88,7 +88,7 @@ def usual(part: Part, own: Sequence[Pair]) -> list[str]:
 
 
 def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """New words; those that are among the old ones, of which `before` is the usual spelling, as these are."""
+    """Return new words; those that are among `before`, the usual spelling of the old words, as the old ones are written."""
     result, at = list[Pair](), 0
     for (start, end), (there, until) in changes(before, [word for _, word in after]):
         result += own[at:start]
@@ -102,7 +102,7 @@ def pairs_of(line: Split) -> list[Pair]:
 
 
 def spaced(words: Iterable[str]) -> list[Pair]:
-    """The words of texts, each with the gap before it."""
+    """Return the words of texts with the gaps before them."""
     return [(gap or " ", word) for text in words for gap, word in zip(*split(text)[:2], strict=True)]
 
 
@@ -112,7 +112,7 @@ def joined(pieces: Iterable[Piece], tail: str) -> Split:
 
 
 def misread(pieces: Sequence[Piece], parts: Sequence[Part], chain: Chain) -> Piece | None:
-    """The first piece that is not read as what it was written for; pieces of a text that stand together are read as one."""
+    """Return the first piece that does not read back as what was written; adjacent pieces of one text read as one. None if all do."""
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
     wanted = _united(sizes, chain)
     found = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
@@ -123,7 +123,7 @@ def misread(pieces: Sequence[Piece], parts: Sequence[Part], chain: Chain) -> Pie
 
 
 def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -> list[tuple[tuple[int, ...] | None, int]]:
-    """How many words each part has."""
+    """Return the number of words of each part, with adjacent parts of one text united."""
     united: list[tuple[tuple[int, ...] | None, int]] = []
     for key, size in sizes:
         group = group_of(key, chain.nodes[key[0]]) if key else None
@@ -136,7 +136,7 @@ def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -
 
 
 def identity(part: Part, chain: Chain) -> tuple[int, ...]:
-    """What a part is matched by: rows of a list by their turn, an option said twice by its group alone."""
+    """Return the identity of a part: rows of a list differ by their index, repeated options do not."""
     if part.key is None or len(part.key) < 3:
         return part.key or ()
     owner = chain.nodes[part.key[0]]
@@ -145,12 +145,12 @@ def identity(part: Part, chain: Chain) -> tuple[int, ...]:
 
 
 def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
-    """New words in the gaps of the old ones; one blank where there was none."""
+    """Return new words with the gaps of the old ones, or one blank."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
 
 
 def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None]) -> int:
-    """Where a new option goes: behind the last that is declared before it, and behind unknown words there, which may be its value."""
+    """Return the index for a new option: behind the last option declared before it, and behind unknown words, which may be its value."""
     place = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
     while place < len(keys) and keys[place] is None:
         place += 1

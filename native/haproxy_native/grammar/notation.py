@@ -28,7 +28,7 @@ class Compiler:
         self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
 
     def chain(self, synopsis: str) -> Chain:
-        """One synopsis; `<other...>` with the name of a schema stands for all its properties not named beside it, in any order."""
+        """Return the chain for a synopsis. `<other...>` with the name of a schema means all its other properties, in any order."""
         elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=self._has_condition(synopsis))
         return Chain(elements)
 
@@ -85,7 +85,7 @@ class Compiler:
         )
 
     def option_groups(self, properties: Mapping[str, Schema]) -> list[Group]:
-        """A group for each property that is no alias and no part of another's synopsis."""
+        """Return a group for each property that is no alias and no part of another's synopsis."""
         explicit = {name: self._explicit(name, schema) for name, schema in properties.items()}
         claimed = {m.split(".")[0] for name, group in explicit.items() if group for m in group.members if m.split(".")[0] != name}
         groups = []
@@ -116,12 +116,12 @@ class Compiler:
         return Group([self.argument(name, schema, note)], rows, repeated=join is not None, join=join, followers=followers)
 
     def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
-        """`keyword` and what its codec reads."""
+        """Return the nodes for `keyword` and what its codec reads."""
         words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
         return Chain([*words, CODECS[note["codec"]](name)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
-        """`keyword <value>`, the value being one word unless the note says `whole` or the type is a plain list."""
+        """Return the nodes for `keyword <value>`; the value is one word unless the note says `whole` or the type is a plain list."""
         words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
         if note.get("whole") or plain_list:
@@ -129,7 +129,7 @@ class Compiler:
         return Chain([*words, Placeholder(name, type_of(schema, note, self.time_suffix))])
 
     def toggle(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Toggle:
-        """The words of a flag or a switch."""
+        """Return the words of a flag or a switch."""
         keyword = tuple(keyword_of(name, note).split())
         if schema.get("type") == "boolean":
             return Toggle(name, {True: keyword})
@@ -185,7 +185,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """The schema of a member by dotted path; the elements of a list are addressed through it."""
+        """Return the schema of a member by dotted path; the elements of a list are addressed through it."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

@@ -1,6 +1,6 @@
-"""Lines that are each one element of a list, and how they become another list.
+"""Lines that are each one element of a list, and their change to another list.
 
-What equals an element keeps its line, wherever it stands in the new list; of the others those most alike keep theirs. So comments and
+A line stays with its element: first with an equal one, wherever it is in the new list, then with the most similar one. So comments and
 notation stay with what they belong to.
 """
 
@@ -11,35 +11,33 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any
 
-from haproxy_native.grammar.line_shape import LineShape
-from haproxy_native.grammar.metadata import METADATA, read_metadata
+from haproxy_native.grammar.line_shape import METADATA, LineShape, read_metadata
 from haproxy_native.text import line_diff
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 
+# (index in the section, line) of the lines of one directive.
 Found = Sequence[tuple[int, Line]]
-"""Lines of one directive with their place in the section."""
 Row = Mapping[str, Any]
 
-# Pairs of lines whose likeness is compared in one stretch: some ten milliseconds.
+# Pairs of lines whose similarity is computed at most: some ten milliseconds.
 _MOST_PAIRS = 1 << 14
-# From which on an edited line counts as the same one at another place.
-_ALIKE = 0.7
+# The similarity from which on an edited line counts as moved.
+_SIMILAR = 0.7
 
 
 @dataclass
 class Change:
-    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones.
+    """A change of a section's lines."""
 
-    A new line stands behind the place given with it; None leaves the place to the section.
-    """
-
+    # By index; None deletes the line.
     replaced: dict[int, Line | None]
+    # (index of the line that it follows, new line); with None the section chooses the place.
     added: list[tuple[int | None, Line]]
 
 
 def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> Change:
-    """How the lines become the elements of another list. One that moves takes the comments directly above it along."""
+    """Return the change of lines to the elements of another list. A line moves with the comments directly above it."""
     made = [shape.new(row, section.indent, section.newline) for row in wanted]
     if not lines:
         return Change({}, [(None, line) for line in made])
@@ -66,7 +64,7 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: 
 
 
 def _following(places: Sequence[int | None]) -> list[int | None]:
-    """For each element the place of the next one that has any."""
+    """Return, for each element, the next place that is not None."""
     following: list[int | None] = []
     next_ = None
     for place in reversed(places):
@@ -76,7 +74,7 @@ def _following(places: Sequence[int | None]) -> list[int | None]:
 
 
 class _Rows:
-    """Old lines and new elements, and which of the former becomes which of the latter: pairs of a new number and an old one."""
+    """Matches old lines with new elements. Pairs are {index of the element: index of the line}."""
 
     def __init__(self, shape: LineShape, lines: Sequence[Line], made: Sequence[Line], wanted: Sequence[Row]) -> None:
         self.shape, self.lines, self.made, self.wanted = shape, lines, made, wanted
@@ -84,12 +82,12 @@ class _Rows:
         self._words = [frozenset(line.words) for line in lines], [frozenset(line.words) for line in made]
 
     def edited(self, old: int, new: int) -> Line:
-        """The old line as the new element; one that says the same keeps its words."""
+        """Return an old line with the values of a new element; if they are equal, only its metadata may change."""
         edit = self.shape.annotated if self.old[old] == self.new[new] else self.shape.onto
         return edit(self.lines[old], self.wanted[new])
 
     def paired(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Those in the same order, and those that move."""
+        """Return the pairs in the same order, and the pairs that move."""
         staying, stretches = dict[int, int](), []
         for is_equal, a, b, c, d in _compared(self.old, self.new):
             if is_equal:
@@ -99,41 +97,41 @@ class _Rows:
         moving = self._moved(chain.from_iterable(old for old, _ in stretches), chain.from_iterable(new for _, new in stretches))
         taken = set(moving.values())
         for old, new in stretches:
-            staying |= self._most_alike([each for each in old if each not in taken], [each for each in new if each not in moving])
+            staying |= self._most_similar([each for each in old if each not in taken], [each for each in new if each not in moving])
         taken |= set(staying.values())
-        gone = [each for old, _ in stretches for each in old if each not in taken]
-        return staying, moving | self._alike(gone, [each for _, new in stretches for each in new if each not in moving | staying])
+        removed = [each for old, _ in stretches for each in old if each not in taken]
+        return staying, moving | self._similar(removed, [each for _, new in stretches for each in new if each not in moving | staying])
 
     def _moved(self, old: Iterable[int], new: Iterable[int]) -> dict[int, int]:
-        """Those that are equal at another place."""
+        """Return the pairs of equal ones in another order."""
         places: dict[str, list[int]] = {}
         for number in old:
             places.setdefault(self.old[number], []).append(number)
         return {number: same.pop(0) for number in new if (same := places.get(self.new[number]))}
 
-    def _alike(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
-        """Those much alike at another place, the likest first; none where there are too many to compare."""
+    def _similar(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
+        """Return pairs of similar ones in another order, the most similar first; none if there are too many to compare."""
         pairs, taken = dict[int, int](), set[int]()
         if len(old) * len(new) > _MOST_PAIRS:
             return pairs
-        for likeness, one, other in sorted((-self._likeness(one, other), one, other) for one in old for other in new):
-            if -likeness >= _ALIKE and one not in taken and other not in pairs:
+        for similarity, one, other in sorted((-self._similarity(one, other), one, other) for one in old for other in new):
+            if -similarity >= _SIMILAR and one not in taken and other not in pairs:
                 pairs[other] = one
                 taken.add(one)
         return pairs
 
-    def _most_alike(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """The pairs, in order, whose likeness is the most in all; where that is too much to compare, the first with the first."""
+    def _most_similar(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs in order with the greatest total similarity; if there are too many to compare, pairs of equal index."""
         if len(old) == len(new) == 1 or len(old) * len(new) > _MOST_PAIRS:
             yield from zip(new, old, strict=False)
             return
         best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
         for i in reversed(range(len(old))):
             for j in reversed(range(len(new))):
-                best[i][j] = max(best[i + 1][j + 1] + self._likeness(old[i], new[j]), best[i + 1][j], best[i][j + 1])
+                best[i][j] = max(best[i + 1][j + 1] + self._similarity(old[i], new[j]), best[i + 1][j], best[i][j + 1])
         i = j = 0
         while i < len(old) and j < len(new):
-            if best[i][j] == best[i + 1][j + 1] + self._likeness(old[i], new[j]):
+            if best[i][j] == best[i + 1][j + 1] + self._similarity(old[i], new[j]):
                 yield new[j], old[i]
                 i, j = i + 1, j + 1
             elif best[i][j] == best[i + 1][j]:
@@ -141,8 +139,8 @@ class _Rows:
             else:
                 j += 1
 
-    def _likeness(self, old: int, new: int) -> float:
-        """From 0 on: the share of words that both have, and 1 more for the same metadata."""
+    def _similarity(self, old: int, new: int) -> float:
+        """Return the similarity: the share of common words, from 0 to 1, and 1 more for the same metadata."""
         one, other = self._words[0][old], self._words[1][new]
         metadata = self.wanted[new].get(METADATA)
         same = bool(metadata) and metadata == read_metadata(self.lines[old].comment)
@@ -150,7 +148,7 @@ class _Rows:
 
 
 def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
-    """(whether they are equal, from and to in the old, from and to in the new) of each stretch."""
+    """Yield (is equal, start and end in the old, start and end in the new) of each stretch."""
     if len(old) * len(new) <= line_diff.MOST_PAIRS:
         for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             yield kind == "equal", a, b, c, d
@@ -164,7 +162,7 @@ def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tupl
 
 
 def _members(members: Row | None) -> str:
-    """What the words of a line say, its comment aside."""
+    """Return the members of a line without its metadata."""
     return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
 
 

@@ -1,13 +1,38 @@
-"""Access to the schemas of the bundle: references and `allOf` resolved, notes (`x-haproxy`) beside them."""
+"""Access to the schemas of an OpenAPI document, with references and `allOf` resolved, and to their notes (`x-haproxy`)."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from haproxy_native.grammar.reference import KEY, name_of
+KEY = "$ref"
+Node = Mapping[str, Any]
+
+
+def followed(document: Node, node: Node) -> Node:
+    """Return a node, or the one that its references lead to. Raises KeyError for a reference to nothing."""
+    while KEY in node:
+        node = target(document, node[KEY])
+    return node
+
+
+def target(document: Node, reference: str) -> Any:
+    """Return the target of a reference such as `#/components/schemas/server`. Raises KeyError."""
+    node: Any = document
+    for part in reference.removeprefix("#/").split("/"):
+        if not isinstance(node, Mapping):
+            raise KeyError(reference)
+        node = node[part]
+    return node
+
+
+def name_of(node: Node) -> str | None:
+    """Return the name of the component that a node refers to; None if it is no reference."""
+    reference: str | None = node.get(KEY)
+    return reference.rpartition("/")[2] if reference else None
+
 
 Schema = Mapping[str, Any]
+# The members of an object in the order of its schema, each with the order of its own members; empty if it has none.
 Order = Mapping[str, Any]
-"""The members of an object in the order of its schema, each with the order of what it holds; empty where that has no members."""
 
 
 class Schemas:
@@ -18,7 +43,7 @@ class Schemas:
         self._flat: dict[str, dict[str, Schema]] = {}
 
     def resolve(self, schema: Schema) -> Schema:
-        """The schema behind a reference; a note beside the reference wins over the target's."""
+        """Return the schema behind a reference; a note next to the reference takes precedence over the target's."""
         while name := name_of(schema):
             schema = {**self.by_name[name], **{key: value for key, value in schema.items() if key != KEY}}
         return schema
@@ -27,7 +52,7 @@ class Schemas:
         return self.resolve(self.by_name[name])
 
     def properties(self, schema: Schema) -> dict[str, Schema]:
-        """All properties in order, those of `allOf` parts included, each with its reference resolved."""
+        """Return all properties in order, those of `allOf` parts included, each with its reference resolved."""
         schema = self.resolve(schema)
         by_name: dict[str, Schema] = {}
         for part in schema.get("allOf", ()):
@@ -37,12 +62,12 @@ class Schemas:
         return by_name
 
     def order(self, schema: Schema) -> Order:
-        """The order of an object's members, or of those of a list's elements."""
+        """Return the order of an object's members, or of those of a list's elements."""
         inner = schema.get("items") if schema.get("type") == "array" else schema
         return {name: self.order(property_) for name, property_ in self.properties(inner).items()} if inner else {}
 
     def note(self, schema: Schema) -> dict[str, Any]:
-        """The `x-haproxy` note of a schema; parts of `allOf` contribute what it does not say itself."""
+        """Return the `x-haproxy` note of a schema, with the notes of `allOf` parts for what it lacks."""
         schema = self.resolve(schema)
         merged: dict[str, Any] = {}
         for part in schema.get("allOf", ()):
@@ -56,22 +81,22 @@ class Schemas:
 
 
 def keyword_of(name: str, note: Mapping[str, Any]) -> str:
-    """The word or words that stand for a property in the file."""
+    """Return the word or words of a property in the file."""
     return str(note.get("keyword", name.replace("_", "-")))
 
 
 def is_switch(schema: Schema) -> bool:
-    """Whether a property is a pair of words, one for enabled and one for disabled."""
+    """Return whether a property is a pair of words, one for enabled and one for disabled."""
     return schema.get("type") == "string" and set(schema.get("enum", ())) in ({"enabled", "disabled"}, {"enabled"}, {"disabled"})
 
 
 def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
-    """Whether a property is given by the presence of its word, without a value behind it."""
+    """Return whether the word of a property has no value behind it."""
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
 
 
 def arranged(value: Any, order: Order) -> Any:
-    """An object, or a list of them, with its members in order, and so inside; members that the order lacks come last."""
+    """Return an object, or a list of objects, with all members in order; members that the order lacks come last."""
     if isinstance(value, list):
         return [arranged(element, order) for element in value]
     if not order or not isinstance(value, dict):

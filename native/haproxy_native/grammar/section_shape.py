@@ -1,4 +1,4 @@
-"""A section as an object: its own lines by directive, its header, and how an edit of the object becomes an edit of lines."""
+"""The shape of a section: reads its header and its own lines as an object, and turns edits of the object into edits of lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,18 @@ from functools import cached_property
 from typing import Any
 
 from haproxy_native.grammar.directive import CANCELLING, NOTHING, Directive
-from haproxy_native.grammar.line_shape import LineShape
-from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.line_shape import METADATA, LineShape
 from haproxy_native.grammar.rows import Change, canonical
 from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import heard
+from haproxy_native.text.words import normalized
 
 
 @dataclass
 class ListAlias:
-    """A deprecated member that tells the first element of a list member."""
+    """A deprecated member for the first element of a list member."""
 
     member: str
     target: str
@@ -26,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A member that the schema gives a value; an object in which no line says it stays without."""
+    """A default value of the schema. It is written for new objects; an existing object without the line stays without it."""
 
     path: tuple[str, ...]
     member: str
@@ -35,10 +34,11 @@ class Default:
 
 @dataclass
 class SectionReading:
-    """Which line belongs to which directive (by number), and the object they make, which is computed when it is first asked for."""
+    """The lines of a section by directive, and the object that they make, which is computed on first use."""
 
     shape: "SectionShape"
     header: Line
+    # By the index of the directive: (index in the section, line).
     lines: dict[int, list[tuple[int, Line]]]
 
     @cached_property
@@ -47,7 +47,7 @@ class SectionReading:
 
 
 class SectionShape:
-    """`header` reads the section line; `order` lists the members as the model does."""
+    """The shape of one kind of section. `header` reads its first line; `order` lists the members."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class SectionShape:
     # -- reading
 
     def directive_of(self, line: Line) -> int | None:
-        """The number of the directive that a line belongs to."""
+        """Return the index of the directive that a line belongs to; None if there is none."""
         number = self._directive_of(line.words, line.args)
         if number is None and len(line.args) > 1 and line.args[0] in CANCELLING:
             number = self._directive_of(line.words[1:], line.args[1:])
@@ -90,7 +90,7 @@ class SectionShape:
         return fallback
 
     def reading(self, section: Section) -> SectionReading:
-        """Computed once for each section."""
+        """Return the lines of a section by directive; computed once for each section."""
         known: SectionReading | None = section.cache.get(self)
         if known is None:
             lines: dict[int, list[tuple[int, Line]]] = {}
@@ -102,7 +102,7 @@ class SectionShape:
         return known
 
     def object_of(self, header: Line, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
-        """The object that a header and the lines of each directive make."""
+        """Return the object that a header and the lines of each directive make."""
         values: dict[str, Any] = dict(self.header.read(header) or {})
         for number in sorted(lines):
             directive = self.directives[number]
@@ -117,15 +117,15 @@ class SectionShape:
         return {name: arranged(values[name], self.inner.get(name, {})) for name in self.order if name in values}
 
     def read(self, section: Section) -> dict[str, Any]:
-        """The object of a section; the caller must not change it."""
+        """Return the object of a section; the caller must not change it."""
         return self.reading(section).values
 
     # -- writing
 
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
-        """The section saying the new values; lines whose members did not change stay as they are.
+        """Return a section with new values; lines whose members did not change stay as they are.
 
-        Unless the values are the whole truth, so do those of additions that the values do not name.
+        Unless the values are complete (`whole`), so do lines of additions (directives that older clients do not know) that they lack.
         """
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
@@ -142,7 +142,7 @@ class SectionShape:
         return self._changed(section, lines, changes, reading)
 
     def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
-        """Whether the header says the values already; of one whose words are quoted, the name is known."""
+        """Return whether the header has the values already; if it cannot be read, its name is compared."""
         written_values = self.header.read(section.header) or {"name": section.name}
         return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
 
@@ -167,15 +167,15 @@ class SectionShape:
         return changed(section, whole)
 
     def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
-        """The line behind which a new one goes: the last of its first word, else the last of the section's own, else the header."""
+        """Return the index of the line that a new one follows: the last with its first word, else the section's last own line, else 0."""
         kin = [place for place in own if section.lines[place].args[:1] == line.args[:1]]
         end = next((place for place, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
         return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
-        """A new section with the object's own lines."""
+        """Return a new section with the object's own lines."""
         header = self.header.new(values, "", newline)
-        name = heard(header.words[1]) if values.get("name") else ""
+        name = normalized(header.words[1]) if values.get("name") else ""
         bare = Section(self.kind, name, lines=[header], usual_indent=indent)
         wanted = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [bare.header]
@@ -187,7 +187,7 @@ class SectionShape:
         return bare.with_lines(lines)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        """The values with defaults in objects that come into being, and in the place of values that stood."""
+        """Return the values with defaults in new objects, and in place of removed values."""
         for default in self.defaults:
             holder = holder_of(values, default.path)
             before = NOTHING if old is None else holder_of(old, default.path)
@@ -196,7 +196,7 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Deprecated members put in front of the list that they belong to, where the list itself says nothing new."""
+        """Return the values with deprecated members moved into their lists, unless the list itself has changed."""
         left: Values = dict(values)
         for alias in self.list_aliases:
             first, stored = left.pop(alias.member, None), old.get(alias.target) or []
@@ -208,7 +208,7 @@ class SectionShape:
 
 
 def changed(section: Section, change: Change) -> Section:
-    """The section after a change whose every new line has its place; itself where nothing changes."""
+    """Return the section after a change in which every new line has a place; the same section if nothing changes."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section
     added: dict[int | None, list[Line]] = {}
@@ -234,6 +234,6 @@ def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, An
 
 
 def with_member(values: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[str, Any]:
-    """The values with another one at a path of objects that are there."""
+    """Return the values with one replaced; all objects on its path must exist."""
     first, *inner = path
     return {**values, first: with_member(values[first], inner, value) if inner else value}

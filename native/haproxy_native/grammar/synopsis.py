@@ -1,8 +1,8 @@
 """The signs of the notation, as nodes that match words and write them.
 
 `word` literal, `<property>` one word, `<property...>` the rest, `[ ... ]` optional, `[ ... ]*` repeated, `( ... )` required, `|` between
-synonyms in a group; a placeholder may be glued to its word. Neighbouring groups come in any order, as HAProxy loops over its options.
-Words are compared as HAProxy hears them, without their quotes. Values travel flat, keyed by dotted member path.
+synonyms in a group; a placeholder may be part of a word. Adjacent groups may come in any order, since HAProxy loops over its options.
+Words are compared without their quotes, as in HAProxy. Values are flat, keyed by dotted member path.
 """
 
 import re
@@ -32,25 +32,25 @@ class Node(Protocol):
     members: tuple[str, ...]
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        """(index behind the match, values read), or None."""
+        """Return (index behind the match, values read), or None."""
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Its words; raises NoValue."""
+        """Return the words for values. Raises NoValue."""
 
     def starts(self) -> list[str] | None:
-        """The words it can begin with, or None where any may come."""
+        """Return the words that it can begin with; None if it can begin with any."""
 
 
 @runtime_checkable
 class Composed(Node, Protocol):
-    """A node whose word holds several members, which a client may send joined."""
+    """A node with one word for several members, which clients may also send as one member."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Its members among the values, as they will be read; raises BadValue where they contradict each other."""
+        """Return the values of its members in the form in which they are read. Raises BadValue for contradictions."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
-    """Whether the words from `at` on are these, whatever their quotes."""
+    """Return whether the words from `at` on are these, with or without quotes."""
     taken = tuple(words[at : at + len(own)])
     return taken == own or tuple(map(unquoted, taken)) == own
 
@@ -157,7 +157,7 @@ class Glued:
         return at + 1, values
 
     def _texts(self, word: str) -> Sequence[str] | None:
-        """What stands in the places, each as a word of the file; quotes may enclose more than one, as in "ops:se cret"."""
+        """Return the words in the places; quotes may enclose more than one place, as in "ops:se cret"."""
         if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
             return matched.groups()
         meant = self.pattern.fullmatch(unquoted(word)) if has_quotes(word) and is_word(word) else None
@@ -179,7 +179,7 @@ class Glued:
 class Rest:
     """All words up to the condition of the line (`stops`), or to its end.
 
-    `arguments` tells of some words how many behind them are their arguments, whatever those say.
+    `arguments` has the number of arguments of some words, which may be any words.
     """
 
     member: str
@@ -217,7 +217,7 @@ class Rest:
 
 
 def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = NO_ARGUMENTS) -> int:
-    """The index of the first `if` or `unless` outside braces that is no argument, or the number of words."""
+    """Return the index of the first `if` or `unless` outside braces that is no argument, or the number of words."""
     depth = 0
     while at < len(words):
         word = unquoted(words[at])
@@ -232,7 +232,7 @@ def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = N
 
 
 def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
-    """The index behind a word and its arguments; flags before an argument bring their own (`name -m beg X-`)."""
+    """Return the index behind a word and its arguments; flags before an argument bring their own (`name -m beg X-`)."""
     end = at + 1
     for _ in range(arguments.get(unquoted(words[at]), 0) if arguments else 0):
         while end < len(words) and words[end].startswith("-") and words[end] in arguments:
@@ -243,9 +243,9 @@ def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
 
 @dataclass
 class Part:
-    """What one node of a line, or one group, took: `words[start:end]`. Opaque parts have the key None.
+    """The words of one node or group in a line: `words[start:end]`. Opaque parts have the key None.
 
-    `by` read the words, and can write others in their place.
+    `by` has read the words, and can write others in their place.
     """
 
     key: tuple[int, ...] | None
@@ -256,7 +256,7 @@ class Part:
 
     @property
     def hidden(self) -> bool:
-        """Whether it has members whose values only HAProxy knows."""
+        """Return whether only HAProxy knows the values of its members."""
         return self.by is not None and bool(self.by.members) and not self.values
 
 
@@ -271,7 +271,7 @@ class Chain:
         return tuple(member for node in self.nodes for member in node.members)
 
     def required(self) -> tuple[str, ...]:
-        """Members without which nothing can be written; a node may hold more (`needs` tells which it insists on)."""
+        """Return the members that are required for writing; a node with optional ones lists the required ones in `needs`."""
         return tuple(member for node in self.nodes for member in getattr(node, "needs", node.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
@@ -285,7 +285,7 @@ class Chain:
         return at, values
 
     def parts(self, words: Sequence[str]) -> list[Part] | None:
-        """The whole line taken apart; unknown words are opaque parts behind the last required node."""
+        """Return the parts of a whole line; unknown words are opaque parts behind the last required node."""
         parts: list[Part] = []
         at = 0
         for number, node in enumerate(self.nodes):
@@ -308,7 +308,7 @@ class Chain:
         return [word for node in self.nodes for word in node.write(values)]
 
     def written(self, values: Mapping[str, Any]) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
-        """(key, words, values) of each part of a new line."""
+        """Yield (key, words, values) of each part of a new line."""
         for number, node in enumerate(self.nodes):
             if isinstance(node, Options):
                 yield from node.written(values, number)
@@ -321,7 +321,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Join:
-    """How the occurrences of a keyword add up to one value; with `apart`, each occurrence holds one part of it."""
+    """The way in which occurrences of a keyword make one value; with `apart`, each occurrence has one element of it."""
 
     separator: str
     apart: bool = False
@@ -331,7 +331,7 @@ class Join:
         return self.separator.join(chunks) if isinstance(chunks[0], str) else [element for chunk in chunks for element in chunk]
 
     def chunks(self, value: Any, old: Sequence[Any] = ()) -> list[Any]:
-        """Return what each occurrence says of the value: the old ones that it begins with, then the rest.
+        """Return the part of the value for each occurrence: the old parts that it begins with, then the rest.
 
         Raises ValueError for an empty part.
         """
@@ -352,7 +352,7 @@ class Join:
         return [*found, *parts]
 
     def _behind(self, value: Any, chunk: Any) -> Any:
-        """Return what of the value follows a chunk that it begins with, else None."""
+        """Return the rest of a value that begins with a chunk; None if it does not."""
         size = len(chunk)
         if value[:size] != chunk:
             return None
@@ -363,10 +363,10 @@ class Join:
 
 @dataclass
 class Group:
-    """One group: alternatives of it, tried in order, of which the first is written. `required` tells that a line lacks no such group.
+    """One group: alternatives that are tried in order, of which the first is written. `required`: every line has the group.
 
-    `rows` is the member that repeated ones fill, a list unless they `join`; with `keep` the last is shown, and the others stay.
-    `followers`: the words that HAProxy takes behind it as its own, which no member has, and how many arguments each of them has.
+    `rows` is the member that repeated groups fill, a list unless they `join`; with `keep` the last is shown, and the others stay.
+    `followers`: words without a member that HAProxy accepts behind the group, with the number of arguments of each.
     """
 
     alternatives: Sequence[Chain]
@@ -387,12 +387,12 @@ class Group:
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether it takes words up to the next option; a condition takes all that is left."""
+        """Return whether it extends up to the next option; a condition extends to the end of the line."""
         return not self.is_condition and any(isinstance(node, Rest) for alternative in self.alternatives for node in alternative.nodes)
 
     @cached_property
     def arguments(self) -> Mapping[str, int]:
-        """How many arguments words of an open group have."""
+        """Return the number of arguments of the words of an open group."""
         rests = [node for alternative in self.alternatives for node in alternative.nodes if isinstance(node, Rest)]
         return {word: count for rest in rests for word, count in rest.arguments.items()}
 
@@ -401,7 +401,7 @@ class Group:
         return set(self.starts() or ("",)) <= set(CONDITIONS)
 
     def match(self, words: Sequence[str], at: int) -> tuple[Chain, int, Values] | None:
-        """(what took them, index behind, values read), or None."""
+        """Return (the alternative that matched, index behind the match, values read), or None."""
         for alternative in self.alternatives:
             if matched := alternative.match(words, at):
                 return alternative, *matched
@@ -462,7 +462,7 @@ class Options:
         return None if parts is None else (parts[-1].end if parts else at, merged(parts, self))
 
     def take(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[Part] | None:
-        """The parts of as many groups as there are from `at` on; None where a required one is missing."""
+        """Return the parts of all groups from `at` on; None if a required one is missing."""
         parts: list[Part] = []
         used: dict[int, int] = {}
         while at < len(words):
@@ -479,7 +479,7 @@ class Options:
         return parts if self.required <= used.keys() else None
 
     def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
-        """(group, what took it, index behind it, its values): the first group that reads a value, else the first that matches."""
+        """Return (group, alternative, index behind it, values) of the first group that reads a value, else of the first that matches."""
         hidden: tuple[int, Chain, int, Values] | None = None
         for number in [*(self.keyed.get(words[at]) or self._keyed(words[at])), *self.loose]:
             group = self.groups[number]
@@ -492,11 +492,11 @@ class Options:
         return hidden
 
     def _keyed(self, word: str) -> Sequence[int]:
-        """The groups that begin with a word."""
+        """Return the groups that begin with a word."""
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def _end(self, words: Sequence[str], at: int, number: int) -> int:
-        """Where an open group at `at` ends at the latest: at the first word that begins another, and is no argument."""
+        """Return the last possible end of an open group: the first word that begins another group and is no argument."""
         end = behind(words, at, self.groups[number].arguments)
         while end < len(words) and self._keyed(words[end]) in ((), [number]):
             end = behind(words, end, self.groups[number].arguments)
@@ -517,12 +517,12 @@ class Options:
 
 
 def flat_row(rows: str, row: Any) -> Values:
-    """One element of a list member, keyed as its group's members are."""
+    """Return an element of a list member, with the keys of its group's members."""
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 
 def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
-    """The values of several parts; repeated groups fill their list, else the last one wins, whatever synonym it is."""
+    """Return the values of several parts; repeated groups fill their list, of others the last takes precedence, with any synonym."""
     values: Values = {}
     for part in parts:
         if part.key is None:
@@ -539,5 +539,5 @@ def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Seque
 
 
 def group_of(key: tuple[int, ...], node: "Node | Options") -> Group | None:
-    """The group of a part that a node took."""
+    """Return the group that a part belongs to."""
     return node.groups[key[1]] if isinstance(node, Options) and len(key) > 1 else None

@@ -11,7 +11,7 @@ from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
-from haproxy_native.text.words import Split, heard, is_word, quoted, split, unquoted, words_of
+from haproxy_native.text.words import Split, is_word, normalized, quoted, split, unquoted, words_of
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
@@ -21,7 +21,7 @@ _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
 class Unknowable(Exception):
-    """The word is an environment reference where a number should be: its value is known to HAProxy alone."""
+    """A word has a variable in place of a number: only HAProxy knows its value."""
 
 
 class ValueType:
@@ -40,19 +40,19 @@ class ValueType:
 
 
 def _matched(pattern: re.Pattern[str], word: str) -> re.Match[str]:
-    """What a pattern finds in a word without its quotes. Raises Unknowable for a variable of the environment, else ValueError."""
+    """Return the match of a pattern with a word without quotes. Raises Unknowable for a variable, else ValueError."""
     if match := pattern.fullmatch(word) or pattern.fullmatch(unquoted(word)):
         return match
     raise Unknowable if "$" in word else ValueError(word)
 
 
 def one_word(text: str) -> str:
-    """The text as one word of the file: as it is where HAProxy takes it for one, else quoted."""
+    """Return the text as one word of the file, quoted if necessary."""
     return text if is_word(text) else quoted(text)
 
 
 def many_words(text: str) -> str:
-    """The text as words of the file: each piece that HAProxy would not take is quoted."""
+    """Return the text as words of the file, each quoted if necessary."""
     taken = split(text)
     if all(map(is_word, taken.words)):
         text_ = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
@@ -65,7 +65,7 @@ class Text(ValueType):
     """A word, with quotes where it needs them."""
 
     def read(self, word: str) -> str:
-        return heard(word)
+        return normalized(word)
 
     def write(self, value: Any) -> str:
         return one_word(str(value))
@@ -83,11 +83,11 @@ class Integer(ValueType):
 
 
 class Unquoted(Text):
-    """A text whose double quotes are the file's alone where they hold a blank: the API has it without them."""
+    """A text that the API has without the double quotes which it needs in the file because of a blank."""
 
     def read(self, word: str) -> str:
         inner = word[1:-1]
-        return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else heard(word)
+        return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else normalized(word)
 
     def samples(self) -> list[Any]:
         return ["sample", "two words"]
@@ -97,7 +97,7 @@ class Address(Text):
     """An address that may hold a port. An IPv6 address alone is written in brackets, without which HAProxy reads a port from it."""
 
     def read(self, word: str) -> str:
-        text = heard(word)
+        text = normalized(word)
         host, port = split_address(text)
         return text if port is None or (address := bracketed(host)) == host else f"{address}:{port}"
 
@@ -109,7 +109,7 @@ class Address(Text):
 
 
 class Escaped(Text):
-    """A text whose line breaks are written as HAProxy's quoting says them; what is read is the text of the file."""
+    """A text whose line breaks are written as escapes; it is read as the text of the file."""
 
     def write(self, value: Any) -> str:
         text = str(value)
@@ -122,7 +122,7 @@ def _with_escapes(text: str) -> str:
 
 
 class Digits(ValueType):
-    """A number that the API holds as text."""
+    """A number that is a text in the API."""
 
     def read(self, word: str) -> str:
         return _matched(_INTEGER, word)[0]
@@ -138,7 +138,7 @@ class Digits(ValueType):
 
 @dataclass
 class Duration(ValueType):
-    """`unit` is what a number without one means; `suffix` how new ones are written (`--time-suffix`)."""
+    """A time. `unit`: that of a number without a unit; `suffix`: the unit of new times (`--time-suffix`)."""
 
     unit: str = "ms"
     suffix: str = "nearest"
@@ -205,7 +205,7 @@ class Size(ValueType):
 
 @dataclass
 class Choice(ValueType):
-    """One of several; `words` maps each value to its word. A strict one refuses other words."""
+    """One of several values; `words` maps each value to its word. A strict choice refuses other words."""
 
     words: Mapping[Any, str]
     strict: bool = True
@@ -220,7 +220,7 @@ class Choice(ValueType):
             return self.by_word[said]
         if self.strict or any(not isinstance(value, str) for value in self.words):
             raise ValueError(word)
-        return heard(word)
+        return normalized(word)
 
     def write(self, value: Any) -> str:
         return self.words.get(value) or one_word(str(value))
@@ -266,12 +266,12 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
 
 
 def has_path(address: str) -> bool:
-    """Whether an address is a path or a name of its family, in which a colon separates nothing."""
+    """Return whether an address is a path or a name of its family, in which a colon does not separate a port."""
     return address.startswith(FAMILIES_WITH_PATH)
 
 
 def bracketed(address: str) -> str:
-    """An IPv6 address in brackets, without which HAProxy reads its last part as a port."""
+    """Return an IPv6 address in brackets, without which HAProxy reads its last part as a port."""
     family, at, bare = address.rpartition("@")
     return f"{family}{at}[{bare}]" if is_ipv6(bare) and not has_path(address) else address
 
@@ -284,7 +284,7 @@ def is_ipv6(text: str) -> bool:
 
 
 def split_address(word: str) -> tuple[str, str | None]:
-    """(address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
+    """Return (address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
 
     `[::1]`, `/path`, `unix@...` and `${ADDRESS-127.0.0.1:80}` are whole.
     """
@@ -295,7 +295,7 @@ def split_address(word: str) -> tuple[str, str | None]:
 
 
 def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str = "nearest") -> ValueType:
-    """The value type that a property's schema and note declare."""
+    """Return the value type that a property's schema and note declare."""
     type_ = _type_of(schema, note, time_suffix)
     if "example" in schema:
         type_.examples = (schema["example"],)
@@ -327,7 +327,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
 
 
 def agrees(value: Any, other: Any) -> bool:
-    """Whether what a line says is what was given, texts being quoted where their place asks for it."""
+    """Return whether the value of a line is the one that was written, apart from necessary quotes."""
     if isinstance(value, str) and isinstance(other, str):
         return (
             other in (value, one_word(value), unquoted(value), bracketed(value))

@@ -29,7 +29,7 @@ from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
-from haproxy_native.text.merge import Collision, Lines, merged
+from haproxy_native.text.line_diff import Collision, Lines, merged
 from haproxy_native.text.pieces import decoded, encoded, split_lines
 
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"

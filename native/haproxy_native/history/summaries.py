@@ -10,8 +10,7 @@ from haproxy_native.editing.object_names import parsed
 from haproxy_native.history.contents import differing_lines
 from haproxy_native.spoe.editor import outline
 from haproxy_native.storage import crt_list, key_material, map_file, pattern_file
-from haproxy_native.text.document import Document
-from haproxy_native.text.outline import SCOPE
+from haproxy_native.text.document import SCOPE, Document
 from haproxy_native.text.pieces import decoded
 
 # Sections of a SPOE file that a summary names.

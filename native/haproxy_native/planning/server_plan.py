@@ -131,17 +131,17 @@ class ServerPlanner:
         elif new_commands and not self.capabilities.sets_servers:
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
         else:
-            self._say(new.place, new_commands)
+            self._send(new.place, new_commands)
 
     def _is_claimed(self, name: str, *, is_template: bool = False) -> bool:
-        """Whether the worker is to have the server, or those of the template, as its line says, and could be told so."""
+        """Return whether a server, or those of a template, are claimed and HAProxy accepts commands for them."""
         return self.observed is not None and self.observed.is_claimed(name, is_template=is_template) and not self.fixed.everything
 
     def _is_missing(self, name: str) -> bool:
         return self.observed is not None and name not in self.observed.rows
 
     def _refusal(self, name: str, member: str, value: object) -> str:
-        """Why HAProxy refuses a member's new value by command, although it takes others; empty where it does not."""
+        """Return why HAProxy refuses a new value of a member by command, although it accepts others; empty if it does not."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
             return f"HAProxy computes {self.fixed.weights} when it loads the file, with the weights that servers have then"
@@ -151,7 +151,7 @@ class ServerPlanner:
             return "HAProxy asks only agents that servers had when it loaded the file"
         return ""
 
-    def _say(self, place: int, commands: list[Command]) -> None:
+    def _send(self, place: int, commands: list[Command]) -> None:
         self.commands += commands
         self.places.update({command.text: place for command in commands})
 
@@ -165,7 +165,7 @@ class ServerPlanner:
             self.reasons.append((0, f"server {server.name} is gone, and HAProxy deletes none whose name it resolves"))
             return
         was = "maint" if server.values.get(self.state) == "enabled" else "ready"
-        self._say(0, commands.delete_server(self.backend, server.name, was=was))
+        self._send(0, commands.delete_server(self.backend, server.name, was=was))
 
     def _added(self, server: EffectiveServer) -> None:
         try:
@@ -183,7 +183,7 @@ class ServerPlanner:
             ready=server.values.get(self.state) != "enabled",
             shown=self.live.shown(server.values),
         )
-        self._say(server.place, new_commands)
+        self._send(server.place, new_commands)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """Return the words of each option, without those that an added server has by default."""

@@ -21,7 +21,7 @@ from haproxy_native.references.pattern import NAME, Span, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY
-from haproxy_native.text.words import heard, unquoted
+from haproxy_native.text.words import normalized, unquoted
 
 FILE, FOLDER, SCRIPT = "file", "its directory", "script"
 # (start, end) of characters in a text, and the form that replaces them.
@@ -132,7 +132,7 @@ def renamed(found: References, name: str) -> Document:
         for number, own in edits.items():
             lines[number] = Line(with_name_at(lines[number].text, own, name))
         is_named = section.name or place in named
-        sections[place] = section.with_lines(lines, name=heard(lines[0].words[1]) if is_named and 0 in edits else None)
+        sections[place] = section.with_lines(lines, name=normalized(lines[0].words[1]) if is_named and 0 in edits else None)
     return Document(document.preamble, sections, document.leads)
 
 

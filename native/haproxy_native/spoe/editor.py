@@ -13,9 +13,8 @@ from haproxy_native.errors import BadValue, Exists, Missing, Place
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
-from haproxy_native.text.document import Document
+from haproxy_native.text.document import SCOPE, Document, Outline
 from haproxy_native.text.line import Line
-from haproxy_native.text.outline import SCOPE, Outline
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 

@@ -17,8 +17,7 @@ from haproxy_native.errors import InUse
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, has_new_expression
 from haproxy_native.spoe.references import References
-from haproxy_native.text.document import Document
-from haproxy_native.text.outline import Outline
+from haproxy_native.text.document import Document, Outline
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,57 @@
 """A configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
 
-Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as they went in.
-An edit returns a new document that shares every untouched section. Of several files a document holds all, one behind the other, parted
-by boundaries (native/haproxy_native/text/parts.py).
+Text is decoded as UTF-8; other bytes become lone surrogates, which are encoded to the same bytes again. An edit returns a new document
+that shares all unchanged sections. A document may hold several files, one after the other, separated by boundaries
+(native/haproxy_native/text/parts.py). An `Outline` says where sections begin; a SPOE file has other sections than a configuration.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from haproxy_native.text.line import Line
-from haproxy_native.text.outline import Outline
-from haproxy_native.text.pieces import PIECE, apart, decoded, encoded, split_lines
+from haproxy_native.text.pieces import PIECE, apart, decoded, encoded, finditer, split_lines
 from haproxy_native.text.section import BOUNDARY, Section, depth_behind
+from haproxy_native.text.words import BLANKS, normalized
 
-# The kinds of sections that HAProxy takes several of without a name.
+# The kind of a line in brackets, which begins a scope: a section whose body ends at the first real section. Its name includes the brackets.
+SCOPE = "scope"
+_SCOPE_NAME = re.compile(rf"[{BLANKS}]*(\[[^\]\n]*\]?)")
+
+
+class Outline:
+    """Where sections begin: at a line with one of the words `kinds`; with `scopes`, also at one that begins with `[`."""
+
+    def __init__(self, kinds: Iterable[str], *, scopes: bool = False) -> None:
+        self.kinds = frozenset(kinds)
+        # A section keyword as first word, or a first word whose quotes or escapes may hide one.
+        longest = max(map(len, self.kinds))
+        words = rf"(?:{'|'.join(sorted(self.kinds))})(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]{{0,{longest}}}[\"'\\]" + (r"|\[" if scopes else "")
+        self._header = re.compile(rf"^(?!\n)[ \t\r\v\f]*(?:{words})", re.MULTILINE)
+        self._scopes = scopes
+
+    def headers(self, text: str) -> list[tuple[int, str, str]]:
+        """Return (offset, kind, name) of each line that begins a section."""
+        return [header for match in finditer(self._header, text) if (header := self._header_at(text, match.start()))]
+
+    def _header_at(self, text: str, start: int) -> tuple[int, str, str] | None:
+        if self._scopes and (scope := _SCOPE_NAME.match(text, start)):
+            return start, SCOPE, scope[1]
+        end = text.find("\n", start)
+        line = Line(text[start : len(text) if end < 0 else end])
+        words, args = line.words, line.args
+        kind = args[0] if args else ""
+        if kind not in self.kinds:
+            return None
+        nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and args[1] == "from")
+        return start, kind, "" if nameless else normalized(words[1])
+
+
+# The kinds of sections of which HAProxy accepts several without a name.
 NAMELESS = ("crt-store", "defaults")
-# And those of which it takes several of one name: each of two `defaults a` serves the proxies below it if no `from` names them.
+# The kinds of which it accepts several with one name: each of two `defaults a` serves the proxies below it if no `from` names them.
 REPEATABLE = (*NAMELESS, "userlist")
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
@@ -32,10 +66,10 @@ MARK, MARK_END = "\0file:", "\0"
 
 
 class Document:
-    """`preamble` is the text before the first section; `sections` hold everything else.
+    """A parsed file: `preamble` is the text before the first section; `sections` hold everything else.
 
-    `leads` are the comment blocks of sections that edits took away, by kind and name: a section that is made anew gets its own again.
-    `cache` keeps what others compute from the sections.
+    `leads` are the comment blocks of deleted sections, by kind and name: a section that is created again gets its own back. `cache` is for
+    what others compute from the sections.
     """
 
     __slots__ = ("_data", "_index", "_keys", "_kinds", "_names", "_repeated", "_size", "cache", "leads", "preamble", "sections")
@@ -72,7 +106,7 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """The file's bytes."""
+        """Return the file's bytes."""
         data = self._data
         if data is None:
             data = self._data = encoded(self.text)
@@ -80,13 +114,13 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Characters of its sections."""
+        """Return the number of characters of all sections."""
         if self._size is None:
             self._size = sum(len(section.text) for section in self.sections)
         return self._size
 
     def pieces(self) -> Iterator[bytes]:
-        """The file's bytes, in pieces where they are not yet known: memory for the whole of a large file takes longer to get than fill."""
+        """Yield the file's bytes in pieces: allocating memory for a large file takes longer than encoding it."""
         if (data := self._data) is not None:
             yield data
             return
@@ -100,8 +134,8 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """The first section of that kind and name; nameless and repeated ones are numbered: `unnamed_defaults_1`, `a_2`."""
-        # `rest` may come between, from another thread.
+        """Return the first section of that kind and name; nameless and repeated ones are numbered: `unnamed_defaults_1`, `a_2`."""
+        # Another thread may call `rest` meanwhile.
         index = self._index
         if index is None:
             index = self._index = self._make_index()
@@ -109,19 +143,19 @@ class Document:
         return None if place is None else self.sections[place]
 
     def place(self, section: Section) -> int:
-        """How many sections stand before this one; the number of all where the document does not have it."""
+        """Return the index of a section; the number of sections if the document does not have it."""
         self.find(section.kind, section.name)
         place = (self._index or {}).get((section.kind, section.name), 0)
         if place < len(self.sections) and self.sections[place] is section:
             return place
-        # Only where several have its name.
+        # Several sections have its name.
         places: dict[int, int] | None = self.cache.get(Document.place)
         if places is None:
             places = self.cache[Document.place] = {id(other): place for place, other in enumerate(self.sections)}
         return places.get(id(section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
-        """Characters to look through for a section of that kind and name: those of all sections until `find` has made an index of them."""
+        """Return the number of characters to read to find a section and parse it: those of all sections until `find` has made its index."""
         index = self._index
         if index is None:
             return self.size
@@ -129,7 +163,7 @@ class Document:
         return 0 if place is None else len(self.sections[place].text)
 
     def rest(self) -> None:
-        """Lets go of what can be computed again; for documents that are kept long and seldom read."""
+        """Free what can be computed again, for documents that are stored long and rarely read."""
         self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
 
@@ -140,28 +174,28 @@ class Document:
         return index
 
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """The kind of each section, and the name by which it is addressed."""
+        """Return the kind of each section, and the name by which it is addressed."""
         keys = self._keys
         if keys is None:
             keys = self._keys = tuple((section.kind, name) for section, name in zip(self.sections, self.names(), strict=True))
         return keys
 
     def repeated(self) -> frozenset[tuple[str, str]]:
-        """The kinds and names that several sections have."""
+        """Return the kinds and names that several sections have."""
         repeated = self._repeated
         if repeated is None:
             repeated = self._repeated = frozenset(key for key, count in Counter(self.keys()).items() if count > 1)
         return repeated
 
     def names(self) -> tuple[str, ...]:
-        """The name by which each section is addressed."""
+        """Return the name by which each section is addressed."""
         names = self._names
         if names is None:
             names = self._names = tuple(self._make_names())
         return names
 
     def address(self, section: Section) -> str:
-        """The name by which one of the sections is addressed: that of its header unless it is numbered."""
+        """Return the name by which one of the sections is addressed: that of its header unless it is numbered."""
         place = self.place(section)
         return self.names()[place] if place < len(self.sections) else section.name
 
@@ -173,7 +207,7 @@ class Document:
             if section.kind not in REPEATABLE:
                 yield section.name
                 continue
-            # One that was given its number as a name goes on counting.
+            # A name that is the section's own number counts as one.
             numbered = f"unnamed_{section.kind.replace('-', '_')}_{nameless[section.kind] + 1}"
             key = section.kind, section.name
             if section.kind in NAMELESS and section.name in ("", numbered):
@@ -189,7 +223,7 @@ class Document:
                 yield section.name if number == 1 else f"{section.name}_{number}"
 
     def places_of(self, kind: str) -> Sequence[int]:
-        """The places of the sections of that kind, in file order."""
+        """Return the places of the sections of that kind, in file order."""
         kinds = self._kinds
         if kinds is None:
             places: dict[str, list[int]] = {}
@@ -199,16 +233,16 @@ class Document:
         return kinds.get(kind, ())
 
     def of_kind(self, kind: str) -> list[tuple[str, Section]]:
-        """(name, section) of each section of that kind, in file order."""
+        """Return (name, section) of each section of that kind, in file order."""
         return [(self.names()[place], self.sections[place]) for place in self.places_of(kind)]
 
     def branches(self, kind: str, name: str) -> list[Section]:
-        """All sections of that kind and name, if one of them stands in a block of conditionals; else none."""
+        """Return all sections of that kind and name if there are several and one is in a conditional block; else none."""
         found = [section for own, section in self.of_kind(kind) if own == name]
         return found if len(found) > 1 and self._is_conditional(kind, name) else []
 
     def _is_conditional(self, kind: str, name: str) -> bool:
-        """Whether a section with that header stands in a block of conditionals."""
+        """Return whether a section with that header is in a conditional block."""
         depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
         for section in self.sections:
             if depth > 0 and (section.kind, section.name) == (kind, name):
@@ -217,7 +251,7 @@ class Document:
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """The places, in this document and in the other one, between the sections that they share at the begin and at the end."""
+        """Return the ranges of sections, in this document and in another one, between those that they share at the start and the end."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
@@ -229,13 +263,11 @@ class Document:
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
-        """Returns the document with a new section after another (default: at the end), in its file, after one blank line (`apart`) or
-        directly.
-        """
+        """Return the document with a new section after another (default: at the end), in its file. `apart`: after a blank line."""
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
-        """Returns the document with a new section after so many others; `apart`: a blank line above it, `closed`: one below it."""
+        """Return the document with a new section at an index. `apart`: with a blank line above; `closed`: with one below."""
         before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
@@ -254,7 +286,7 @@ class Document:
         return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
-        """Returns the document without a section and the comment block above it; conditionals that it cuts across stay."""
+        """Return the document without a section and the comment block above it; lines of conditional blocks that it shares stay."""
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())
         before, preamble = list(self.sections[:place]), self.preamble
@@ -266,7 +298,7 @@ class Document:
         return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
     def with_preamble(self, preamble: str, data: bytes | None = None) -> "Document":
-        """`data`: its bytes, where they are known."""
+        """Return the document with another preamble. `data`: its bytes, if they are known."""
         document = Document(preamble, self.sections, self.leads)
         document._data = data
         document._index, document._names = self._index, self._names
@@ -274,7 +306,7 @@ class Document:
 
 
 def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
-    """One file; `at_top`: what stands before its first section is the file's."""
+    """Parse one file. `at_top`: comments at its top belong to the file, not to the first section."""
     starts = outline.headers(text)
     if not starts:
         return Document(text, ())
@@ -289,14 +321,14 @@ def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: 
 
 
 def _blank_apart(text: str) -> str:
-    """What stands before a first section, ending in a blank line unless it is empty."""
+    """Return the text before a first section, ending in a blank line unless it is empty."""
     if not text or text.endswith("\n\n"):
         return text
     return text + ("\n" if text.endswith("\n") else "\n\n")
 
 
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
-    """(the rest, the comment lines at column 0 directly above what follows); a block that opens the file is the file's."""
+    """Return (the rest, the comment lines at column 0 at the end); a comment block at the top of the file belongs to the rest."""
     if not text.endswith("\n") or "#" not in text:
         return text, ""
     lines = split_lines(text[-4096:] if len(text) > 4096 else text)
@@ -310,7 +342,7 @@ def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
 
 
 def _ending_blank(section: Section) -> Section:
-    """The section with a blank line at its end."""
+    """Return the section with a blank line at its end."""
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
@@ -318,6 +350,6 @@ def _ending_blank(section: Section) -> Section:
 
 
 def _ended(section: Section) -> Section:
-    """The section with a line end behind its last line."""
+    """Return the section with a line end behind its last line."""
     *lines, last = section.lines
     return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

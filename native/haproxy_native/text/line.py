@@ -8,7 +8,7 @@ from haproxy_native.text.words import BLANKS, Split, has_quotes, split, unquoted
 class Line:
     """An immutable line with its line end; `words`, `args` and `split` are computed once.
 
-    `meaning` is kept for those who read it: by what it was read, and as what.
+    `meaning` is a cache for the grammar: (the shape that read the line, the result).
     """
 
     __slots__ = ("_args", "_split", "_words", "meaning", "text")
@@ -28,7 +28,7 @@ class Line:
 
     @property
     def args(self) -> tuple[str, ...]:
-        """The words as HAProxy compares them with its keywords: without quotes and escapes."""
+        """Return the words without quotes and escapes, as HAProxy compares them with keywords."""
         if self._args is None:
             self._args = tuple(map(unquoted, self.words)) if has_quotes(self.text) else self.words
         return self._args
@@ -41,7 +41,7 @@ class Line:
 
     @property
     def comment(self) -> str | None:
-        """The comment's text behind `#`, or None."""
+        """Return the comment's text behind `#`, or None."""
         return self.split.comment if "#" in self.text else None
 
     @property

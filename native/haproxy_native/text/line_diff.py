@@ -1,29 +1,31 @@
-"""Unified differences of texts by lines, in linear time.
+"""Unified diffs and three-way merges of texts by lines, in linear time. Pure.
 
-`difflib` takes minutes for a hundred thousand lines. Lines that stand once in both texts are found first, those in the same order are
-kept, and `difflib` compares what stands between; where even that is too much, all of it goes and comes.
+`difflib` takes minutes for a hundred thousand lines. So lines that are unique in both texts, and in the same order, divide the texts (as in
+a patience diff), and `difflib` compares what is between them. If even that is too much, all lines between count as changed.
 """
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Any, TypeVar
 
 from haproxy_native.text.pieces import apart
 
 CONTEXT = 3
 _UNENDED = "\n\\ No newline at end of file\n"
-# Pairs of lines that `difflib` may compare in one difference: a second of work at the most.
+# Pairs of lines that `difflib` may compare in one diff: a second of work at most.
 MOST_PAIRS = 1 << 20
 _MANY = 1 << 14
 Lines = Sequence[str]
-# Lines of the old text from a place on are those of the new one from another on, so many.
+# (index in the old text, index in the new one, number of equal lines)
 Same = tuple[int, int, int]
 Range = tuple[int, int]
 
 
 def unified(old: Lines, new: Lines, before: str, after: str) -> Iterator[str]:
-    """The lines of the difference; nothing where there is none. `before` and `after` name the two."""
+    """Yield the lines of a unified diff; none if the texts are equal. `before` and `after` are the names of the texts."""
     for number, hunk in enumerate(_hunks(changes(old, new))):
         if number == 0:
             yield f"--- {before}\n"
@@ -35,15 +37,15 @@ def _written(old: Lines, new: Lines, hunk: list[tuple[Range, Range]]) -> Iterato
     first, last = hunk[0], hunk[-1]
     lead = min(CONTEXT, first[0][0])
     tail = min(CONTEXT, len(old) - last[0][1])
-    gone, come = (first[0][0] - lead, last[0][1] + tail), (first[1][0] - lead, last[1][1] + tail)
-    yield f"@@ -{_place(gone)} +{_place(come)} @@\n"
-    at = gone[0]
+    removed, added = (first[0][0] - lead, last[0][1] + tail), (first[1][0] - lead, last[1][1] + tail)
+    yield f"@@ -{_place(removed)} +{_place(added)} @@\n"
+    at = removed[0]
     for (start, end), (new_start, new_end) in hunk:
         yield from _marked(" ", old[at:start])
         yield from _marked("-", old[start:end])
         yield from _marked("+", new[new_start:new_end])
         at = end
-    yield from _marked(" ", old[at : gone[1]])
+    yield from _marked(" ", old[at : removed[1]])
 
 
 def _marked(sign: str, lines: Lines) -> Iterator[str]:
@@ -51,13 +53,13 @@ def _marked(sign: str, lines: Lines) -> Iterator[str]:
 
 
 def _place(lines: Range) -> str:
-    """Returns a range as `diff` writes it: an empty one by the line before it."""
+    """Return a range in the notation of `diff`: an empty one by the line before it."""
     start, count = lines[0], lines[1] - lines[0]
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 
 
 def _hunks(changes: Iterator[tuple[Range, Range]]) -> Iterator[list[tuple[Range, Range]]]:
-    """Changes whose contexts touch stand together."""
+    """Group changes whose contexts overlap or touch."""
     hunk: list[tuple[Range, Range]] = []
     for change in changes:
         if hunk and change[0][0] - hunk[-1][0][1] > 2 * CONTEXT:
@@ -69,7 +71,7 @@ def _hunks(changes: Iterator[tuple[Range, Range]]) -> Iterator[list[tuple[Range,
 
 
 def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
-    """(what goes, what comes) of any two sequences, in order; what lies between two changes is equal."""
+    """Yield (removed range, added range) of each difference between two sequences, in order."""
     at, there = 0, 0
     for place, new_place, size in [*_same(old, new), (len(old), len(new), 0)]:
         if (at, there) != (place, new_place):
@@ -78,48 +80,48 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[
 
 
 def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
-    """What stays, in order."""
+    """Yield the stretches that are equal, in order."""
     left = MOST_PAIRS
-    for gone, come in _gaps(old, new):
-        before, after = old[slice(*gone)], new[slice(*come)]
+    for removed, added in _gaps(old, new):
+        before, after = old[slice(*removed)], new[slice(*added)]
         mine, theirs = apart(before, after)
         head, tail = mine.start, len(before) - mine.stop
-        yield gone[0], come[0], head
+        yield removed[0], added[0], head
         before, after = before[mine], after[theirs]
         left -= (pairs := len(before) * len(after))
         if pairs and left >= 0:
             blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-            yield from ((gone[0] + head + one, come[0] + head + other, size) for one, other, size in blocks)
-        yield gone[1] - tail, come[1] - tail, tail
+            yield from ((removed[0] + head + one, added[0] + head + other, size) for one, other, size in blocks)
+        yield removed[1] - tail, added[1] - tail, tail
 
 
 def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
-    """What is to be compared: everything where that is little, else what lies before, between and behind the lines that tell the place."""
+    """Yield the ranges to compare: everything, or if that is too much, the ranges between lines that are unique in both texts."""
     at = there = 0
-    gone, come = apart(old, new)
-    if (gone.stop - gone.start) * (come.stop - come.start) > MOST_PAIRS:
-        for place, new_place in _in_order(_unique(old, new)):
+    removed, added = apart(old, new)
+    if (removed.stop - removed.start) * (added.stop - added.start) > MOST_PAIRS:
+        for place, new_place in _longest_ordered(_unique(old, new)):
             yield (at, place), (there, new_place)
             at, there = place, new_place
     yield (at, len(old)), (there, len(new))
 
 
 def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """The places of lines that stand once in each."""
+    """Return (index in the old text, index in the new one) of the lines that are unique in both."""
     counts, new_counts, places = _counted(old), _counted(new), {line: place for place, line in enumerate(new)}
     return [(place, places[line]) for place, line in enumerate(old) if counts[line] == new_counts[line] == 1]
 
 
 def _counted(lines: Sequence[Hashable]) -> Counter[Hashable]:
-    """How often each stands there; counted in pieces, so that other threads can run."""
+    """Return the number of each line, counted in pieces so that other threads can run."""
     counts = Counter[Hashable]()
     for start in range(0, len(lines), _MANY):
         counts.update(lines[start : start + _MANY])
     return counts
 
 
-def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part of them in which both numbers rise."""
+def _longest_ordered(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest subsequence in which both numbers rise."""
     ends: list[int] = []
     longest: list[int] = []
     before: list[int] = []
@@ -132,3 +134,58 @@ def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         ordered.append(pairs[index])
         index = before[index]
     return ordered[::-1]
+
+
+Item = TypeVar("Item", bound=Hashable)
+# (start and end in the base, the lines that replace the range)
+_Hunk = tuple[int, int, Sequence[Item]]
+
+
+@dataclass(frozen=True)
+class Collision(Exception):
+    """Both sides have changed the same lines of the base in different ways."""
+
+    base: Sequence[Any]
+    mine: Sequence[Any]
+    theirs: Sequence[Any]
+
+
+def merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item], *, both: bool = False) -> list[Item]:
+    """Return the base with the changes of both sides; a change that both have made is made once.
+
+    `both`: if both sides insert at one place, `theirs` comes first; without it, that is a collision. Raises Collision.
+    """
+    result, at = list[Item](), 0
+    for start, end, lines in _in_order(base, _replacements(base, mine), _replacements(base, theirs), both=both):
+        result += (*base[at:start], *lines)
+        at = end
+    return [*result, *base[at:]]
+
+
+def _in_order(base: Sequence[Item], mine: list[_Hunk[Item]], theirs: list[_Hunk[Item]], *, both: bool) -> Iterator[_Hunk[Item]]:
+    while mine and theirs:
+        one, other = mine[0], theirs[0]
+        if one == other:
+            yield mine.pop(0)
+            theirs.pop(0)
+        elif _is_before(other, one) or (both and one[:2] == other[:2] == (one[0], one[0])):
+            yield theirs.pop(0)
+        elif _is_before(one, other):
+            yield mine.pop(0)
+        else:
+            start, end = min(one[0], other[0]), max(one[1], other[1])
+            raise Collision(base[start:end], _side(base, one, start, end), _side(base, other, start, end))
+    yield from mine or theirs
+
+
+def _is_before(one: _Hunk[Item], other: _Hunk[Item]) -> bool:
+    """Return whether a change ends before the other one starts; two insertions at one place have no order."""
+    return one[1] <= other[0] and not (one[0] == one[1] == other[0] == other[1])
+
+
+def _side(base: Sequence[Item], hunk: _Hunk[Item], start: int, end: int) -> Sequence[Item]:
+    return [*base[start : hunk[0]], *hunk[2], *base[hunk[1] : end]]
+
+
+def _replacements(base: Sequence[Item], other: Sequence[Item]) -> list[_Hunk[Item]]:
+    return [(*removed, other[slice(*added)]) for removed, added in changes(base, other)]

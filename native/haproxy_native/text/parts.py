@@ -1,7 +1,7 @@
-"""Several files as one document: the main file's text before its first section, then every file in the order in which HAProxy loads them.
+"""Several files as one document: the main file's text before its first section, then all files in the order in which HAProxy loads them.
 
-Each begins with a boundary (`MARK path MARK_END`; without a path: the main file, which has none where it comes first). So the joined
-text says which section is whose, and can be kept, compared and read again as a whole.
+Each file begins with a boundary (`MARK path MARK_END`). That of the main file has no path, and is left out if the main file is the first.
+So the joined text says which file a section belongs to, and can be stored, compared and parsed again as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _MARK, _MARK_END = MARK.encode(), MARK_END.encode()
 
 
 def join(files: Sequence[tuple[str, bytes]]) -> bytes:
-    """The joined bytes of files in their order, the main one under the name MAIN. ValueError when one holds a mark itself."""
+    """Return the joined bytes of files in their order, the main one under the name MAIN. Raises ValueError if one holds a mark."""
     if len(files) == 1:
         return files[0][1]
     for name, data in files:
@@ -33,7 +33,7 @@ def join(files: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def split(data: bytes) -> dict[str, bytes]:
-    """The bytes of each file, the main one's first; the one of a text that is not joined."""
+    """Return the bytes of each file by its name, the main one first."""
     if b"\0" not in data:
         return {MAIN: data}
     main, *others = data.split(_MARK)
@@ -50,7 +50,7 @@ def is_joined(document: Document) -> bool:
 
 
 def parts(document: Document) -> dict[str, Document]:
-    """The document of each file, the main one's first."""
+    """Return the document of each file by its name, the main one first."""
     if not is_joined(document):
         return {MAIN: document}
     documents = {
@@ -65,7 +65,7 @@ def parts(document: Document) -> dict[str, Document]:
 
 
 def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
-    """The document with other texts of some of its files."""
+    """Return the document with some of its files replaced."""
     if not is_joined(document):
         return changed.get(MAIN, document)
     now = {name: part.data for name, part in {**parts(document), **changed}.items()}
@@ -78,7 +78,7 @@ def _boundary(name: str) -> bytes:
 
 
 def first_lines(document: Document) -> Sequence[int]:
-    """The number of each section's header in its file, from 1; that of a boundary's first line."""
+    """Return, for each section, the number of its header line in its file, from 1."""
     known: Sequence[int] | None = document.cache.get(first_lines)
     if known is None:
         known = document.cache[first_lines] = _first_lines(document)

@@ -1,4 +1,4 @@
-"""Goes through long texts in pieces, so that other threads can run, and through long sequences in pieces that are compared at once."""
+"""Processes long texts in pieces, so that other threads can run, and compares long sequences in pieces, which is faster than one by one."""
 
 import codecs
 import re
@@ -15,7 +15,7 @@ _STEP = 1 << 8
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
-    """(start, end) of stretches of whole lines of at most PIECE characters, or of one longer line. Raises Abandoned."""
+    """Yield (start, end) of ranges of whole lines, of at most PIECE characters or of one longer line. Raises Abandoned."""
     newline = _newline(text)
     start = 0
     while start < len(text):
@@ -28,9 +28,7 @@ def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
 
 
 def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[AnyStr]]:
-    """Finds matches like the pattern's own method, for patterns whose matches start at a line's start and contain at most one line end, as
-    their last character.
-    """
+    """Yield the matches of a pattern. They must begin at the start of a line, and may have a line end as their last character only."""
     for start, end in pieces(text):
         if end - start > PIECE:
             yield from filter(None, [pattern.match(text, start, end)])
@@ -39,12 +37,12 @@ def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[Any
 
 
 def search(pattern: re.Pattern[AnyStr], text: AnyStr) -> re.Match[AnyStr] | None:
-    """The first of `finditer`."""
+    """Return the first of `finditer`."""
     return next(finditer(pattern, text), None)
 
 
 def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
-    """The text without all that `finditer` finds, or without the first so many of it."""
+    """Return the text without the matches of `finditer`, or without the first `most` of them."""
     spans: list[tuple[int, int]] = [match.span() for match in islice(finditer(pattern, text), most or None)]
     if not spans:
         return text
@@ -53,7 +51,7 @@ def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """What `"".join` makes of them, however many they are."""
+    """Return the texts joined, in pieces if they are many."""
     parts = iter(parts)
     texts = list[str]()
     while some := list(islice(parts, _MANY)):
@@ -63,7 +61,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]:
-    """Return the places, in each of two sequences, between the elements that both have at the begin and at the end."""
+    """Return the range, in each of two sequences, between the elements that are equal at the start and the end."""
     size, others = len(one), len(other)
     begin, most = 0, min(size, others)
     while begin + _STEP <= most and one[begin : begin + _STEP] == other[begin : begin + _STEP]:
@@ -79,7 +77,7 @@ def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their line ends; only `\\n` ends one, as in HAProxy."""
+    """Return the lines of a text with their line ends; only `\\n` ends a line, as in HAProxy."""
     if len(text) <= PIECE:
         return _lines(text)
     return [line for start, end in pieces(text) for line in _lines(text[start:end])]
@@ -92,7 +90,7 @@ def _lines(text: str) -> list[str]:
 
 
 def decoded(data: bytes) -> str:
-    """UTF-8, other bytes as lone surrogates."""
+    """Return bytes as text: UTF-8, other bytes as lone surrogates."""
     if len(data) <= PIECE or data.isascii():
         return data.decode("utf-8", "surrogateescape")
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -101,7 +99,7 @@ def decoded(data: bytes) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """What `decoded` made the text of."""
+    """Return the bytes from which `decoded` makes the text."""
     if len(text) <= PIECE or text.isascii():
         return text.encode("utf-8", "surrogateescape")
     return b"".join(text[start : start + PIECE].encode("utf-8", "surrogateescape") for start in range(0, len(text), PIECE))

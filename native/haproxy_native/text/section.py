@@ -1,6 +1,6 @@
 """A section: its header line, its body, and the comment block directly above the header.
 
-Sections are immutable and shared between documents, so what is computed from one is kept on it (`cache`).
+Sections are immutable and shared between documents, so they cache what is computed from them (`cache`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,18 +10,18 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import apart, joined, split_lines
 
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
-# Comments that enclose lines which other tools write as text, and the sections in which they do.
+# The comments around snippets, which are lines that other tools write as plain text, and the sections in which they occur.
 SNIPPET, SNIPPED = "###_config-snippet_###", ("global", "defaults", "frontend", "backend")
-# What a section keeps the depths of its blocks under.
+# A key of the cache: the depth of conditional blocks behind each line.
 DEPTHS = "depths"
-# A mark of a section, by which one that was made of it knows how many lines both have at the begin and at the end.
+# Keys of the cache: a token of the section; and in one that was made of it, that token and the numbers of shared lines at start and end.
 _MARK, _ORIGIN = "mark", "origin"
-# The kind of what is no section but the beginning of another file: its text is a mark, and what stands there before the first section.
+# The kind of a boundary, which begins another file: its text is a mark and the text before the file's first section.
 BOUNDARY = ""
 
 
 class Section:
-    """Text of one section. `name` is the header's as HAProxy hears it, empty where it has none; `file` is None in the main file."""
+    """One section. `name` is that of the header without needless quotes, empty if there is none; `file` is None for the main file."""
 
     __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 
@@ -43,14 +43,14 @@ class Section:
 
     @property
     def text(self) -> str:
-        """Header line and body, without the comment block above."""
+        """Return the header line and the body, without the comment block above."""
         if self._text is None:
             self._text = joined(line.text for line in self._lines or ())
         return self._text
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """All lines, the header first."""
+        """Return all lines, the header first."""
         if self._lines is None:
             self._lines = tuple(Line(text) for text in split_lines(self.text))
         return self._lines
@@ -65,35 +65,35 @@ class Section:
 
     @property
     def own_indent(self) -> str | None:
-        """The indent that its lines use; None where there are none yet."""
+        """Return the indent of the first line that has words; None if there is none."""
         return next((line.indent for line in self.lines[1:] if line.args and not line.args[0].startswith(".")), None)
 
     @property
     def indent(self) -> str:
-        """The indent of a new line."""
+        """Return the indent of a new line."""
         own = self.own_indent
         return self.usual_indent if own is None else own
 
     def in_file(self, file: str | None) -> "Section":
-        """The same section in that file."""
+        """Return the same section in that file."""
         if file == self.file:
             return self
         return self._like(file=file)
 
     def with_lead(self, lead: str) -> "Section":
-        """The same section below another comment block."""
+        """Return the same section below another comment block."""
         if lead == self.lead:
             return self
         return self._like(lead=lead)
 
     def with_text(self, text: str) -> "Section":
-        """The same section with another text."""
+        """Return the same section with another text."""
         return self._like(text=text)
 
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None, shared: tuple[int, int] | None = None) -> "Section":
-        """The same section with other lines; only a last line may lack its line end.
+        """Return the same section with other lines; only a last line may lack its line end.
 
-        `shared`: how many lines at the begin and at the end are those of this section, if that is known.
+        `shared`: the numbers of lines at the start and the end that are those of this section, if they are known.
         """
         lines_, are_ended = list(lines), True
         for i, line in enumerate(lines_[:-1]):
@@ -101,29 +101,29 @@ class Section:
                 lines_[i], are_ended = Line(line.text + self.newline), False
         made = self._like(text=None, lines=lines_, name=self.name if name is None else name)
         if shared and are_ended:
-            # A reference would keep all former sections in memory.
+            # A token, since a reference would hold all former sections in memory.
             made.cache[_ORIGIN] = self.cache.setdefault(_MARK, object()), *shared
         return made
 
     def apart_from(self, other: "Section") -> tuple[slice, slice]:
-        """The places, in this section and in the other one, between the lines that are the same at the begin and at the end."""
+        """Return the ranges of lines, in this section and in another one, between those that are equal at the start and the end."""
         mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
         if mark and mark is self.cache.get(_MARK):
             return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)
         if None in (self._lines, other._lines) and self.text == other.text:
             return slice(0, 0), slice(0, 0)
         mine, theirs = apart(self.lines, other.lines)
-        # Texts that were read one after the other share no lines.
-        gone, come = apart([line.text for line in self.lines[mine]], [line.text for line in other.lines[theirs]])
+        # Sections that were parsed separately share no lines, but may have equal ones.
+        removed, added = apart([line.text for line in self.lines[mine]], [line.text for line in other.lines[theirs]])
         begin = mine.start
-        return slice(begin + gone.start, begin + gone.stop), slice(begin + come.start, begin + come.stop)
+        return slice(begin + removed.start, begin + removed.stop), slice(begin + added.start, begin + added.stop)
 
     def part(self, places: slice) -> "Section":
-        """The header, and of the lines those at some places."""
+        """Return a section of the header and a range of the lines."""
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """The same section; `indent` is that of its first line."""
+        """Return the same section with an indent for its first line."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -132,7 +132,7 @@ class Section:
 
     @property
     def snippets(self) -> frozenset[int]:
-        """The places of lines in a snippet, and of the comments around it: they are text, whatever they say."""
+        """Return the indices of the lines in snippets and of the comments around them; the API treats them as plain text."""
         if self.kind not in SNIPPED:
             return frozenset()
         places: frozenset[int] | None = self.cache.get(SNIPPET)
@@ -141,7 +141,7 @@ class Section:
         return places
 
     def as_read(self) -> "Section":
-        """The same section as HAProxy reads it: the lines of snippets are like others."""
+        """Return the same section without snippets: HAProxy reads their lines like others."""
         if not self.snippets:
             return self
         read = self.with_lines(self.lines)
@@ -158,7 +158,7 @@ class Section:
                 inside = words[:2] != [SNIPPET, "END"]
 
     def outside_blocks(self, place: int) -> int:
-        """The place itself, or that of the `.endif` or the end of the snippet which closes the block around it."""
+        """Return the index of a line; inside a conditional block or a snippet, the index of the line that ends it."""
         while place in self.snippets and place + 1 in self.snippets:
             place += 1
         depth = [0] * (len(self.lines) + 1)
@@ -171,9 +171,9 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """The line behind which a new one goes that is to stand behind one line (None: the header) and before another (None: the end).
+        """Return the index of the line that a new line follows, to be between two lines (None: the header; None: the end).
 
-        It goes into a block of which both are part, and above the comments of the line that follows.
+        The new line is in the conditional block that both are in, and above the comments of the following line.
         """
         depths, end = self._depths(), len(self.lines) if following is None else following
         if previous is not None:
@@ -182,18 +182,18 @@ class Section:
         return place - len(self.comments_above(place + 1))
 
     def comments_above(self, place: int) -> list[int]:
-        """The places of the comment lines directly above a line."""
+        """Return the indices of the comment lines directly above a line."""
         first = place
         while first > 1 and self.lines[first - 1].is_comment and first - 1 not in self.snippets:
             first -= 1
         return list(range(first, place))
 
     def is_conditional(self, place: int) -> bool:
-        """Whether a line stands in a block of conditionals."""
+        """Return whether a line is in a conditional block."""
         return self._depths()[place] > 0 and place not in self.snippets
 
     def _depths(self) -> list[int]:
-        """In how many blocks of conditionals and snippets one is behind each line."""
+        """Return the number of open conditional blocks and snippets behind each line."""
         known: list[int] | None = self.cache.get(DEPTHS)
         if known is None:
             snippets, depth, known = self.snippets, 0, []
@@ -204,7 +204,7 @@ class Section:
         return known
 
     def open_conditionals(self) -> list[Line]:
-        """The `.if` family's lines that have no partner inside this section; they belong to what surrounds it."""
+        """Return the lines of conditional blocks that begin or end outside this section."""
         open_: list[Line] = []
         blocks: list[list[Line]] = []
         for line in self.lines:
@@ -224,7 +224,7 @@ class Section:
 
 
 def depth_behind(lines: Iterable[Line], depth: int) -> int:
-    """In how many blocks of conditionals one is behind the lines, after so many before them."""
+    """Return the number of open conditional blocks behind lines, given the number before them."""
     for line in lines:
         word = line.args[0] if line.args else ""
         depth = max(depth + (word == ".if") - (word == ".endif"), 0)

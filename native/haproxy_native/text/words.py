@@ -1,7 +1,7 @@
 """Splits a line into gaps, words and comment exactly as HAProxy does, without losing a byte.
 
-Words keep their quotes, backslashes and `${VAR}`: a value is the text of the file
-(HAProxy Configuration Manual, section 2.2 "Quoting and escaping").
+Words include their quotes, backslashes and `${VAR}`, so a value is the text of the file (HAProxy Configuration Manual, section 2.2 "Quoting
+and escaping").
 """
 
 import re
@@ -37,7 +37,7 @@ _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
 
 class Split(NamedTuple):
-    """A line taken apart: `gaps[i]` stands before `words[i]`; `tail` is the blanks, comment and line end behind them."""
+    """A split line: `gaps[i]` is the text before `words[i]`; `tail` has the blanks, the comment and the line end."""
 
     gaps: tuple[str, ...]
     words: tuple[str, ...]
@@ -48,13 +48,13 @@ class Split(NamedTuple):
 
     @property
     def comment(self) -> str | None:
-        """The text behind `#` without leading blanks, or None without a comment."""
+        """Return the text behind `#` without leading blanks, or None without a comment."""
         match = _COMMENT.match(self.tail)
         return match[1].strip(BLANKS + "\n") if match else None
 
 
 def split(line: str) -> Split:
-    """Gaps, words and tail of one line; `split(line).join() == line` for any text."""
+    """Split one line; `split(line).join() == line` for any text."""
     gaps, words, end = [], [], 0
     match = _FIRST.match(line)
     while match:
@@ -85,7 +85,7 @@ def _word_end(line: str, at: int) -> int:
 
 
 def _weak_end(text: str, at: int) -> tuple[int, bool]:
-    """Returns where weak quotes that open at `at` end, and whether a quote closes them."""
+    """Return the end of weak quotes that open at `at`, and whether they are closed."""
     at += 1
     while match := _IN_WEAK_QUOTES.match(text, at):
         at = match.end()
@@ -94,12 +94,12 @@ def _weak_end(text: str, at: int) -> tuple[int, bool]:
 
 
 def words_of(line: str) -> tuple[str, ...]:
-    """The words of one line alone, cheaply."""
+    """Return only the words of a line; faster than `split`."""
     return split(line).words if _SPECIAL.search(line) else tuple(line.split())
 
 
 def is_word(text: str) -> bool:
-    """Whether HAProxy takes the text as exactly one word wherever it stands."""
+    """Return whether HAProxy reads the text as exactly one word, anywhere in a line."""
     at, closed = 0, text != ""
     while closed and at < len(text):
         if text[at] == '"':
@@ -112,7 +112,7 @@ def is_word(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """The text as one word in weak quotes; `${VAR}` stays live, any other `$` is one."""
+    """Return the text as one word in weak quotes; `${VAR}` is still expanded, any other `$` is escaped."""
     return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
 
 
@@ -124,12 +124,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def has_quotes(text: str) -> bool:
-    """Whether a quote or a backslash stands anywhere in a text."""
+    """Return whether a text has a quote or a backslash."""
     return '"' in text or "'" in text or "\\" in text
 
 
 def unquoted(word: str) -> str:
-    """What HAProxy makes of a word, environment variables aside."""
+    """Return a word without quotes and escapes, as HAProxy reads it, but with environment variables unexpanded."""
     if not has_quotes(word):
         return word
     out, at, quote = [], 0, ""
@@ -148,11 +148,10 @@ def unquoted(word: str) -> str:
     return "".join(out)
 
 
-def heard(word: str) -> str:
-    """What HAProxy makes of a word, as a word of a file: without quotes that it does not need.
+def normalized(word: str) -> str:
+    """Return a word without the quotes and escapes that it does not need.
 
-    One whose value HAProxy alone knows, as it holds a variable of the environment, stays as it is, and so does one that
-    HAProxy refuses, as a quote in it is not closed.
+    A word with a variable stays as it is, since only HAProxy knows its value. So does a word with an unclosed quote, which HAProxy refuses.
     """
     if not has_quotes(word) or not is_word(word):
         return word
@@ -161,7 +160,7 @@ def heard(word: str) -> str:
 
 
 def _signified(word: str, at: int, *, weak: bool) -> tuple[int, str]:
-    """(length, meaning) of an escape, or of a character that begins none."""
+    """Return (length, meaning) of an escape, or of a character that begins none."""
     escape = _ESCAPE.match(word, at)
     if not escape or (escape[4] and not weak):
         return 1, word[at]

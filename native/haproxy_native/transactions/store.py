@@ -32,8 +32,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import version_of
 from haproxy_native.errors import Unusable
-from haproxy_native.text.document import Document
-from haproxy_native.text.outline import Outline
+from haproxy_native.text.document import Document, Outline
 from haproxy_native.transactions import staged
 from haproxy_native.transactions.staged import Staged
 

@@ -27,8 +27,7 @@ from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions,
 from haproxy_native.planning.touches import ANY, CHANGE, DELETE, Touch
 from haproxy_native.request_context import Author
 from haproxy_native.shares import Caller, account, check_room
-from haproxy_native.text.document import CONFIGURATION, Document
-from haproxy_native.text.outline import Outline
+from haproxy_native.text.document import CONFIGURATION, Document, Outline
 from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.store import DIRECTORIES, FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, TransactionStore
 

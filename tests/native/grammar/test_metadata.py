@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.grammar.metadata import is_metadata, read_metadata, write_metadata
+from haproxy_native.grammar.line_shape import is_metadata, read_metadata, write_metadata
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.grammar.reference import followed, name_of, target
+from haproxy_native.grammar.schema import followed, name_of, target
 
 SERVER = {"type": "object"}
 DOCUMENT = {"components": {"schemas": {"server": SERVER, "alias": {"$ref": "#/components/schemas/server"}}}, "info": "text"}

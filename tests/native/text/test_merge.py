@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from haproxy_native.text.merge import Collision, merged
+from haproxy_native.text.line_diff import Collision, merged
 
 LINES = st.lists(st.sampled_from("abcdef"), max_size=8)
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from haproxy_native.text.document import Document
-from haproxy_native.text.outline import SCOPE, Outline
+from haproxy_native.text.document import SCOPE, Document, Outline
 
 OUTLINE = Outline(["spoe-agent", "spoe-message"], scopes=True)
 
