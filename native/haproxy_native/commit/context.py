@@ -26,7 +26,7 @@ from haproxy_native.disk.file import drafts_aside
 from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.planning.observed import Observed
-from haproxy_native.planning.plan import Plan
+from haproxy_native.planning.outcome import Plan
 from haproxy_native.process_state import Load, LoadsEnded, ReloadBegan, Text
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author

@@ -76,12 +76,12 @@ class History(Recorder):
         self._is_open, self._was_read = False, False
         self._starting, self._is_started = asyncio.Lock(), False
         # Work behind the answers, in order.
-        self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        self._queue: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._works = Background("the history")
         # At the start: the configuration on disk and its version, the entries that had begun, and the configuration by the journal.
         self._first, self._first_version, self._interrupted = b"", 0, list[int]()
         self._known: Content | None = None
-        context.events.listen(self._heard)
+        context.events.listen(self._on_event)
 
     async def __aenter__(self) -> Self:
         self._is_open = True
@@ -108,9 +108,9 @@ class History(Recorder):
             begun.id = self._journal(state).add(replace(made, entry=replace(made.entry, outcome="")))
 
         try:
-            await (self.catch_up() if is_client else self._take_up())
+            await (self.catch_up() if is_client else self._ensure_started())
             for content in intended.contents:
-                await self._add_unseen(content.path, content.before)
+                await self._add_unseen_edit(content.path, content.before)
             await self._database.write(add, PART, waits=not is_client)
         except UNREADABLE as error:
             if is_client:
@@ -127,12 +127,11 @@ class History(Recorder):
         """End the entry of a change that has failed if files were written nevertheless; else remove it."""
         intended, current = begun.intended, self.context.current
         if texts := intended.texts:
-            is_made = current.document is texts.after or await self._is(str(current.path), texts.after.data)
+            is_made = current.document is texts.after or await self._has_content(str(current.path), texts.after.data)
         else:
-            is_made = any(
-                [each.is_kept and each.before != each.after and await self._is(each.path, each.after) for each in intended.contents]
-            )
-        self._close(begun, self._became() if is_made else None, intended)
+            changed = [each for each in intended.contents if each.is_kept and each.before != each.after]
+            is_made = any([await self._has_content(each.path, each.after) for each in changed])
+        self._close(begun, self._current_outcome() if is_made else None, intended)
 
     def _close(self, begun: Begun, became: tuple[str, str | None] | None, outcome: Outcome) -> None:
         """End or remove an entry. `became`: its outcome, and the id of the reload that it waits for; None if nothing was changed."""
@@ -149,13 +148,13 @@ class History(Recorder):
 
         self._database.post(close, PART)
 
-    async def _is(self, path: str, data: bytes | None) -> bool:
+    async def _has_content(self, path: str, data: bytes | None) -> bool:
         """Return whether a file, or an object that is no file, has this content; False if it cannot be read."""
         with suppress(Unreadable, Unusable):
             return await self.current(path) == data
         return False
 
-    def _became(self) -> tuple[str, str | None]:
+    def _current_outcome(self) -> tuple[str, str | None]:
         """Return (outcome, id of a reload) of a change of files whose own outcome is lost."""
         context = self.context
         if context.pending:
@@ -192,32 +191,32 @@ class History(Recorder):
         """Have the effects of an entry computed, from the database's thread."""
         # After the loop has closed, the next start computes them.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._behind.put_nowait, partial(self._after_entry, id_, kind, of))
+            loop.call_soon_threadsafe(self._queue.put_nowait, partial(self._after_entry, id_, kind, of))
 
     async def catch_up(self) -> None:
         """Write entries that wait in memory, and those of changes before the start. Raises Unusable if the disk fails."""
-        await self._take_up()
+        await self._ensure_started()
         await self._database.catch_up(PART)
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if not self._is_open:
             return
         match event:
             case Edited():
-                self._works.begin(self._enter_edit(event))
+                self._works.begin(self._add_reported_edit(event))
             case Forced(entry, reload_id):
-                self._works.begin(self._try(Journal.add_forced, entry, reload_id))
+                self._works.begin(self._write(Journal.add_forced, entry, reload_id))
             case Reloaded():
-                self._works.begin(self._enter_outcomes())
+                self._works.begin(self._add_reload_outcomes())
             case Committed(outcome="failed", change=change, error=error) if change and error:
                 self._refuse(change.author, change.object, str(error))
             case Asked(author, outcome, reason, kind) if kind == CHANGE and author.request and outcome != GRANTED:
                 self._refuse(author, author.request.object, reason)
 
     def _refuse(self, author: Author, object_: str, reason: str) -> None:
-        self._works.begin(self._try(Journal.add_refusal, Refusal(time.time(), author, object_, reason[:LONGEST_REASON])))
+        self._works.begin(self._write(Journal.add_refusal, Refusal(time.time(), author, object_, reason[:LONGEST_REASON])))
 
-    async def _enter_edit(self, event: Edited) -> None:
+    async def _add_reported_edit(self, event: Edited) -> None:
         before, after = event.texts
         is_main = event.path == self.context.current.path
         object_ = "" if is_main else f"spoe/{event.path.name}"
@@ -232,23 +231,23 @@ class History(Recorder):
     async def _begin(self) -> None:
         """Add what was changed while the server did not run; then do the work behind the answers, until it is cancelled."""
         try:
-            await self._take_up()
+            await self._ensure_started()
         except UNREADABLE as error:
             log.error("reading what was changed while the server did not run failed: %s", error)
         while True:
-            work = await self._behind.get()
+            work = await self._queue.get()
             try:
                 await work()
             except Exception:
                 log.exception("computing the effects of an entry failed")
 
-    async def _take_up(self) -> None:
+    async def _ensure_started(self) -> None:
         """Add entries of what was changed while the server did not run, unless that is done. Raises UNREADABLE."""
         async with self._starting:
             if not self._is_started:
                 await self.ask(lambda journal: journal.last)
                 with suppress(Missing):
-                    await self._enter_unseen()
+                    await self._start()
                 self._is_started = True
 
     async def _settle(self, id_: int) -> None:
@@ -266,10 +265,11 @@ class History(Recorder):
             is_made = self._first == main.after or (self._first != main.before and self._first_version > entry.version)
             self._known = main if is_made else self._known
         else:
-            is_made = not all([each.is_kept and await self._is(each.path, each.before) for each in contents])
-        await (self.ask(Journal.end, id_, *self._became()) if is_made else self.ask(Journal.remove, id_))
+            is_made = not all([each.is_kept and await self._has_content(each.path, each.before) for each in contents])
+        await (self.ask(Journal.end, id_, *self._current_outcome()) if is_made else self.ask(Journal.remove, id_))
 
-    async def _enter_unseen(self) -> None:
+    async def _start(self) -> None:
+        """Settle interrupted changes, and add what was changed since the journal was written last. Raises UNREADABLE."""
         while self._interrupted:
             await self._settle(self._interrupted[0])
             del self._interrupted[0]
@@ -279,15 +279,15 @@ class History(Recorder):
         for path in await self.ask(Journal.paths):
             if path != main:
                 try:
-                    await self._add_unseen(path, await self.current(path))
+                    await self._add_unseen_edit(path, await self.current(path))
                 except Unreadable as error:
                     log.error("checking a file for edits by others failed: %s", error)
-        await self._recall_unloaded()
-        await self._enter_outcomes()
+        await self._restore_unloaded()
+        await self._add_reload_outcomes()
         for id_, kind in await self.ask(Journal.without_effects):
-            self._behind.put_nowait(partial(self._compare, id_, kind))
+            self._queue.put_nowait(partial(self._compare, id_, kind))
 
-    async def _enter_outcomes(self) -> None:
+    async def _add_reload_outcomes(self) -> None:
         """Add the outcomes of reloads that have ended, as far as their records exist."""
         try:
             for reload_id in await self.ask(Journal.without_outcome):
@@ -301,9 +301,9 @@ class History(Recorder):
         if kind in (CONFIGURATION, FILE):
             await self._compare(id_, kind, of)
         if id_ % PIECE == 0:
-            await self._try(Journal.prune, time.time())
+            await self._write(Journal.prune, time.time())
 
-    async def _add_unseen(self, path: str, now: bytes | None) -> None:
+    async def _add_unseen_edit(self, path: str, now: bytes | None) -> None:
         """Add an edit by others if the content of a file is not the one by the journal."""
         try:
             known = await self.ask(lambda journal: journal.at(journal.last or FIRST, path))
@@ -329,7 +329,7 @@ class History(Recorder):
             return await self.ask(work, key)
         return None
 
-    async def _recall_unloaded(self) -> None:
+    async def _restore_unloaded(self) -> None:
         """Restore, at the start, the list of changes that the former process published and HAProxy has not loaded."""
         context = self.context
         good = context.running.last_good
@@ -366,7 +366,7 @@ class History(Recorder):
         after = await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))
         return (before, after), await self.ask(Journal.has_files, id_)
 
-    async def _try(self, work: Callable[..., None], *given: Any) -> None:
+    async def _write(self, work: Callable[..., None], *given: Any) -> None:
         try:
             await self.ask(work, *given)
         except UNREADABLE as error:
@@ -391,9 +391,9 @@ class History(Recorder):
 
         with suppress(TimeoutError, *UNREADABLE):
             async with asyncio.timeout(SETTLE_SECONDS):
-                await self._take_up()
+                await self._ensure_started()
                 await self.catch_up()
-                self._behind.put_nowait(announce)
+                self._queue.put_nowait(announce)
                 await are_known.wait()
 
     async def ask(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:

@@ -47,7 +47,6 @@ from haproxy_native.text.pieces import apart
 from haproxy_native.text.section import BOUNDARY, Section
 from haproxy_native.text.words import unquoted
 
-__all__ = ["Plan", "Reason", "plan"]
 BY_MAP = "choose the backend by a map in one rule of the frontend: its entries change without a reload"
 
 

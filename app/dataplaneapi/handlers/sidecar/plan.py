@@ -20,8 +20,7 @@ from haproxy_native.commit.permission import GateVerdict
 from haproxy_native.commit.preview import FilePreview, Preview
 from haproxy_native.editing import state_ring
 from haproxy_native.errors import Collided
-from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.planning.plan import Reason
+from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.request_context import Author
 
 

@@ -14,7 +14,7 @@ from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.object_names import Place
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.effects import Effect
-from haproxy_native.planning.plan import Reason
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import NOBODY
 from tests.app.authority import Authority
 from tests.app.client import CONFIG, CONFIGURATION, Client, serving
