@@ -138,7 +138,7 @@ def _names(word: str, path: str, bases: list[str]) -> bool:
     if "$" in word and posixpath.basename(path) in word:
         return True
     for part in filter(None, _PARTS.split(unquoted(word))):
-        # A directory stands for the files in it; a bare word is rather a name.
+        # A directory refers to all files in it. A word without a slash is no directory.
         if _is(part, path, bases) or ((part == "." or "/" in part) and _is(part, posixpath.dirname(path), bases)):
             return True
     return False

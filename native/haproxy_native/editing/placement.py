@@ -187,7 +187,7 @@ def made_acl(line: Line) -> str | None:
 
 
 class _Before:
-    """Where lines stood before an edit, and the first line of each ACL."""
+    """The indices of lines before an edit, and of the first line of each ACL."""
 
     def __init__(self, old: Section | None) -> None:
         self._lines = {id(line): place for place, line in enumerate(old.lines)} if old else {}

@@ -14,7 +14,7 @@ PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", 
 
 
 class AddressPort:
-    """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
+    """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets have colons of their own."""
 
     examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
 
@@ -43,7 +43,7 @@ class AddressPort:
     def _without_port(self, address: str, word: str, port: int) -> str:
         """Return an address to which a port can be added. Raises BadValue if it has, or may have, another port.
 
-        Of several addresses, the last one takes the port. What has further colons is an IPv6 address, as in `${PREFIX}::1`.
+        Of several addresses, the last one gets the port. A text with further colons is an IPv6 address, as in `${PREFIX}::1`.
         """
         host, held = split_address(word.rpartition(",")[2])
         if held and split_address(host)[1] is None:
@@ -113,7 +113,7 @@ class BindAddress(AddressPort):
 
 
 class Payload:
-    """`<format> <content>`, one word each. Reason: default-errorfiles stands alone, and a content of several words must come quoted."""
+    """`<format> <content>`, one word each. Reason: default-errorfiles has no content, and a content of several words must be quoted."""
 
     examples: tuple[str, ...] = ("default-errorfiles", "file /dev/null")
 
@@ -147,8 +147,8 @@ class Payload:
 
 
 class ClientSource:
-    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word, not a member, tells the kind;
-    the kind `address` says nothing without an address, and an address tells the kind."""
+    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word decides the kind, and no member
+    does; the kind `address` requires an address, and an address implies the kind."""
 
     examples: tuple[str, ...] = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
 

@@ -93,20 +93,20 @@ class Directive:
         return lines if self._counting(lines) else ()
 
     def cancels(self, line: Line) -> bool:
-        """Return whether a line only takes back what others say: `no option httpclose`, `default option abortonclose`."""
+        """Return whether a line only cancels others: `no option httpclose`, `default option abortonclose`."""
         if self.repeat != "last" or self.rows or line.args[0] not in CANCELLING:
             return False
         return self.shape.take(line.words) is None and self.shape.take(line.words[1:]) is not None
 
     def _is_cancelled(self, line: Line, by: Line) -> bool:
-        """Return whether one line takes back what the other says; a `no` only takes back the same value."""
+        """Return whether one line cancels the other; a `no` cancels only the same value."""
         said, cancelled = self.shape.take(line.words), self.shape.take(by.words[1:])
         if by.args[0] == "default" or said is None or cancelled is None:
             return True
         return cancelled.values.items() <= said.values.items()
 
     def _chunks(self, lines: Found, name: str) -> list[Any]:
-        """Return what each line says of a member."""
+        """Return the value of a member in each line."""
         return [reading[name] for _, line in lines if name in (reading := self.shape.read(line) or {})]
 
     def _element(self, line: Line) -> Any:

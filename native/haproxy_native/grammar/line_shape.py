@@ -151,7 +151,7 @@ class LineShape:
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         nodes = [node for alternative in alternatives for node in _nodes(alternative.chain)]
         self.silent = frozenset(pair for node in nodes if isinstance(node, Toggle) for pair in _silent(node))
-        # By their members: the same address stands in several synopses.
+        # By their members, since the same address is in several synopses.
         self.addresses = tuple({node.members: node for node in nodes if isinstance(node, Composed)}.values())
         self.joins = {group.rows: group.join for alternative in alternatives for group in _groups(alternative.chain) if group.join}
         self._known = frozenset(order)

@@ -15,7 +15,7 @@ from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, st
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
 
-# What a note says of a line beyond how it is written.
+# Words of a note that do not describe the notation of a line.
 WORDS = ("addition", "keeps", "last_counts")
 BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
@@ -59,7 +59,7 @@ class Grammar:
         properties = {member: schema for member, schema in self.schemas.properties(schema).items() if has(member)}
         note = self.schemas.note(schema)
         header = self.shape(properties, {"line": note["header"]})
-        # The metadata of a section stands behind its header alone.
+        # The metadata of a section is in the comment of its header.
         others = {n: s for n, s in properties.items() if n != METADATA}
         inner = {n: s for n, s in others.items() if n not in header.members}
         families = [self._family((), others, family) for family in note.get("families", ())]

@@ -97,7 +97,7 @@ class Toggle:
 
 @dataclass
 class Placeholder:
-    """One word of a type; `absent` is the value that stands where none is given."""
+    """One word of a type; `absent` is the value without the word."""
 
     member: str
     type: ValueType
@@ -408,7 +408,7 @@ class Group:
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words of the first alternative that has all it needs; a group given in part would be lost.
+        """Return the words of the first alternative whose required members are present; incomplete groups would be lost.
 
         Raises Incomplete for half a condition, and BadValue.
         """
@@ -506,7 +506,7 @@ class Options:
         return [word for _, words, _ in self.written(values, 0) for word in words]
 
     def written(self, values: Mapping[str, Any], number: int) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
-        # A line says a few of a hundred things.
+        # A line has few of a hundred possible options.
         for place in sorted({place for member in values for place in self._fed_by.get(member, ())}):
             group = self.groups[place]
             rows = values.get(group.rows, ()) if group.rows else (values,)

@@ -62,7 +62,7 @@ def many_words(text: str) -> str:
 
 
 class Text(ValueType):
-    """A word, with quotes where it needs them."""
+    """A word, quoted if necessary."""
 
     def read(self, word: str) -> str:
         return normalized(word)
@@ -235,7 +235,7 @@ class Listed(ValueType):
 
     item: ValueType
     separator: str
-    # Stands beside no other.
+    # A value that excludes all others.
     alone: str = ""
 
     def read(self, word: str) -> list[Any]:

@@ -1,1 +1,1 @@
-"""The journal of every change: who made it, when, why, what it did, and the contents that take it back."""
+"""The journal of every change: who made it, when, why, what it did, and the contents that revert it."""

@@ -67,9 +67,9 @@ class BackendPlan:
     published: list[Command] = field(default_factory=list)
     # The line of each command, by its text.
     places: dict[str, int] = field(default_factory=dict)
-    # Why it takes a reload: (line, reason).
+    # Why it needs a reload: (line, reason).
     reasons: list[tuple[int, str]] = field(default_factory=list)
-    # An edit after which changes like this take no reload.
+    # An edit after which changes like this need no reload.
     remedy: str = ""
 
     def because(self, place: int, why: str, remedy: str = "") -> "BackendPlan":

@@ -47,7 +47,7 @@ class Live:
         }
         self.resolving = {name for name, note in notes.items() if "resolves" in note}
         self.unset = {name: note["unset"] for name, note in notes.items() if "unset" in note}
-        # A column that is declared for one value only proves a command, but tells nothing about the other value.
+        # A column that is declared for one value proves a command, but does not distinguish the other value.
         self.compared = [
             (name, column, declared)
             for name, note in notes.items()

@@ -73,7 +73,7 @@ def plan(
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
-    """Return the words of all lines that have some, the header first."""
+    """Return the words of all lines that are not blank, the header first."""
     words: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
     if words is None:
         words = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)

@@ -1,1 +1,1 @@
-"""A configuration as text: sections, lines and words; the bytes that went in come out. Pure."""
+"""A configuration as text: sections, lines and words; the same bytes are written again. Pure."""

@@ -8,16 +8,17 @@ import re
 from typing import NamedTuple
 
 BLANKS = " \t\r\v\f"
-# A carriage return that does not follow another blank ends the line; what stands behind it is dead.
+# A carriage return that does not follow another blank ends the line; HAProxy ignores what is behind it.
 _GAP = r"(?:[ \t\v\f][ \t\r\v\f]*)?"
 # Neither possessive quantifiers nor atomic groups (Python 3.11.0 to 3.11.4 misread them): no pattern here can fail behind a
 # repetition of alternatives, and such a repetition is short, since Python remembers every round of it.
 _AT_ONCE = "{1,64}"
 _NAME = r"[A-Za-z_.][\w.]*(?:\[\*\])?"
-# Inside the default of a variable, quotes are like any other character. HAProxy refuses one without an end: it takes the rest.
+# Inside the default of a variable, quotes are like any other character. One without an end extends to the end of the line, and HAProxy
+# refuses it.
 _DEFAULT = rf"\$\{{{_NAME}-[^}}\r\n]*\}}?"
 _PLAIN = r"[^ \t\r\v\f\n\"'\\#]"
-# Most words whole, with the sign that goes on where one is not whole yet.
+# A whole word in most cases; else its beginning, and the quote or backslash that follows.
 _WORD = rf"({_PLAIN}*(?:(?:\"[^\"\\$\r\n]*\"|'[^'\r\n]*'){_PLAIN}*){{0,4}})([\"'\\]?)"
 _FIRST = re.compile(rf"([{BLANKS}]*){_WORD}")
 _NEXT = re.compile(rf"({_GAP}){_WORD}")
@@ -26,7 +27,7 @@ _PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]?|'[^'\r\n]*'?){_AT_ONCE}")
 _CLOSED_PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]|'[^'\r\n]*'){_AT_ONCE}")
 _IN_WEAK_QUOTES = re.compile(rf"(?:[^\"\\$\r\n]+|\\[^\r\n]|{_DEFAULT}|\$){_AT_ONCE}", re.ASCII)
 _COMMENT = re.compile(rf"{_GAP}#(.*)", re.DOTALL)
-# What a plain `str.split` would get wrong: quotes, escapes, comments, dead text, and the characters only Python takes for blanks.
+# What `str.split` would get wrong: quotes, escapes, comments, ignored text, and characters that are blanks only for Python.
 _SPECIAL = re.compile(r"[\"'\\#\x1c-\x1f]|[^\x00-\x7f]|\r(?!\n)")
 # By the quote that is open: what means itself, as long as it may be.
 _STRETCH = {"": re.compile(r"[^\"'\\]+"), "'": re.compile(r"[^']+"), '"': re.compile(rf"[^\"\\$]+|{_DEFAULT}|\$", re.ASCII)}
