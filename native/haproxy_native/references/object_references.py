@@ -97,7 +97,7 @@ def check_name(document: Document, wanted: Target, name: str, member: str = "to"
     """Raise BadValue for a name that HAProxy does not accept, and Exists for one in use. `member`: its member in the request."""
     if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if wanted.kind.path else ". _ : -"
-        text = f"{member} in body: HAProxy does not accept the name {name[:100]!r}; use letters, digits and {characters}"
+        text = f"{member} in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and {characters} alone"
         raise BadValue(text, place=Place(member=member))
     if wanted.only_table:
         raise BadRequest(f"a stick table has the name of its proxy; rename {wanted.object}")
