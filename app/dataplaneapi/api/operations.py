@@ -158,7 +158,7 @@ class Operation:
     def id(self) -> str:
         return str(self.declared["operationId"])
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """The group of operations that it belongs to in the document."""
         return str(next(iter(self.declared.get("tags", ())), ""))

@@ -20,7 +20,7 @@ import shutil
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -83,14 +83,16 @@ class Connection(sqlite3.Connection):
                 self.execute(f"PRAGMA {pragma}")
             opened.pop_all()
 
-    def create(self, tables: Tables) -> None:
-        """Create tables that do not exist. Raises sqlite3.Error if they exist with another version."""
+    def create(self, parts: Sequence[Tables]) -> None:
+        """Create the tables that do not exist, in one transaction. Raises sqlite3.Error if some exist with another version."""
         self.execute("CREATE TABLE IF NOT EXISTS part (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
-        known = self.execute("SELECT version FROM part WHERE name = ?", (tables.part,)).fetchone()
-        if known is None:
-            self.executescript(f"BEGIN IMMEDIATE; {tables.statements}; INSERT INTO part VALUES ('{tables.part}', {tables.version}); COMMIT")
-        elif known[0] != tables.version:
-            raise sqlite3.DatabaseError(f"its tables of {tables.part} are of version {known[0]}; this program has version {tables.version}")
+        known: dict[str, int] = dict(self.execute("SELECT name, version FROM part"))
+        for each in parts:
+            if (version := known.get(each.part, each.version)) != each.version:
+                raise sqlite3.DatabaseError(f"its tables of {each.part} are of version {version}; this program has version {each.version}")
+        if missing := [each for each in parts if each.part not in known]:
+            made = [f"{each.statements}; INSERT INTO part VALUES ('{each.part}', {each.version})" for each in missing]
+            self.executescript(f"BEGIN IMMEDIATE; {'; '.join(made)}; COMMIT")
 
     def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
         return super().execute(statement, [_in_utf_8(each) for each in values])
@@ -325,10 +327,11 @@ class Database:
                 if _code(error) in _DAMAGED or (copy := self._copy()) is None:
                     raise
                 self._state, self._is_copy = copy, True
-        while self._created < len(self._tables):
-            tables = self._tables[self._created]
-            (self._state.keys if tables.are_keys else self._state).create(tables)
-            self._created += 1
+        added = self._tables[self._created :]
+        for connection in (self._state, self._state.keys):
+            if parts := [tables for tables in added if tables.are_keys == (connection is self._state.keys)]:
+                connection.create(parts)
+        self._created += len(added)
         return self._state
 
     def _takes_writes(self) -> bool:
