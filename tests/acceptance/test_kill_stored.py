@@ -16,7 +16,7 @@ import pytest
 
 from haproxy_native.disk import database
 from haproxy_native.history.journal import Journal, Limits
-from haproxy_native.storage import map_file
+from haproxy_native.storage import list_files
 from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.databases import former_contents
@@ -59,7 +59,7 @@ class Changes:
         """What the files say, which must be what the process does."""
         text = (self.maps / "hosts.map").read_text()
         assert text.startswith(HEAD)
-        entries = [(each.key, each.value) for each in map_file.read(text)]
+        entries = [(each.key, each.value) for each in list_files.parse_map(text)]
         shown = self.sidecar.haproxy.ask(f"show map {self.maps}/hosts.map").splitlines()
         assert [tuple(line.split(" ", 2)[1:]) for line in shown if line] == entries
         serial = SERIAL.search(self.sidecar.haproxy.ask(f"show ssl cert {self.certificates}/site.pem"))

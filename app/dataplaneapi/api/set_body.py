@@ -17,8 +17,7 @@ from haproxy_native.commit.change import Operation
 from haproxy_native.disk.file import drafts_aside
 from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
-from haproxy_native.storage import names
-from haproxy_native.storage.store import Store, Upload
+from haproxy_native.storage.store import Store, Upload, is_file_name
 
 CONFIGURATION = "configuration"
 
@@ -122,7 +121,7 @@ class SetForm:
         store = self._store(part.name)
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")
-        if not names.is_element(part.file):
+        if not is_file_name(part.file):
             raise BadRequest("the file name leaves the directory, send the last part of it")
         upload = store.upload(part.file, self._call.author)
         if upload.path in self.uploads:

@@ -23,8 +23,7 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import certificate
-from haproxy_native.storage.certificate_store import CertificateStore
-from haproxy_native.storage.tls_steps import CertificateSeen
+from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStore
 
 log = logging.getLogger(__name__)
 AUTHOR = Author("acme")
@@ -51,7 +50,7 @@ class Held:
     def is_on_disk(self) -> bool:
         try:
             there = self.path.read_bytes() + (b"\n" + self.key.read_bytes() if self.key else b"")
-            return certificate.accepted(there).certificates == certificate.accepted(self.pem).certificates
+            return certificate.parse_loadable(there).certificates == certificate.parse_loadable(self.pem).certificates
         except (OSError, BadRequest):
             return False
 
@@ -98,7 +97,7 @@ class Keeper:
         own = facts.get("Crt filename") or facts["Filename"]
         key = facts.get("Key filename") or own
         pem = (await runtime.read_dump(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
-        certificate.accepted(pem)
+        certificate.parse_loadable(pem)
         base = self._base(name) or self.context.current.path.parent
         return Held(pem, base / own, None if key == own else base / key)
 
@@ -124,7 +123,7 @@ class Keeper:
         held = await self._held(name)
         held.refuse_later(renewed)
         await asyncio.to_thread(held.refuse_others, self.store.directory)
-        return await asyncio.to_thread(self._drafted, held, [CertificateSeen(held.path, [name])])
+        return await asyncio.to_thread(self._drafted, held, [CertificateCheck(held.path, [name])])
 
     async def _copied(self, name: str, path: Path, renewed: datetime) -> Drafted:
         """The same for a file that HAProxy has not read the certificate from."""
@@ -140,7 +139,7 @@ class Keeper:
         """Raises WriteFailed."""
         texts = {held.path: held.pem}
         if held.key:
-            own, key = certificate.parted(held.pem)
+            own, key = certificate.split_key(held.pem)
             texts = {held.key: key, held.path: own}
         drafts = dict[Path, Draft | None]()
         try:

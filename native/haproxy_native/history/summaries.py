@@ -9,7 +9,7 @@ from haproxy_native.commit.change import Content
 from haproxy_native.editing.object_names import parsed
 from haproxy_native.history.contents import differing_lines
 from haproxy_native.spoe.editor import outline
-from haproxy_native.storage import crt_list, key_material, map_file, pattern_file
+from haproxy_native.storage import crt_list, key_material, list_files
 from haproxy_native.text.document import SCOPE, Document
 from haproxy_native.text.pieces import decoded
 
@@ -18,8 +18,8 @@ MOST_SECTIONS = 3
 Rows = list[tuple[str, str]]
 # By the kind of a file: the words for one and several rows, and what returns the rows of a text as (key, value).
 _ROWS: Mapping[str, tuple[str, str, Callable[[str], Rows]]] = {
-    "map": ("entry", "entries", lambda text: [(entry.key, entry.value) for entry in map_file.read(text)]),
-    "acl_file": ("pattern", "patterns", lambda text: [(pattern, "") for pattern in pattern_file.read(text)]),
+    "map": ("entry", "entries", lambda text: [(entry.key, entry.value) for entry in list_files.parse_map(text)]),
+    "acl_file": ("pattern", "patterns", lambda text: [(pattern, "") for pattern in list_files.parse_patterns(text)]),
     "crt_list": ("entry", "entries", lambda text: [(row.file, " ".join([row.options, *row.filters])) for row in crt_list.entries(text)]),
     "general": ("line", "lines", lambda text: [(line, "") for line in text.splitlines()]),
 }

@@ -13,10 +13,10 @@ from haproxy_native.errors import BadValue, Exists, Place
 from haproxy_native.references.lookups import LIST, Entry
 from haproxy_native.references.object_references import with_name_at
 from haproxy_native.references.pattern import NAME
-from haproxy_native.storage import names, split_file
+from haproxy_native.storage import list_files
 from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
 from haproxy_native.storage.crt_list import listed
-from haproxy_native.storage.store import Store
+from haproxy_native.storage.store import Store, is_file_name, uploaded_name
 from haproxy_native.text.document import Document
 
 # The extensions of files that HAProxy reads along with a certificate.
@@ -31,8 +31,8 @@ class StoredFile:
 
 def check_name(file: StoredFile, name: str) -> None:
     """Raise BadValue for a name that the store does not accept, and Exists for one in use."""
-    wanted = file.store.name_of(name) or names.uploaded(name)
-    if name != wanted or not names.is_element(name):
+    wanted = file.store.name_of(name) or uploaded_name(name)
+    if name != wanted or not is_file_name(name):
         text = f"to in body: {name[:100]!r} is no name of a stored file"
         raise BadValue(f"{text}; {wanted} is" if wanted else text, place=Place(member="to"))
     if name != file.path.name and os.path.lexists(file.path.with_name(name)):
@@ -111,4 +111,4 @@ def _renamed(path: Path, data: bytes | None, find: Find, old: str, new: str) -> 
         return None
     text = data.decode("utf-8", "surrogateescape")
     text = with_name_at(text, [(entry.start, entry.end, entry.form) for entry in find(str(path), text)], new)
-    return split_file.with_name(text, old, new).encode("utf-8", "surrogateescape")
+    return list_files.rename_backend(text, old, new).encode("utf-8", "surrogateescape")

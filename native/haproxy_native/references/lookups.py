@@ -14,7 +14,7 @@ from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import lookups
 from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
 from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, call_pattern, up_to_condition, words_of
-from haproxy_native.storage.map_file import content_of, entry_of
+from haproxy_native.storage.list_files import content_of, parse_map_line
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
@@ -260,7 +260,7 @@ def entries_with_value(path: str, text: str, value: str) -> Iterator[Entry]:
     """Yield the entries of a map that have a value."""
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
-        entry = entry_of(line) if value in line else None
+        entry = parse_map_line(line) if value in line else None
         if entry and entry.value == value:
             content = content_of(line)
             end = at + len(content)

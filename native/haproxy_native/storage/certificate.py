@@ -1,6 +1,6 @@
-"""Parses a certificate file as HAProxy does: certificates and the private key of the first, in one PEM text.
+"""Parse certificate files as HAProxy does: certificates and the private key of the first, in one PEM text.
 
-Errors quote nothing of the file, so that a private key shows up in no response and no log line.
+Errors never quote the file, so that no private key gets into a response or a log line.
 """
 
 import re
@@ -16,7 +16,7 @@ from haproxy_native.errors import BadRequest
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, Name
 
-# Indented ones are none for OpenSSL.
+# OpenSSL ignores indented marks.
 _MARK = re.compile(rb"^-----(BEGIN|END) ([A-Z0-9 ]+)-----", re.MULTILINE)
 _CERTIFICATES = (b"CERTIFICATE", b"X509 CERTIFICATE")
 _KEYS = (b"PRIVATE KEY", b"RSA PRIVATE KEY", b"EC PRIVATE KEY", b"DSA PRIVATE KEY", b"ENCRYPTED PRIVATE KEY")
@@ -53,13 +53,13 @@ class CertificateFile:
 
     @property
     def warning(self) -> str:
-        """What clients will refuse it for: that it has expired. Empty where it has not."""
+        """That the served certificate has expired, for which clients refuse it; empty if it has not."""
         if self.served.not_valid_after_utc >= datetime.now(UTC):
             return ""
         return f"the certificate ({_called(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
 
     def described(self) -> dict[str, Any]:
-        """The members of the API's ssl_certificate that come from the file's content; lists in a stable order, times in UTC."""
+        """Return the members of the API's ssl_certificate that the file's content determines: sorted lists, times in UTC."""
         members: dict[str, Any] = {
             "not_after": _time(self.expires),
             "not_before": _time(max(certificate.not_valid_before_utc for certificate in self.certificates)),
@@ -72,26 +72,27 @@ class CertificateFile:
         return {name: value for name, value in members.items() if value}
 
     def is_shown(self, shown: Mapping[str, Any]) -> bool:
-        """Whether `show ssl cert` shows this certificate; of Ed25519 keys HAProxy shows no fingerprint."""
+        """Return whether the answer to `show ssl cert` is this certificate."""
+        # For Ed25519 keys HAProxy prints no fingerprint.
         if fingerprint := shown.get("sha1_finger_print"):
             return bool(fingerprint == self.fingerprint)
         return (shown.get("serial"), shown.get("not_before"), shown.get("not_after")) == self.identities()[0]
 
     def identities(self) -> list[tuple[str, str, str]]:
-        """Serial number, as HAProxy prints it, and dates of each certificate."""
+        """Return the serial number, as HAProxy prints it, and both dates of each certificate."""
         certificates = self.certificates
         return [(_hex(each.serial_number), _time(each.not_valid_before_utc), _time(each.not_valid_after_utc)) for each in certificates]
 
     @property
     def fingerprint(self) -> str:
-        """SHA-1 of the certificate that is served, as HAProxy prints it."""
+        """The SHA-1 fingerprint of the served certificate, as HAProxy prints it."""
         from cryptography.hazmat.primitives.hashes import SHA1
 
         return self.served.fingerprint(SHA1()).hex().upper()
 
 
-def read(data: bytes) -> CertificateFile:
-    """The certificates of a PEM text, whatever else it holds. Raises BadRequest."""
+def parse_certificates(data: bytes) -> CertificateFile:
+    """Parse the certificates of a PEM text, whatever else it contains. Raises BadRequest."""
     from cryptography import x509
 
     try:
@@ -103,8 +104,8 @@ def read(data: bytes) -> CertificateFile:
     return CertificateFile(certificates)
 
 
-def revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Dates and serial numbers, as HAProxy prints them, of each revocation list in a PEM text. Raises BadRequest."""
+def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Parse a PEM text to both dates and the serial numbers, as HAProxy prints them, of each revocation list. Raises BadRequest."""
     from cryptography import x509
 
     try:
@@ -118,12 +119,12 @@ def revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(*two, each) for two, each in zip(dates, serials, strict=True)]
 
 
-def accepted(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
-    """The file where HAProxy would load it, else BadRequest with the reason; the key may stand in a file of its own beside it.
+def parse_loadable(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
+    """Parse a file that HAProxy would load; its key may be in a file beside it. HAProxy loads expired certificates.
 
-    HAProxy loads a certificate that has expired.
+    Raises BadRequest with the reason for which HAProxy would not load it.
     """
-    file = read(data)
+    file = parse_certificates(data)
     key = next((text for kind, text in _blocks(data) if kind in _KEYS), key_beside)
     if key is None:
         raise BadRequest(_INCOMPLETE)
@@ -133,16 +134,16 @@ def accepted(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
 
 
 def holds_certificate(data: bytes, key_beside: bytes | None = None) -> bool:
-    """Whether a file of the directory is a certificate with a key, and no list or authority."""
+    """Return whether a file of the directory is a certificate with a key, not a list or a CA file."""
     try:
-        read(data)
+        parse_certificates(data)
     except BadRequest:
         return False
     return holds_key(data) or key_beside is not None
 
 
-def parted(data: bytes) -> tuple[bytes, bytes]:
-    """The file's certificates, and its key."""
+def split_key(data: bytes) -> tuple[bytes, bytes]:
+    """Return the file's certificates, and its key."""
     blocks = [(kind in _KEYS, text + b"\n") for kind, text in _blocks(data)]
     return b"".join(text for is_key, text in blocks if not is_key), b"".join(text for is_key, text in blocks if is_key)
 
@@ -152,7 +153,7 @@ def holds_key(data: bytes) -> bool:
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The label and the text of each block: what begins and does not end is none, and what it holds is looked at."""
+    """Yield the label and the text of each block. The text behind a mark without an end may contain other blocks."""
     begins, ends = list[re.Match[bytes]](), dict[bytes, list[int]]()
     for mark in _MARK.finditer(data):
         if mark[1] == b"BEGIN":
@@ -177,7 +178,7 @@ def _private_key(text: bytes) -> Any:
     except TypeError:
         raise BadRequest("the private key is encrypted, and HAProxy has no passphrase for it; store it without one") from None
     except (ValueError, UnsupportedAlgorithm):
-        # The cause may quote the key.
+        # `from None`: the cause may quote the key.
         raise BadRequest("the private key is damaged, or of a kind that is not known") from None
 
 

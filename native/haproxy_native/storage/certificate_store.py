@@ -1,32 +1,213 @@
-"""Certificates with their keys; loaded ones are replaced live wherever they are served (lists, directories, ssl-f-use lines)."""
+"""The store of certificates with their keys, and the steps that update HAProxy's memory for one of them.
+
+HAProxy may have a file loaded under several names: a path as a line spells it, or `@STORE/ALIAS` of a crt-store. It may serve it through a
+line, through a list, or through a directory that is loaded as a list. A file that it serves is replaced at runtime under all its names; a
+new file joins the directories. A reload is needed if HAProxy also verifies others with the file, or reads a further file beside it
+(`BESIDE`), which it does only when it starts.
+"""
 
 import asyncio
 import os
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
+from haproxy_native.errors import BadRequest, InUse, NativeError, NotLive, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import ssl_files
+from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from haproxy_native.storage import certificate, ssl_shown
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.crt_list import listed
-from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan
-from haproxy_native.storage.store import Store
-from haproxy_native.storage.tls_steps import CertificateStep, key_beside
+from haproxy_native.storage.store import Store, plan_reload, plan_reload_of_loaded
 from haproxy_native.text.document import Document
 
-# In bytes; a chain is read as a whole.
+# In bytes; a chain is parsed as a whole.
 LARGEST = 1 << 20
-# What HAProxy reads with a certificate, at its start only.
+# The endings of files that HAProxy reads with a certificate, only when it starts.
 BESIDE = (".ocsp", ".sctl", ".issuer")
+
+
+@dataclass(frozen=True)
+class LoadedCertificate:
+    """What HAProxy has loaded of a certificate file."""
+
+    # Its names in HAProxy.
+    names: Sequence[str] = ()
+    # Whether HAProxy uses one of them.
+    used: bool = False
+    # Directories that HAProxy has loaded as lists, and that contain the file.
+    directories: Sequence[str] = ()
+    # Whether it is also a CA file or a CRL file.
+    authority: bool = False
+    # A file that HAProxy reads with it.
+    beside: str = ""
+
+    @property
+    def is_served(self) -> bool:
+        return bool(self.names and self.used) or bool(self.directories)
+
+
+def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+    """Plan steps if HAProxy serves the file, nothing if it only has it in memory, else a reload."""
+    if loaded.authority:
+        return plan_reload_of_loaded(used, wanted, f"HAProxy verifies others with {path.name} too")
+    if not loaded.is_served:
+        return plan_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
+    if loaded.beside:
+        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.beside} at its start only")
+    seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
+    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted), seen)
+
+
+_OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
+
+
+def needs_reload(error: RuntimeRefused) -> bool:
+    """Return whether the file is not the cause of a refusal, so that a reload will load it."""
+    return isinstance(error, RuntimeConflict) or _OTHER_CAUSES.search(error.answer) is not None
+
+
+@dataclass(frozen=True)
+class CertificateStep:
+    """Replaces, creates or deletes a certificate in HAProxy's memory, by what the file contains then."""
+
+    path: Path
+    # Its names in HAProxy.
+    names: Sequence[str]
+    # Lists that it joins, or leaves when it is deleted.
+    directories: Sequence[str] = ()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
+        return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
+
+    async def apply(self, runtime: Runtime) -> None:
+        """Update the memory. Raises RuntimeRefused with the process as it was, NotLive if a reload is needed."""
+        pem = await asyncio.to_thread(read_with_key, self.path)
+        try:
+            if pem is None:
+                await self._delete(runtime)
+            elif self.names:
+                await self._replace(runtime, pem)
+            else:
+                await self._create(runtime, pem)
+        except RuntimeRefused as error:
+            if needs_reload(error):
+                raise NotLive(error.answer) from error
+            raise
+
+    async def undo(self, runtime: Runtime) -> None:
+        # It is always the last step of a change, so nothing that is refused follows.
+        raise NotLive(f"{self.path.name} cannot be taken back")
+
+    async def _replace(self, runtime: Runtime, pem: str) -> None:
+        for place, name in enumerate(self.names):
+            try:
+                await ssl_files.replace(runtime, CERTIFICATES, name, pem)
+            except RuntimeRefused as error:
+                if place:
+                    raise NotLive(error.answer) from error
+                raise
+            await check_shown(runtime, name, pem)
+        await self._join(runtime, self.names[0])
+
+    async def _create(self, runtime: Runtime, pem: str) -> None:
+        # The name that HAProxy would give it in a directory that is a list.
+        name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
+        await ssl_files.create(runtime, CERTIFICATES, name, pem)
+        try:
+            await self._join(runtime, name)
+        except RuntimeRefused:
+            with suppress(RuntimeRefused):
+                await ssl_files.delete(runtime, CERTIFICATES, name)
+            raise
+        await check_shown(runtime, name, pem)
+
+    async def _join(self, runtime: Runtime, name: str) -> None:
+        for directory in self.directories:
+            if not await _is_in(runtime, directory, name):
+                await ssl_files.add_crt_list_entry(runtime, directory, name)
+
+    async def _delete(self, runtime: Runtime) -> None:
+        for name in self.names:
+            for directory in self.directories:
+                if await _is_in(runtime, directory, name):
+                    await ssl_files.delete_crt_list_entry(runtime, directory, name)
+            await ssl_files.delete(runtime, CERTIFICATES, name)
+
+
+async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
+    return any(entry.file == name for entry in await ssl_files.read_crt_list(runtime, directory))
+
+
+@dataclass(frozen=True)
+class CertificateCheck:
+    """Verifies that HAProxy already has the file's content, because a client updated HAProxy before it stored the file."""
+
+    path: Path
+    names: Sequence[str]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [f"show ssl cert {name}" for name in self.names]
+
+    async def apply(self, runtime: Runtime) -> None:
+        """Verify all names. Raises NotLive."""
+        pem = await asyncio.to_thread(read_with_key, self.path)
+        for name in self.names:
+            await check_shown(runtime, name, pem or "")
+
+    async def undo(self, runtime: Runtime) -> None:
+        """Do nothing."""
+
+
+def read_with_key(path: Path) -> str | None:
+    """Return a certificate's file, with the key from a file beside it if it has none itself; None if the file does not exist."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotLive(f"{path} cannot be read: {error.strerror}") from error
+    if not certificate.holds_key(data) and (key := key_beside(path)):
+        data += b"\n" + key
+    return data.decode("utf-8", "surrogateescape")
+
+
+def key_beside(path: Path) -> bytes | None:
+    try:
+        return path.with_name(f"{path.name}.key").read_bytes()
+    except OSError:
+        return None
+
+
+async def check_shown(runtime: Runtime, name: str, pem: str) -> None:
+    """Verify that HAProxy has loaded the certificate of a text. Raises NotLive."""
+    try:
+        wanted = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
+    except BadRequest as error:
+        raise NotLive(error.detail) from error
+    shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+    if not wanted.is_shown(shown):
+        raise NotLive(f"HAProxy still shows another certificate for {name}")
+
+
+def is_name_of(name: str, path: Path, base: str) -> bool:
+    """Return whether a name in HAProxy's memory means a file. Relative names begin at `base`, and links are followed."""
+    if posixpath.basename(name) != path.name:
+        return False
+    place = posixpath.join(base, name)
+    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)
 
 
 class CertificateStore(Store):
@@ -34,18 +215,18 @@ class CertificateStore(Store):
     description = created = "managed SSL file"
 
     def files(self) -> list[Path]:
-        """Returns the files that hold a certificate with its key; lists and authorities are in the same directory."""
+        """Return the files that contain a certificate with its key; the directory also has lists and CA files."""
         return [path for path in super().files() if self._is_certificate(path)]
 
     def read(self, path: Path) -> tuple[CertificateFile, int]:
-        """What a file says, and its size. Raises BadRequest and OSError."""
+        """Return the certificates of a file, and its size in bytes. Raises BadRequest and OSError."""
         data = self.content(path)
-        return certificate.read(data), len(data)
+        return certificate.parse_certificates(data), len(data)
 
     def check_content(self, path: Path, draft: Path) -> None:
         if draft.stat().st_size > LARGEST:
             raise BadRequest(f"a certificate file may have {LARGEST} bytes")
-        certificate.accepted(draft.read_bytes(), key_beside(path))
+        certificate.parse_loadable(draft.read_bytes(), key_beside(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         return None
@@ -55,7 +236,7 @@ class CertificateStore(Store):
         files = await asyncio.to_thread(self.files)
         known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
         for path in files:
-            for name in [each for each in known if means(each, path, base)]:
+            for name in [each for each in known if is_name_of(each, path, base)]:
                 shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
                 with suppress(BadRequest, OSError):
                     held, _ = await asyncio.to_thread(self.read, path)
@@ -69,11 +250,11 @@ class CertificateStore(Store):
         loaded = await self._loaded(context, path, used)
         if loaded is None:
             used += await asyncio.to_thread(self._listed, context, path)
-            return by_reload(used, wanted, "HAProxy cannot take a certificate live")
-        return certificate_plan(path, loaded, used, wanted)
+            return plan_reload(used, wanted, "HAProxy cannot take a certificate live")
+        return plan_certificate(path, loaded, used, wanted)
 
     async def offer(self, context: CommitContext, path: Path) -> None:
-        """Keeps the memory of HAProxy in line with a file that nothing refers to, so that a list may refer to it at once."""
+        """Update HAProxy's memory for a file that no line refers to, so that a list can refer to it at runtime."""
         loaded = await self._loaded(context, path, ())
         if loaded is None or loaded.used or loaded.directories:
             return
@@ -81,12 +262,12 @@ class CertificateStore(Store):
             await CertificateStep(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
-        """Returns the lines that name the file itself: a directory that is served loses a certificate live."""
+        """Return the lines that name the file itself: a directory that is served can lose a certificate at runtime."""
         return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
     def _check_unused(self, context: CommitContext, path: Path) -> None:
-        """Nor does a list that names it load without it."""
         super()._check_unused(context, path)
+        # A list that names it would not load without it.
         for reference in self._listed(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
@@ -100,8 +281,8 @@ class CertificateStore(Store):
         except OSError:
             return False
 
-    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[Reference]) -> InProcess | None:
-        """What HAProxy has of a file; None where it cannot be asked, or cannot take one live."""
+    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[Reference]) -> LoadedCertificate | None:
+        """Return what HAProxy has loaded of a file; None if it does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, str(context.current.path.parent)
         try:
             known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES))
@@ -109,7 +290,7 @@ class CertificateStore(Store):
                 return None
             names, is_used = [], False
             for name in known:
-                if means(name, path, base) or (used and name.startswith("@")):
+                if is_name_of(name, path, base) or (used and name.startswith("@")):
                     certificate = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
                     if not name.startswith("@") or await asyncio.to_thread(self._is_alias, certificate, path, used):
                         names.append(name)
@@ -119,12 +300,12 @@ class CertificateStore(Store):
             lists = await ssl_files.list_crt_lists(runtime)
         except RuntimeFailure:
             return None
-        directories = [name for name in lists if means(name, path.parent, base)]
+        directories = [name for name in lists if is_name_of(name, path.parent, base)]
         beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
-        return InProcess(names, is_used, directories, any(means(name, path, base) for name in others), beside)
+        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), beside)
 
     def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
-        """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, where that is given, are the file's."""
+        """Return whether `@STORE/ALIAS` is the file: the section of that store refers to it, and certificate and name match."""
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (
             not any(reference.section.endswith(store) for reference in used)
@@ -135,11 +316,3 @@ class CertificateStore(Store):
             return self.read(path)[0].is_shown(shown)
         except (BadRequest, OSError):
             return False
-
-
-def means(name: str, path: Path, base: str) -> bool:
-    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory, links are followed."""
-    if posixpath.basename(name) != path.name:
-        return False
-    place = posixpath.join(base, name)
-    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)

@@ -1,11 +1,11 @@
-"""A crt-list as text: its entries, and edits that leave every other line, comment and blank as it is.
+"""The text of crt-lists: parse entries, and edit them without touching other lines (HAProxy Configuration Manual, section 5.1, crt-list).
 
-A line is `FILE [OPTIONS] FILTER ...`; blank lines, and those whose very first sign is `#`, say nothing
-(HAProxy Configuration Manual, section 5.1, crt-list).
+A line is `FILE [OPTIONS] FILTER ...`. HAProxy ignores blank lines, and lines whose very first character is `#`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from os.path import join
 from pathlib import Path
@@ -22,11 +22,13 @@ _UNFIT = re.compile(r"[\s\0\[\]]")
 
 @dataclass(frozen=True)
 class CrtListLine:
-    """`line` counts from 1 and is no part of what an entry says; `options` is the text in brackets."""
+    """An entry."""
 
     file: str
+    # The text in brackets.
     options: str = ""
     filters: tuple[str, ...] = ()
+    # Where it was parsed, from 1 on.
     line: int = 0
 
     @property
@@ -34,7 +36,7 @@ class CrtListLine:
         return self.file, tuple(self.options.split()), self.filters
 
     def as_object(self) -> dict[str, Any]:
-        """The API's ssl_crt_list_entry, without the line's number."""
+        """Return it as the API's ssl_crt_list_entry, without the line's number."""
         members = {"file": self.file, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
         return {name: value for name, value in members.items() if value}
 
@@ -46,7 +48,7 @@ class CrtListLine:
 
 
 def entry_of(body: dict[str, Any]) -> CrtListLine:
-    """Parses an object of the API. Raises BadValue naming the member that cannot stand in a line."""
+    """Convert an object of the API. Raises BadValue naming the member that does not fit in a line."""
     file, options, filters = body.get("file") or "", (body.get("ssl_bind_config") or "").strip(), body.get("sni_filter") or []
     _check("file", file, _UNFIT)
     _check("ssl_bind_config", options, re.compile(r"[\r\n\0\[\]]"))
@@ -58,17 +60,18 @@ def entry_of(body: dict[str, Any]) -> CrtListLine:
 
 
 def entries(text: str) -> list[CrtListLine]:
-    """All entries with their lines, read as leniently as HAProxy does."""
+    """Parse all entries, as leniently as HAProxy does."""
     return [entry for number, line in enumerate(text.splitlines(), 1) if (entry := _entry(line, number))]
 
 
 def with_entry(text: str, entry: CrtListLine) -> str:
-    """One more line at the end; HAProxy wants an end at the last one."""
-    return f"{ended(text)}{entry.text}\n"
+    """Append a line. HAProxy requires a line feed at the end of the last one."""
+    end = "" if not text or text.endswith("\n") else "\n"
+    return f"{text}{end}{entry.text}\n"
 
 
 def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
-    """The text without one line, and the entry it was: the first of that file for line 0. Raises Missing."""
+    """Remove the entry of a file at a line, the first one for line 0, and return it as well. Raises Missing."""
     entry = next((entry for entry in entries(text) if entry.file == file and line in (0, entry.line)), None)
     if entry is None:
         place = f" at line {line}" if line else ""
@@ -77,12 +80,8 @@ def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
     return "".join(lines[: entry.line - 1] + lines[entry.line :]), entry
 
 
-def ended(text: str) -> str:
-    return text if not text or text.endswith("\n") else f"{text}\n"
-
-
 def is_list(data: bytes) -> bool:
-    """Whether a file can be a list: text, and neither a certificate nor a secret."""
+    """Return whether a file can be a list: it is neither a certificate nor a secret, nor JSON."""
     if b"-----BEGIN " in data or key_material.is_secret(data):
         return False
     return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
@@ -90,14 +89,15 @@ def is_list(data: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Difference:
-    """What turns one list into another without a new order: places that are removed, entries put behind the last one."""
+    """How to turn one list into another by removing and appending entries."""
 
+    # Positions in the old list.
     removed: Sequence[int]
     added: Sequence[CrtListLine]
 
 
 def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> Difference | None:
-    """Returns the difference; None if entries would have to be put before others, since HAProxy only appends."""
+    """Return the difference; None if an entry would have to be put before others, since HAProxy only appends."""
     wanted = [entry.identity for entry in new]
     matched, removed = 0, []
     for place, entry in enumerate(old):
@@ -110,7 +110,7 @@ def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> Differ
 
 
 def obstacle(former: str, new: str) -> str:
-    """Why one text cannot follow another without a reload; empty where it can."""
+    """Return why one text cannot replace another without a reload; empty if it can."""
     return "" if difference(entries(former), entries(new)) else "entries of the list have to stand before others, and HAProxy only appends"
 
 
@@ -126,26 +126,23 @@ def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:
         raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}")
 
 
-# Certificates stand in the same directory, and name no other file.
+# Certificates are in the same directory, and name no other file.
 _NO_LIST = "-----BEGIN "
 LARGEST_LIST = 1 << 20
 
 
 def listed(document: Document, certificate: Path, directory: str) -> list[Reference]:
-    """The lines of the lists beside a certificate that name it; `section` is the list's path. `directory`: where relative paths begin."""
-    return [line for path, lines in _lists(certificate) if references(document, str(path), directory) for line in lines]
+    """Return the lines that name a certificate in lists of its directory which the document loads; their `section` is the list's path.
 
-
-def _lists(certificate: Path) -> Iterator[tuple[Path, list[Reference]]]:
+    Relative paths of the document begin at `directory`.
+    """
+    found: list[Reference] = []
     for path in sorted(certificate.parent.iterdir()):
-        text = _text(path)
-        if certificate.name in text and _NO_LIST not in text:
+        text = ""
+        with suppress(OSError):
+            if path.stat().st_size <= LARGEST_LIST:
+                text = path.read_text("utf-8", "surrogateescape")
+        if certificate.name in text and _NO_LIST not in text and references(document, str(path), directory):
             lines = [entry for entry in entries(text) if is_same_file(join(certificate.parent, entry.file), str(certificate))]
-            yield path, [Reference(str(path), line.line, line.file, line.text) for line in lines]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "surrogateescape") if path.stat().st_size <= LARGEST_LIST else ""
-    except OSError:
-        return ""
+            found += [Reference(str(path), line.line, line.file, line.text) for line in lines]
+    return found

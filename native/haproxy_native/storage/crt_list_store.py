@@ -1,29 +1,113 @@
-"""crt-lists and edits of their entries, applied live where HAProxy has loaded the list."""
+"""The store of crt-lists, edits of their entries, and the step that updates a list in HAProxy's memory.
+
+HAProxy only appends entries. A change of a loaded list is made at runtime if it appends and removes entries, and by a reload if it would
+put an entry before others. New entries are added before old ones are deleted, so that no name is without a certificate in between.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference
-from haproxy_native.errors import BadRequest, Conflict, Missing, RuntimeFailure, WriteFailed
+from haproxy_native.errors import BadRequest, Conflict, Missing, NotLive, RuntimeAbsent, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import ssl_files
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import crt_list, ssl_shown
-from haproxy_native.storage.certificate_store import means
+from haproxy_native.storage.certificate_store import is_name_of, needs_reload, read_with_key
 from haproxy_native.storage.crt_list import CrtListLine
-from haproxy_native.storage.plans import by_reload, crt_list_plan, loaded_anew
-from haproxy_native.storage.store import Store, Upload
-from haproxy_native.storage.tls_steps import CrtListStep
+from haproxy_native.storage.store import Store, Upload, plan_reload, plan_reload_of_loaded
 from haproxy_native.text.words import unquoted
 
-# Others are stored, too, but not listed.
+# The ending of files that are listed; lists with another one are stored, too.
 LISTED = ".txt"
-# Bytes of a list that clients may store: it is read as a whole, again and again.
+# Bytes of a list that clients may store: each change parses the whole list.
 LARGEST = 1 << 24
+
+
+def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+    """Plan the steps of the list's names in HAProxy, or a reload if there is an obstacle, or if HAProxy has not loaded the list."""
+    if steps:
+        return plan_reload_of_loaded(used, wanted, obstacle) if obstacle else FilePlan(steps, (), True, bool(wanted))
+    return plan_reload(used, wanted, "HAProxy has not loaded the list, though its configuration refers to it")
+
+
+@dataclass(frozen=True)
+class CrtListStep:
+    """Makes HAProxy's list the same as the file."""
+
+    path: Path
+    # Its name in HAProxy.
+    name: str
+    # The text that HAProxy has loaded.
+    former: str
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
+
+    async def apply(self, runtime: Runtime) -> None:
+        """Update the list. Raises RuntimeRefused with the process as it was, NotLive if a reload is needed."""
+        try:
+            text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
+        except OSError as error:
+            raise NotLive(f"{self.path} cannot be read: {error.strerror}") from error
+        old, new = crt_list.entries(self.former), crt_list.entries(text)
+        shown = await ssl_files.read_crt_list(runtime, self.name)
+        if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
+            raise NotLive(f"HAProxy has other entries in {self.path.name} than stood there")
+        difference = crt_list.difference(old, new)
+        if difference is None:
+            raise NotLive(crt_list.obstacle(self.former, text))
+        gone = [shown[place] for place in difference.removed]
+        await self._add(runtime, difference.added)
+        await self._delete(runtime, gone)
+        shown = await ssl_files.read_crt_list(runtime, self.name)
+        if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
+            raise NotLive(f"HAProxy shows other entries for {self.path.name} than it was given")
+
+    async def undo(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the entries of {self.path.name} cannot be put back in their order")
+
+    async def _add(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
+        """Append all entries or none."""
+        before = len(await ssl_files.read_crt_list(runtime, self.name))
+        try:
+            for entry in entries:
+                await self._load(runtime, entry.file)
+                await ssl_files.add_crt_list_entry(runtime, self.name, entry.file, entry.options, entry.filters)
+        except RuntimeRefused as error:
+            for row in reversed((await ssl_files.read_crt_list(runtime, self.name))[before:]):
+                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
+            if needs_reload(error):
+                raise NotLive(error.answer) from error
+            raise
+
+    async def _load(self, runtime: Runtime, file: str) -> None:
+        """Load the certificate of an entry, unless HAProxy has it in memory."""
+        if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
+            return
+        if not file.startswith("/"):
+            raise NotLive(f"where {file} is to be found is known to HAProxy only")
+        pem = await asyncio.to_thread(read_with_key, Path(file))
+        if pem is None:
+            raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")
+        await ssl_files.create(runtime, CERTIFICATES, file, pem)
+
+    async def _delete(self, runtime: Runtime, gone: Sequence[ssl_files.CrtListRow]) -> None:
+        try:
+            for row in gone:
+                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
+        except RuntimeFailure as error:
+            # Such as the default certificate. The reload loads what was added, too.
+            raise NotLive(str(error)) from error
 
 
 class CrtListStore(Store):
@@ -32,7 +116,7 @@ class CrtListStore(Store):
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         super().__init__(name, directory, state)
-        # An edit of one entry begins with the text that the one before it left.
+        # An edit of one entry starts from the text that the previous one wrote.
         self._one_at_a_time = asyncio.Lock()
 
     def check_content(self, path: Path, draft: Path) -> None:
@@ -43,7 +127,7 @@ class CrtListStore(Store):
         return [path for path in super().files() if path.name.endswith(LISTED)]
 
     def find(self, name: str) -> Path:
-        """Never a certificate with its key: those stand in the same directory, and their text is never returned."""
+        """Return the list of a name. Raises Missing, also for a certificate: the directory has them too, and their text is secret."""
         path = super().find(name)
         try:
             if crt_list.is_list(self.content(path)):
@@ -53,21 +137,21 @@ class CrtListStore(Store):
         raise self.not_there(path)
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
-        """One that is listed or that the configuration loads as a list, and that nothing else in the configuration reads."""
+        """Return whether clients may read it: the configuration loads it as a list and for nothing else, or nowhere, but it is listed."""
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
             return all(_is_loaded(name, path, str(context.current.path.parent)) for name in named)
         return path.name.endswith(LISTED)
 
     def readable(self, context: CommitContext, name: str) -> Path:
-        """A list of which clients may learn what it holds. Raises Missing."""
+        """Return a list that clients may read. Raises Missing."""
         path = self.find(name)
         if not self.may_send(context, path):
             raise self.not_there(path)
         return path
 
     def text(self, path: Path) -> str:
-        """Raises WriteFailed where it cannot be read."""
+        """Return the text of a list. Raises WriteFailed."""
         try:
             if path.parent == self.directory:
                 return self.content(path).decode("utf-8", "surrogateescape")
@@ -81,17 +165,17 @@ class CrtListStore(Store):
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)
         if str(path) in context.ledger.entries:
-            return loaded_anew(used, wanted, f"HAProxy has not read {path.name} since it was changed")
+            return plan_reload_of_loaded(used, wanted, f"HAProxy has not read {path.name} since it was changed")
         base = str(context.current.path.parent)
         try:
-            names = [name for name in await ssl_files.list_crt_lists(context.runtime) if means(name, path, base)]
+            names = [name for name in await ssl_files.list_crt_lists(context.runtime) if is_name_of(name, path, base)]
             former = self.text(path) if names else ""
             new = self.text(content) if names and content else former
         except (RuntimeFailure, WriteFailed) as error:
-            return by_reload(used, wanted, str(error))
+            return plan_reload(used, wanted, str(error))
         if not context.runtime.capabilities.can("add ssl crt-list"):
-            return by_reload(used, wanted, "HAProxy cannot take a certificate list live")
-        return crt_list_plan([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
+            return plan_reload(used, wanted, "HAProxy cannot take a certificate list live")
+        return plan_crt_list([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
 
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
         upload = super()._upload(path, author, check)
@@ -101,7 +185,7 @@ class CrtListStore(Store):
     async def add_entry(
         self, context: CommitContext, name: str, entry: CrtListLine, author: Author, reload: Reload = Reload.AUTO
     ) -> Outcome:
-        """Adds an entry at the end of a list, which is created if missing."""
+        """Append an entry to a list, which is created if it is missing."""
         async with self._one_at_a_time:
             try:
                 upload, former = self.other(name, author), self.text(self.find(name))
@@ -112,14 +196,14 @@ class CrtListStore(Store):
     async def delete_entry(
         self, context: CommitContext, name: str, file: str, line: int, author: Author, reload: Reload = Reload.AUTO
     ) -> Outcome:
-        """The entry of a certificate at a line, the first for 0. Raises Missing."""
+        """Delete the entry of a certificate at a line; the first one for line 0. Raises Missing."""
         async with self._one_at_a_time:
             former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)
             return await self._commit(context, self.other(name, author), text, former, reload)
 
     async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, reload: Reload) -> Outcome:
-        """Raises Conflict if another client has changed the list in between."""
+        """Commit the new text. Raises Conflict if another client has changed the list meanwhile."""
         check = upload.check
 
         def unchanged() -> None:
@@ -136,7 +220,7 @@ class CrtListStore(Store):
 
 
 def _is_loaded(reference: Reference, path: Path, base: str) -> bool:
-    """Whether a line loads a file as a list, and as nothing else."""
+    """Return whether a line loads a file as a list, and as nothing else."""
     words = reference.text.split()
     loaded = [place for place, word in enumerate(words) if path.name in word]
-    return all(words[place - 1] == "crt-list" and means(unquoted(words[place]), path, base) for place in loaded)
+    return all(words[place - 1] == "crt-list" and is_name_of(unquoted(words[place]), path, base) for place in loaded)

@@ -1,6 +1,6 @@
-"""Detects secret files: private keys in any encoding, and keys of session tickets. Pure.
+"""Detect secret files: private keys in any encoding, and keys of session tickets. Pure.
 
-Certificates, lists and general files may share a directory. What is recognised here is never sent to a client.
+Certificates, lists and general files may share a directory. A file that is recognized here is never sent to a client.
 """
 
 import base64
@@ -13,21 +13,21 @@ from itertools import islice
 _NAMED = re.compile(rb"PRIVATE KEY|PRIVATE-KEY|Private-Lines:|PrivateKey\s*=|\"kty\"\s*:|'kty'\s*:", re.IGNORECASE)
 # DER, PKCS#12 and any other binary file.
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
-# What is searched in one call of C code, for which all other threads wait; so much of a piece is searched again with the next one.
+# How much one call of C code searches, during which all other threads wait, and how far pieces overlap, in bytes.
 _PIECE, _OVERLAP = 1 << 17, 1 << 10
 _WORD = re.compile(rb"\S+")
 _COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
-# A key written in base64 or in hexadecimal digits has so many letters in all, and so many at least in its first line.
+# The length of a key in base64 or hexadecimal digits, and the least length of its first line.
 _ENCODED, _LEAST_LINE = range(64, 1 << 17), 40
 _LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
-# What a sequence of ASN.1 of more than 127 bytes begins with: keys in DER and PKCS#12.
+# The start of an ASN.1 sequence of more than 127 bytes: keys in DER and PKCS#12.
 _SEQUENCE = (b"\x30\x81", b"\x30\x82", b"\x30\x83")
 # HAProxy Configuration Manual, section 5.1, tls-ticket-keys.
 _TICKET_BYTES = (48, 80)
 
 
 def is_secret(data: bytes) -> bool:
-    """True for a binary file, too: HAProxy reads no list, no map and no page of that kind, but it does read keys."""
+    """Return whether a file may contain a secret; true for any binary file, since HAProxy reads no lists and pages in binary, but keys."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or any(_is_named(data, start) for start in range(0, len(data), _PIECE)):
         return True
     words = (match[0] for match in _WORD.finditer(data))
@@ -42,7 +42,7 @@ def _is_named(data: bytes, start: int) -> bool:
 
 
 def _is_encoded_key(words: list[bytes]) -> bool:
-    """Whether it is nothing but a key in DER or PEM, written in base64 or in hexadecimal digits; or keys of tickets below a comment."""
+    """Return whether the words are just a key in DER or PEM, in base64 or hexadecimal digits, or ticket keys below a comment."""
     if not words or len(words[0]) < _LEAST_LINE or not all(map(_LETTERS.fullmatch, words)):
         return False
     letters = b"".join(words)

@@ -1,49 +1,57 @@
-"""Files from which HAProxy makes a list in memory, maps and ACLs: a list that is loaded is filled anew from its file, live."""
+"""Stores of files from which HAProxy makes a list in memory: maps and ACLs (HAProxy Management Guide, section 9.3, `show map`, `show acl`).
+
+A file whose list is loaded changes at runtime, as a whole or not at all. Only the worker knows which lists are loaded: a configuration
+may refer to a file that HAProxy has not read yet.
+"""
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing.file_references import references
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import RuntimeFailure, Unusable
+from haproxy_native.errors import NotFound, RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.planning.touches import Touch
+from haproxy_native.runtime import lists
+from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.dumps import EntriesDigest
-from haproxy_native.runtime.lists import ENTRIES_HEAD
-from haproxy_native.storage.plans import by_reload, loaded_anew
-from haproxy_native.storage.store import Store
+from haproxy_native.runtime.lists import ENTRIES_HEAD, Acl, Map, MapEntry, ReplaceMap, ReplacePatterns
+from haproxy_native.storage import list_files
+from haproxy_native.storage.store import Store, is_file_name, plan_reload, plan_reload_of_loaded, uploaded_name
+from haproxy_native.text.document import Document
 
 Loaded = TypeVar("Loaded")
 
 
 class ListStore(Store, Generic[Loaded]):
-    """`word` is what HAProxy makes of a file; beyond `largest` bytes a reload is quicker than commands."""
+    """The base of both stores."""
 
+    # What HAProxy makes of a file, for reasons of a reload.
     word: str
+    # Bytes beyond which a reload is quicker than commands.
     largest: int
 
     @abstractmethod
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, Loaded]:
-        """The lists that the worker has made, by their files. Raises RuntimeFailure."""
+        """Return the lists that the worker has loaded, by their files. Raises RuntimeFailure."""
 
     async def loaded(self, context: CommitContext, path: Path) -> Loaded | None:
-        """The list that the worker has made of a file. Raises RuntimeFailure."""
+        """Return the list that the worker has loaded from a file. Raises RuntimeFailure."""
         return (await self.all_loaded(context)).get(path)
 
     @abstractmethod
     def filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
-        """The step that gives a list the entries of `content`, which will stand at `path`; and why HAProxy cannot take them, else "".
-
-        Blocks.
-        """
+        """Return the step that replaces a list by `content`, which will be at `path`, and what prevents that, or "". Blocks."""
 
     @abstractmethod
     def showing(self, loaded: Loaded) -> str:
-        """The command that shows the entries of a list."""
+        """Return the command that prints the entries of a list."""
 
     async def in_process(self, context: CommitContext, path: Path) -> str | None:
         if (loaded := await self.loaded(context, path)) is None:
@@ -54,7 +62,7 @@ class ListStore(Store, Generic[Loaded]):
 
     @abstractmethod
     def shown(self, path: Path) -> Iterator[str]:
-        """The entries of a file, as HAProxy shows those of a list. Blocks, and raises OSError."""
+        """Yield the entries of a file as HAProxy prints those of a list. Blocks. Raises OSError."""
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found = list[tuple[str, str, str]]()
@@ -77,14 +85,90 @@ class ListStore(Store, Generic[Loaded]):
         try:
             loaded = await self.loaded(context, path)
         except RuntimeFailure as error:
-            return by_reload(used, wanted, f"it is not known whether HAProxy has loaded {path.name}: {error}")
+            return plan_reload(used, wanted, f"it is not known whether HAProxy has loaded {path.name}: {error}")
         if loaded is None:
-            return by_reload(used, wanted, f"HAProxy has not loaded {path.name} as {self.word}")
+            return plan_reload(used, wanted, f"HAProxy has not loaded {path.name} as {self.word}")
         if content is None:
-            return loaded_anew(used, wanted, f"HAProxy still has {path.name} loaded")
-        step, trouble = await asyncio.to_thread(self._filling, loaded, path, content)
-        return FilePlan([step], (), True, bool(wanted)) if step and not trouble else loaded_anew(used, wanted, trouble)
+            return plan_reload_of_loaded(used, wanted, f"HAProxy still has {path.name} loaded")
+        step, obstacle = await asyncio.to_thread(self._filling, loaded, path, content)
+        return FilePlan([step], (), True, bool(wanted)) if step and not obstacle else plan_reload_of_loaded(used, wanted, obstacle)
 
     def _filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step | None, str]:
         size = content.stat().st_size
         return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.filling(loaded, path, content)
+
+
+class MapStore(ListStore[Map]):
+    kind = "map"
+    description = "managed map file"
+    created = "managed but not loaded map file (no runtime ID)"
+    word = "a map"
+    largest = 64 << 20
+
+    def name_of(self, upload: str) -> str:
+        name = uploaded_name(upload)
+        return name if not name or name.endswith(".map") else f"{name}.map"
+
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Map]:
+        loaded = reversed(await lists.list_maps(context.runtime))
+        return {own: map_ for map_ in loaded if (own := self.own(context, map_.name))}
+
+    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
+        verbs = list_files.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
+        return [Touch(spelled(self.kind, path.name, "entry", key), verb) for key, verb in (verbs or {}).items()]
+
+    def showing(self, loaded: Map) -> str:
+        return f"show map {argument(loaded.name)}"
+
+    def filling(self, loaded: Map, path: Path, content: Path) -> tuple[Step, str]:
+        with content.open("rb") as file:
+            return ReplaceMap(loaded.name, lambda: self.entries(path)), list_files.payload_obstacle(file)
+
+    def path_of(self, name: str) -> Path:
+        """Return the path of a map that a client names, whether or not it exists. Raises NotFound."""
+        own = self.resolved(name)
+        if not is_file_name(own):
+            raise NotFound(f"{name[:100]!r} is no name of a map")
+        return self.directory / own
+
+    def entries(self, path: Path) -> Iterator[MapEntry]:
+        """Yield the entries of a map file while it is read. Raises OSError."""
+        with self.opened(path, buffering=-1) as file:
+            yield from (entry for line in file if (entry := list_files.parse_map_line(line.decode("utf-8", "surrogateescape"))))
+
+    def shown(self, path: Path) -> Iterator[str]:
+        return (f"{each.key} {each.value}" for each in self.entries(path))
+
+    def naming(self, directory: Path, document: Document, value: str) -> str:
+        """Return the first entry with a value in the maps that the document refers to, as a sentence; empty without one. Blocks."""
+        try:
+            for path in self.files():
+                if references(document, str(path), str(directory)):
+                    for entry in self.entries(path):
+                        if entry.value == value:
+                            return f"{entry.key} in map {path.name} names it"
+        except (OSError, Unusable) as error:
+            return f"a map may name it: {error}"
+        return ""
+
+
+class AclStore(ListStore[Acl]):
+    kind = "acl_file"
+    description = "managed ACL file"
+    created = "managed but not loaded ACL file"
+    word = "an ACL"
+    # HAProxy takes one command for each pattern.
+    largest = 16 << 20
+
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Acl]:
+        loaded = reversed(await lists.list_acls(context.runtime))
+        return {own: acl for acl in loaded if acl.file and (own := self.own(context, acl.file))}
+
+    def showing(self, loaded: Acl) -> str:
+        return f"show acl #{loaded.id}"
+
+    def shown(self, path: Path) -> Iterator[str]:
+        return iter(list_files.parse_patterns(self.content(path).decode("utf-8", "surrogateescape")))
+
+    def filling(self, loaded: Acl, path: Path, content: Path) -> tuple[Step, str]:
+        return ReplacePatterns(loaded.file, list_files.parse_patterns(content.read_bytes().decode("utf-8", "surrogateescape"))), ""

@@ -1,6 +1,6 @@
-"""Marks of what HAProxy has loaded of authorities, revocation lists and crt-lists, and of what a file holds of them.
+"""Digests of CA files, CRL files and crt-lists, as HAProxy has loaded them and as files contain them, to find differences.
 
-Two marks are equal where both say the same; they show nothing that is secret.
+Two digests are equal if both have the same certificates, revocations or entries. They reveal nothing secret.
 """
 
 import asyncio
@@ -21,21 +21,21 @@ CRT_LISTS = "crt-list"
 
 
 async def differing(context: CommitContext, store: Store, kind: Kind | str) -> list[tuple[str, str, str]]:
-    """Files of a store of which HAProxy has loaded something else: as `Store.differing` gives them."""
+    """Return the files of a store of which HAProxy has loaded something else, as `Store.differing` does."""
     runtime, found = context.runtime, list[tuple[str, str, str]]()
     for name in await _names(runtime, kind):
         if (path := store.own(context, name)) is None:
             continue
-        worker = await of_process(runtime, kind, name)
+        worker = await loaded_digest(runtime, kind, name)
         with suppress(OSError):
-            held = of_file(kind, await asyncio.to_thread(store.content, path))
+            held = file_digest(kind, await asyncio.to_thread(store.content, path))
             if None not in (held, worker) and held != worker:
                 found.append((spelled(store.kind, path.name), str(held), str(worker)))
     return found
 
 
 async def _names(runtime: Runtime, kind: Kind | str) -> list[str]:
-    """Of what is loaded; nothing from a HAProxy without TLS, or without the command."""
+    """Return the names of the loaded files; none if HAProxy has no TLS, or not the command."""
     with suppress(RuntimeRefused):
         if isinstance(kind, str):
             return await ssl_files.list_crt_lists(runtime)
@@ -44,32 +44,28 @@ async def _names(runtime: Runtime, kind: Kind | str) -> list[str]:
     return []
 
 
-async def of_process(runtime: Runtime, kind: Kind | str, name: str) -> str | None:
-    """The mark of what is loaded under a name, None where nothing is. Raises RuntimeFailure."""
+async def loaded_digest(runtime: Runtime, kind: Kind | str, name: str) -> str | None:
+    """Return the digest of what is loaded under a name; None if nothing is. Raises RuntimeFailure."""
     try:
         if isinstance(kind, str):
-            return _mark(_row(row.file, row.filters) for row in await ssl_files.read_crt_list(runtime, name))
+            return _digest(_row(row.file, row.filters) for row in await ssl_files.read_crt_list(runtime, name))
         shown = await ssl_files.show(runtime, kind, name)
     except RuntimeRefused:
         return None
-    return _mark_shown(kind, shown)
-
-
-def _mark_shown(kind: Kind, shown: str) -> str:
     if kind is CA_FILES:
-        return _mark(sorted({" ".join(each) for each in ssl_files.parse_authorities(shown)}))
-    return _mark(sorted(map(_list, ssl_files.parse_revocations(shown))))
+        return _digest(sorted({" ".join(each) for each in ssl_files.parse_authorities(shown)}))
+    return _digest(sorted(map(_list, ssl_files.parse_revocations(shown))))
 
 
-def of_file(kind: Kind | str, data: bytes) -> str | None:
-    """The same of a file's content, None where it is no such file."""
+def file_digest(kind: Kind | str, data: bytes) -> str | None:
+    """Return the digest of a file's content; None if it is no such file."""
     try:
         if isinstance(kind, str):
             entries = crt_list.entries(data.decode("utf-8", "surrogateescape"))
-            return _mark(_row(entry.file, entry.filters) for entry in entries)
+            return _digest(_row(entry.file, entry.filters) for entry in entries)
         if kind is CA_FILES:
-            return _mark(sorted({" ".join(each) for each in certificate.read(data).identities()}))
-        return _mark(sorted(map(_list, certificate.revocations(data))))
+            return _digest(sorted({" ".join(each) for each in certificate.parse_certificates(data).identities()}))
+        return _digest(sorted(map(_list, certificate.parse_revocations(data))))
     except BadRequest:
         return None
 
@@ -83,5 +79,5 @@ def _list(members: tuple[str, str, Sequence[str]]) -> str:
     return " ".join((last, following, *serials))
 
 
-def _mark(rows: Iterable[str]) -> str:
+def _digest(rows: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The entries of a map as a transaction has them: they change in its file at the commit, and in the process with that."""
+"""The entries of a map in a transaction: they change in the staged file, and at the commit in the file and the process."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,61 +10,61 @@ from haproxy_native.errors import Conflict, Exists, NotFound, WriteFailed
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.lists import MapEntry
-from haproxy_native.storage import map_file
-from haproxy_native.storage.live_file import EntriesEdit
-from haproxy_native.storage.live_maps import check_key
-from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage import list_files
+from haproxy_native.storage.list_store import MapStore
+from haproxy_native.storage.live_lists import EntriesEdit, check_key
 
 
 @dataclass(frozen=True)
 class StagedMap:
-    """`store` is that of a transaction (`Store.within`), and `sync` is always so.
+    """A map as an author changes it in a transaction. It has the methods of `LiveMap`, and ignores `sync`.
 
-    What changes it raises Missing, NotFound, BadValue, Conflict and WriteFailed.
+    Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
     """
 
     context: CommitContext
+    # The store of the transaction (`Store.within`).
     store: MapStore
     path: Path
     author: Author
 
     async def entries(self) -> list[MapEntry]:
-        return map_file.read(await self._text())
+        return list_files.parse_map(await self._text())
 
     async def entry(self, key: str) -> MapEntry | None:
         return next((entry for entry in await self.entries() if entry.key == key), None)
 
     async def existing(self, key: str) -> MapEntry:
-        """Raises NotFound."""
-        return next(entry for entry in _with(await self.entries(), key) if entry.key == key)
+        """Return the entry of a key. Raises NotFound."""
+        return next(entry for entry in _require(await self.entries(), key) if entry.key == key)
 
     async def add(self, key: str, value: str, *, sync: bool = True) -> None:
-        """Raises Exists for a key that is there."""
+        """Append an entry. Raises Exists."""
         check_key(key)
-        map_file.check_value(value)
-        await self._change(lambda before: [*_without(before, key), MapEntry(key, value)])
+        list_files.check_map_value(value)
+        await self._change(lambda before: [*_refuse(before, key), MapEntry(key, value)])
 
     async def set(self, key: str, value: str, *, sync: bool = True) -> None:
-        """Raises NotFound."""
-        map_file.check_value(value)
-        await self._change(lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in _with(before, key)])
+        """Set the value of a key. Raises NotFound."""
+        list_files.check_map_value(value)
+        await self._change(lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in _require(before, key)])
 
     async def delete(self, key: str, *, sync: bool = True) -> None:
-        """Raises NotFound."""
-        await self._change(lambda before: [entry for entry in _with(before, key) if entry.key != key])
+        """Delete the entries of a key. Raises NotFound."""
+        await self._change(lambda before: [entry for entry in _require(before, key) if entry.key != key])
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = True) -> None:
-        """Exactly these, in this order."""
+        """Replace all entries, in this order."""
         for entry in entries:
             lists.payload_line(entry)
-            map_file.check_value(entry.value)
+            list_files.check_map_value(entry.value)
         await self._change(lambda before: list(entries))
 
     async def clear(self, *, sync: bool = True) -> None:
         await self._change(lambda before: [])
 
     async def remove(self) -> None:
-        """Deletes the file."""
+        """Delete the file."""
         await self.store.delete(self.context, self.path.name, self.author)
 
     async def _text(self) -> str:
@@ -77,7 +77,7 @@ class StagedMap:
 
     async def _change(self, edit: EntriesEdit[MapEntry]) -> None:
         text = await self._text()
-        data = map_file.with_entries(text, edit(map_file.read(text))).encode("utf-8", "surrogateescape")
+        data = list_files.edit_map(text, edit(list_files.parse_map(text))).encode("utf-8", "surrogateescape")
         upload = self.store.other(self.path.name, self.author)
         check = upload.check
 
@@ -94,13 +94,13 @@ class StagedMap:
             upload.discard()
 
 
-def _with(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
+def _require(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
     if not any(entry.key == key for entry in entries):
         raise NotFound(f"{key} not found")
     return entries
 
 
-def _without(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
+def _refuse(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
     if any(entry.key == key for entry in entries):
         raise Exists(f"the map has the key {key}")
     return entries

@@ -1,20 +1,25 @@
-"""A directory of files that clients store and HAProxy reads; the base of all stores.
+"""A directory of files that clients store and HAProxy reads: the base of all stores, and uploads into them.
 
-Another store is a subclass with its words and its `plan`: `description`, `stem` where names differ, `plan` which asks what the
-worker has loaded and answers with `plans`. It is entered in `stores`, and its changes then go through the one commit as those of
-every store do: under its lock, into its ledger, undone when HAProxy refuses them.
+A subclass of `Store` gives its kind and `plan`, which asks what the worker has loaded of a file, and returns the steps or the reload that
+a change needs. `stores` lists the subclasses. All changes of files are commits: under the commit's lock, entered into its ledger, and
+undone if HAProxy refuses them.
+
+A file has one name (`resolved`), whatever clients call it: uploads get a sanitized name, and rules, logs and the history use that as well.
+In a transaction or a batch a copy of the store (`within`, `with_staged`) has the staged files, and stages changes instead of committing.
 """
 
 import asyncio
 import errno
 import logging
 import os
+import posixpath
+import re
 import stat
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -33,32 +38,57 @@ from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, path_of_name, real_directory, references
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
-from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author, Rights
-from haproxy_native.storage import key_material, names
+from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.transactions import Transactions
 
+_NOT_SANITIZED = re.compile(r"[^A-Za-z0-9_-]+")
+_NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
+
+
+def sanitized_name(name: str) -> str:
+    """Return a name as one path element: except for the last dot, characters other than letters, digits, `_` and `-` become `_`."""
+    stem, dot, extension = name.rpartition(".")
+    if not dot or "/" in extension:
+        return _one(name) if name else ""
+    extension = _NOT_SANITIZED.sub("_", extension)
+    return f"{_one(stem)}.{extension}" if stem else f"_{extension}"
+
+
+def _one(path: str) -> str:
+    return _NOT_SANITIZED.sub("_", posixpath.normpath(path))
+
+
+def uploaded_name(name: str) -> str:
+    """Return the name under which an upload is stored: the last element of the client's name, sanitized."""
+    return sanitized_name(name.rpartition("/")[2])
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether a file of a directory can have this name: one path segment without backslashes and control characters."""
+    return name not in ("", ".", "..") and not _NOT_IN_NAMES.search(name)
+
 
 @dataclass(frozen=True)
 class Staging:
-    """How a transaction or a batch sees a store: with the files that it has staged, and with changes that wait for its commit.
-
-    `staged`: the files of the transaction; `opened` holds them while one of them changes, which `author` does.
-    """
+    """The staged files of a transaction or a batch."""
 
     staged: Staged
+    # Locks them during a change.
     opened: Callable[[], AbstractAsyncContextManager[Staged]]
+    # Who changes them.
     author: Author
 
     def is_there(self, path: Path) -> bool | None:
-        """Whether there is a file in the transaction; None where it is as it is outside."""
+        """Return whether a file exists in the transaction; None if the transaction has not changed it."""
         return self.staged.files[path].is_there if path in self.staged.files else None
 
     async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
-        """Stages the draft, or without one the deletion. Raises what the check does, NoTransaction, Forbidden, BadRequest, Unusable."""
+        """Stage a draft, or without one the deletion. Raises what `check` raises, NoTransaction, Forbidden, BadRequest and Unusable."""
         async with self.opened() as staged:
             check()
             if rights := self.author.rights:
@@ -71,21 +101,16 @@ class Staging:
         return touches_of(rights, store, path, before, after)
 
 
-def names_in(staged: Mapping[Path, object], directory: Path) -> set[str]:
-    return {path.name for path in staged if path.parent == directory}
-
-
+# Bytes that are written at once.
 PIECE = 1 << 18
 
 
 class Upload:
-    """Written to a draft beside the file piece by piece, never held in memory as a whole.
+    """The new content of a file, written piece by piece to a draft beside it.
 
-    `admit`, `append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
-
-    `draft` makes the file that it is written to, when something of it has arrived: what is refused before is never on the disk. `check` is
-    called under the lock of the commit and raises what speaks against it. `stage`, of a transaction, takes the place of the commit; it is
-    given the draft and the check.
+    Call `admit`, `append` for what arrives, then `commit`, and in any case `discard` at the end. The draft is created (`draft`) when the
+    first piece arrives, so nothing is on the disk of an upload that is refused before. `check` is called under the commit's lock and raises
+    an error to refuse it. In a transaction `stage` is called with the draft and the check instead of the commit.
     """
 
     def __init__(
@@ -102,16 +127,16 @@ class Upload:
         self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
         self._made: Draft | None = None
         self._pieces, self._committed = bytearray(), False
-        # Whether a last line gets an end where it has none; `size` does not count it.
+        # Whether a line feed is added to a last line without one; `size` does not count it.
         self.ends_lines, self._last = False, b"\n"
 
     def admit(self, context: CommitContext) -> None:
-        """Raises what refuses any change now, before something of the content has arrived, as Conflict while another waits."""
+        """Raise what would refuse any change now, such as Conflict, before the content arrives."""
         if not self._stage:
             admit(context, Change([PutFile(self._store, self.path)], author=self._author))
 
     async def append(self, data: bytes) -> None:
-        """Raises WriteFailed."""
+        """Add a piece. Raises WriteFailed."""
         self.size += len(data)
         self._pieces += data
         self._last = data[-1:] or self._last
@@ -119,18 +144,18 @@ class Upload:
             await self._flush()
 
     async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
-        """Makes it the file. Raises what `commit` raises, with the former file in place."""
+        """Replace the file. Raises what `commit` raises, with the former file in place."""
         put = await self.operation()
         if self._stage:
             await self._stage(put.draft, self.check)
             self._committed = True
             return Outcome(context.current.version)
-        # From here on the draft is the commit's, which a client that goes away does not stop.
+        # The draft now belongs to the commit, which goes on even if the client closes its connection.
         self._committed = True
         return await commit(context, Change([put], reload=reload, validation=Validation.NEVER, author=self._author))
 
     async def operation(self) -> PutFile:
-        """What makes it the file. Raises BadRequest for content that the store does not take."""
+        """Return the operation that replaces the file. Raises BadRequest for content that the store does not accept."""
         if self.ends_lines and self._last != b"\n":
             self._pieces += b"\n"
         draft = await self._flush()
@@ -156,49 +181,51 @@ class Upload:
 
 
 log = logging.getLogger(__name__)
-# Further lines that one message names.
+# How many further lines one message names.
 MOST_NAMED = 50
 LONGEST_NAME = 255 - len(".") - len(".") - 36
 
 
 class Store:
-    """`name` is that of the API, `kind` that of its files as objects; `state` is where journals go."""
+    """The files of a directory. `name` is the API's name of the store; journals are below `state`."""
 
+    # The kind of its files as objects.
     kind = ""
+    # What the API says of a file, and of a new one.
     description = ""
     created = ""
-    # That of a new file: its group is the directory's.
+    # Of new files; their group is the directory's.
     mode = 0o640
-    # The directory in which private keys stand. A store that shares it sends no file that holds one.
+    # The directory of private keys. A store that shares it sends no file with one.
     keys: Path | None = None
-    # Of a store as a transaction sees it.
+    # Of a store within a transaction.
     staging: Staging | None = None
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
+        """Return the effects of a change on the objects in a file; none if it also changes anything else. Blocks."""
         return ()
 
     async def in_process(self, context: CommitContext, path: Path) -> str | None:
-        """A digest of what the worker has made of a file, None where it has not, or shows nothing of it. Raises RuntimeFailure."""
+        """Return a digest of what the worker has loaded of a file; None if it has not, or cannot print it. Raises RuntimeFailure."""
         return None
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        """Files of which the worker has something else: object, and a mark of what the file and of what the worker has.
+        """Return (object, digest of the file, digest in the worker) for files that differ from what the worker has loaded.
 
         Raises RuntimeFailure.
         """
         return []
 
     def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
-        """The store as an author sees and changes it in a transaction in progress. Raises NoTransaction."""
+        """Return the store as an author sees and changes it in a transaction in progress. Raises NoTransaction."""
         staged = transactions.staged(transactions.in_progress(id_).id)
         return self._within(Staging(staged, partial(transactions.staging, id_, author), author))
 
     def with_staged(self, staged: Staged, author: Author) -> Self:
-        """The store with these files staged, which nobody but the author changes."""
+        """Return the store with these staged files, which only the author changes."""
         return self._within(Staging(staged, lambda: nullcontext(staged), author))
 
     def _within(self, staging: Staging) -> Self:
@@ -212,7 +239,7 @@ class Store:
         return self._kept.setting
 
     def recover(self) -> None:
-        """Recovers at the start: no file is half written, and the directory holds no leftovers. Raises Unusable."""
+        """Complete files that are half written, and remove drafts, at the start of the server. Raises Unusable."""
         for journal in self._journals():
             try:
                 Journal(journal, os).replay()
@@ -223,7 +250,7 @@ class Store:
                 remove_drafts(directory)
 
     def _journals(self) -> list[Path]:
-        """Returns the journals; none if the directory cannot be read, which is reported elsewhere."""
+        # A directory that cannot be read is reported elsewhere.
         with suppress(OSError):
             return list(self.state.glob("*.journal"))
         return []
@@ -231,32 +258,32 @@ class Store:
     # -- reading
 
     def files(self) -> list[Path]:
-        """The files, by name. Raises Unusable."""
+        """Return the files, sorted by name. Raises Unusable."""
         names = set(os.listdir(self._kept.readable()))
         if self.staging:
-            names |= names_in(self.staging.staged.files, self.directory)
+            names |= {path.name for path in self.staging.staged.files if path.parent == self.directory}
         return sorted(self.directory / name for name in names if self._is_ours(name))
 
     def find(self, name: str) -> Path:
-        """The file that a client means, by the name it is listed or was uploaded under. Raises Missing."""
+        """Return the file that a client names as it is listed, or as it was uploaded. Raises Missing."""
         self._kept.readable()
         own = self.resolved(name)
-        if names.is_element(own) and self._is_ours(own):
+        if is_file_name(own) and self._is_ours(own):
             return self.directory / own
-        raise Missing(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
+        raise Missing(f"file {sanitized_name(name)} doesn't exist in dir: {self.directory}")
 
     def resolved(self, name: str) -> str:
-        """Return the one name that rules, logs, the history and this store have for the file that a client means by any of its names.
+        """Return the one name of the file that a client means, for rules, logs, the history and this store.
 
-        A file that is there has its own; else it is the one that an upload would get. What is no name of a file stays as it is.
+        It is the name of an existing file, else the one that an upload would get. A malformed name stays as it is.
         """
-        if not names.is_element(name):
+        if not is_file_name(name):
             return name
         normal = self.name_of(name)
-        return next((each for each in dict.fromkeys((name, names.sanitised(name), normal)) if each and self._is_ours(each)), normal)
+        return next((each for each in dict.fromkeys((name, sanitized_name(name), normal)) if each and self._is_ours(each)), normal)
 
     def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
-        """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""
+        """Open a file of the directory for reading. Raises OSError, also for a link that leads out of the directory."""
         if self.staging and path in self.staging.staged.files:
             if (content := self.staging.staged.content(path)) is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -264,12 +291,12 @@ class Store:
         return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=buffering)
 
     def content(self, path: Path) -> bytes:
-        """Raises OSError."""
+        """Return what a file contains. Raises OSError."""
         with self.opened(path) as file:
             return file.read()
 
     def sent(self, context: CommitContext, name: str) -> BinaryIO:
-        """The file that a client asks for, opened. Blocks. Raises OSError, and Missing also for a file that no client may read."""
+        """Open the file that a client requests. Blocks. Raises OSError, and Missing, also for a file that no client may read."""
         path = self.find(name)
         if not self.may_send(context, path):
             raise self.not_there(path)
@@ -279,11 +306,11 @@ class Store:
             raise self.not_there(path) from None
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
-        """Whether clients may read a file. Raises OSError."""
+        """Return whether clients may read a file. Raises OSError."""
         return not self._beside_keys() or not key_material.is_secret(self.content(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
-        """What a file holds and will hold, empty for none; None for what no client may read. Blocks. Raises OSError."""
+        """Return what a file contains and will contain, empty without a file; None if clients may not read it. Blocks. Raises OSError."""
         if path.exists() and not self.may_send(context, path):
             return None
         contents = self.content(path) if path.exists() else b"", draft.read_bytes() if draft else b""
@@ -299,8 +326,8 @@ class Store:
         return Missing(f"file {path.name} doesn't exist in dir: {self.directory}")
 
     def name_of(self, upload: str) -> str:
-        """The name under which an upload is stored; empty where it has none."""
-        return names.uploaded(upload)
+        """Return the name under which an upload is stored; empty if it has none."""
+        return uploaded_name(upload)
 
     def own(self, context: CommitContext, name: str) -> Path | None:
         """Return the file of this directory that HAProxy has loaded under a name, however that spells its path; None for any other."""
@@ -310,7 +337,7 @@ class Store:
     def at(self, place: str) -> Path | None:
         """Return the file of this directory that a path leads to, also through links and `..`; None for any other."""
         directory, _, name = place.rpartition("/")
-        if not directory or not names.is_element(name) or real_directory(directory) != real_directory(str(self.directory)):
+        if not directory or not is_file_name(name) or real_directory(directory) != real_directory(str(self.directory)):
             return None
         return self.directory / name
 
@@ -319,61 +346,58 @@ class Store:
         return references(context.current.document, str(path), str(context.current.path.parent))
 
     def used(self, context: CommitContext, path: Path) -> list[Reference]:
-        """Returns the references in the configuration that the worker has loaded, or in the current one if that is unknown."""
+        """Return the references in the configuration that the worker has loaded, or in the current one if that is unknown."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
 
     # -- changing
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone. Never raises."""
+        """Return how the worker loads the new content of a file, now at `content`, or learns of its deletion. Never raises."""
         raise NotImplementedError
 
     def check_content(self, path: Path, draft: Path) -> None:
-        """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
+        """Raise BadRequest for a draft that this store does not accept as the file at `path`. Runs in a thread."""
 
     def place(self, name: str) -> Path:
-        """Returns where a file of that name is, or would be stored. Raises Exists, BadRequest, Unusable."""
+        """Return where a file of that name is, or would be stored. Raises Exists, BadRequest, Unusable."""
         try:
             return self.find(name)
         except Missing:
-            return self._free(name)
+            path = self.directory / self._name_of_new(name)
+            self._check_free(path)
+            return path
 
     def new(self, upload: str, author: Author) -> Upload:
-        """A file under a new name. Raises Forbidden, Exists, BadRequest, Unusable."""
+        """Return the upload of a new file. Raises Forbidden, Exists, BadRequest, Unusable."""
         path = self.directory / self._name_of_new(upload)
         permit_file(author, self.kind, path, CREATE)
         self._check_free(path)
         return self._upload(path, author, lambda: self._check_free(path))
 
-    def _free(self, upload: str) -> Path:
-        path = self.directory / self._name_of_new(upload)
-        self._check_free(path)
-        return path
-
     def _name_of_new(self, upload: str) -> str:
         name = self.name_of(upload)
-        if not names.is_element(name):
+        if not is_file_name(name):
             raise BadRequest("no file name: the part file_upload needs one")
         if len(os.fsencode(name)) > LONGEST_NAME:
             raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
         return name
 
     def other(self, name: str, author: Author) -> Upload:
-        """Other content for a file that there is. Raises Forbidden, Missing, Unusable."""
+        """Return the upload of new content for an existing file. Raises Forbidden, Missing, Unusable."""
         permit_file(author, self.kind, self.directory / self.resolved(name), CHANGE)
         path = self.find(name)
         return self._upload(path, author, lambda: self.check_there(path))
 
     def upload(self, name: str, author: Author) -> Upload:
-        """Content for the file of a name, which may be new. Raises Forbidden, Exists, BadRequest, Unusable."""
+        """Return the upload of a new or existing file. Raises Forbidden, Exists, BadRequest, Unusable."""
         path = self.place(name)
         is_there = path.exists()
         permit_file(author, self.kind, path, CHANGE if is_there else CREATE)
         return self._upload(path, author, partial(self.check_there if is_there else self._check_free, path))
 
     async def delete(self, context: CommitContext, name: str, author: Author, reload: Reload = Reload.LATER) -> Outcome:
-        """Raises Forbidden, Missing, InUse, WriteFailed."""
+        """Delete a file. Raises Forbidden, Missing, InUse, WriteFailed."""
         path = self.check_deletion(name, author)
         if self.staging:
             await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
@@ -398,20 +422,20 @@ class Store:
         return Upload(self, path, author, draft, check, self.check_content, self._staged(path))
 
     def _staged(self, path: Path) -> Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None:
-        """Instead of the commit of an upload."""
+        """Return what replaces the commit of an upload in a transaction."""
         if (staging := self.staging) is None:
             return None
         return lambda draft, check: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
-        """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""
+        """Create the draft of a file, which may be outside the directory. Raises WriteFailed, and Unusable for the directory."""
         self._make_ready(path)
         label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
         within = None if label else self.directory
         return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _make_ready(self, path: Path) -> None:
-        """Raises Unusable."""
+        """Prepare the directories. Raises Unusable."""
         if drafts_directory.get():
             return
         if path.parent == self.directory:
@@ -432,32 +456,45 @@ class Store:
         self.refuse_named(path, context.current.document, str(context.current.path.parent))
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raises InUse for a file that the configuration in `directory` names, with all lines."""
+        """Raise InUse for a file that the configuration in `directory` names, with the lines."""
         if lines := self.naming_lines(path, document, directory):
             first, *others = (f"at line {line.line}: {line.text}" for line in lines)
             text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
             raise InUse("\n".join([text, *(f"and {other}" for other in others[:MOST_NAMED])]))
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
-        """The lines with which HAProxy would not start without the file."""
+        """Return the lines with which HAProxy would not start without the file."""
         return references(document, str(path), directory)
 
     def _is_ours(self, name: str) -> bool:
-        """A regular file in the directory; a link that leads out of it is not."""
+        """Return whether it is a regular file of the directory, and no draft. A link may not lead out of the directory."""
         path = self.directory / name
         if self.staging and (is_there := self.staging.is_there(path)) is not None:
             return is_there
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
-                return _is_regular(beneath.opened(self.directory, name, os.O_PATH))
+                descriptor = beneath.opened(self.directory, name, os.O_PATH)
+                try:
+                    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+                finally:
+                    os.close(descriptor)
         except (OSError, ValueError):
             return False
         return stat.S_ISREG(status.st_mode) and not is_draft(name)
 
 
-def _is_regular(descriptor: int) -> bool:
-    try:
-        return stat.S_ISREG(os.fstat(descriptor).st_mode)
-    finally:
-        os.close(descriptor)
+def plan_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
+    """Plan a reload for a file that HAProxy reads only when it starts.
+
+    `used` are the lines that refer to it in the running text, `wanted` in the committed one. Without a line in the running text no reload
+    is needed.
+    """
+    reasons = [Reason(place.section, place.line, place.keyword, why) for place in used[:1]]
+    return FilePlan((), reasons, bool(used), bool(wanted))
+
+
+def plan_reload_of_loaded(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
+    """Plan a reload for a file that the worker has loaded, even if no line refers to it."""
+    plan = plan_reload(used, wanted, why)
+    return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])

@@ -1,4 +1,4 @@
-"""All stores, by their names in the API."""
+"""All stores, by their names in the API, and the store of general files."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -12,12 +12,10 @@ from haproxy_native.errors import Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.ssl_files import CA_FILES, CRL_FILES
 from haproxy_native.storage import ssl_shown
-from haproxy_native.storage.acl_store import AclStore
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.crt_list_store import CrtListStore
-from haproxy_native.storage.map_store import MapStore
-from haproxy_native.storage.plans import by_reload
-from haproxy_native.storage.store import Store
+from haproxy_native.storage.list_store import AclStore, MapStore
+from haproxy_native.storage.store import Store, plan_reload
 from haproxy_native.text.document import Document
 
 
@@ -28,7 +26,7 @@ class GeneralStore(Store):
     description = created = "managed general use file"
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        """Of authorities and revocation lists, of maps and of lists of patterns: HAProxy shows nothing of other files."""
+        # HAProxy prints the contents of CA files, CRL files, maps and lists of patterns only.
         found = [each for kind in (CA_FILES, CRL_FILES) for each in await ssl_shown.differing(context, self, kind)]
         for lists in (MapStore, AclStore):
             rows = await lists(self.name, self._kept, self.state).differing(context)
@@ -36,7 +34,7 @@ class GeneralStore(Store):
         return found
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        return by_reload(self.used(context, path), self.references(context, path), f"HAProxy reads {path.name} at its start only")
+        return plan_reload(self.used(context, path), self.references(context, path), f"HAProxy reads {path.name} at its start only")
 
 
 log = logging.getLogger(__name__)
@@ -50,7 +48,10 @@ KINDS: dict[str, type[Store]] = {
 
 
 class Stores(dict[str, Store]):
-    """Made from the directories, by the stores' names; `state` is the engine's own. One that cannot be used says so when asked."""
+    """The stores of the directories that are configured, by name; `state` is the engine's directory.
+
+    A store whose directory cannot be used raises Unusable when it is used.
+    """
 
     def __init__(self, directories: Mapping[str, Directory], state: Path) -> None:
         super().__init__({name: KINDS[name](name, directory, state) for name, directory in directories.items() if name in KINDS})
@@ -59,12 +60,15 @@ class Stores(dict[str, Store]):
                 store.keys = certificates.directory
 
     def naming(self, directory: Path) -> Callable[[Document, str], str]:
-        """A function that gives the entry of a stored map by which a document in this directory may send to a backend; it blocks."""
+        """Return a function that finds the entry of a stored map by which a document may send requests to a backend. It blocks.
+
+        `directory` is the document's.
+        """
         maps = self.get("maps")
         return partial(maps.naming, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def of(self, path: Path) -> Store | None:
-        """Returns the store of a file, by its absolute path: the first if several share its directory."""
+        """Return the store of a file by its absolute path; the first one if several share its directory."""
         for store in self.values():
             try:
                 if store.at(str(path)) in store.files():

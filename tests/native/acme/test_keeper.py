@@ -96,7 +96,7 @@ def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
 def on_disk(path: Path) -> str:
     """The certificate that is served, with a key that belongs to it."""
     key = path.with_name(f"{path.name}.key")
-    (common,) = certificate.accepted(path.read_bytes(), key.read_bytes() if key.exists() else None).served.subject
+    (common,) = certificate.parse_loadable(path.read_bytes(), key.read_bytes() if key.exists() else None).served.subject
     return str(common.value)
 
 

@@ -10,7 +10,7 @@ from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
 from haproxy_native.references.lookups import entries_with_value
 from haproxy_native.storage.certificate_store import CertificateStore
-from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.list_store import MapStore
 from haproxy_native.text.document import Document
 
 SAMPLE = Path(__file__).parents[2] / "laws" / "sample.pem"

@@ -9,8 +9,8 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest
 from haproxy_native.references.naming import Naming
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage import split_file
-from haproxy_native.storage.split_file import Split
+from haproxy_native.storage import list_files
+from haproxy_native.storage.list_files import Split
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, run, running_engine, substituting
 
@@ -35,7 +35,7 @@ async def with_map(engine: Engine, path: Path, text: str) -> None:
 def test_maps_and_splits_go_with_the_text(haproxy: HAProxy, tmp_path: Path) -> None:
     async def story() -> None:
         path = tmp_path / "maps/split_a.map"
-        text = split_file.written(Split("random", {"app": 1.0}, 1.0, {"1": {"app": 3}}), ["app", "app"])
+        text = list_files.format_split(Split("random", {"app": 1.0}, 1.0, {"1": {"app": 3}}), ["app", "app"])
         async with running_engine(tmp_path, haproxy, directories=directories(tmp_path)) as engine:
             await with_map(engine, path, text)
             before, naming = engine.document.text, Naming(engine)

@@ -9,8 +9,8 @@ import httpx2
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.live_maps import LiveMap
-from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.list_store import MapStore
+from haproxy_native.storage.live_lists import LiveMap
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import run, running_engine
 

@@ -17,21 +17,21 @@ LEAF = made("leaf.example.com", 6205185, by=ROOT, names=("*.leaf.example.com",))
 
 
 def test_one_certificate() -> None:
-    shown = certificate.accepted(ONE.pem.encode()).described()
+    shown = certificate.parse_loadable(ONE.pem.encode()).described()
     assert shown["not_before"] == "2024-05-01T08:00:00.000Z"
     assert shown["not_after"] == "2044-05-01T08:00:00.000Z"
     assert (shown["subject"], shown["serial"], shown["issuers"]) == ("a.example.com", "28772997619311", "a.example.com")
     assert (shown["domains"], shown["ip_addresses"]) == ("a.example.com, www.a.example.com", "192.0.2.5")
-    assert certificate.read(ONE.cert.encode()).fingerprint == ONE.certificate.fingerprint(SHA1()).hex().upper()
+    assert certificate.parse_certificates(ONE.cert.encode()).fingerprint == ONE.certificate.fingerprint(SHA1()).hex().upper()
 
 
 def test_what_a_certificate_does_not_have_is_not_told() -> None:
-    assert "ip_addresses" not in certificate.accepted(OTHER.pem.encode()).described()
+    assert "ip_addresses" not in certificate.parse_loadable(OTHER.pem.encode()).described()
 
 
 @pytest.mark.parametrize("text", [LEAF.cert + ROOT.cert + LEAF.private, LEAF.private + LEAF.cert + ROOT.cert])
 def test_a_chain_is_told_by_its_leaf(text: str) -> None:
-    shown = certificate.accepted(text.encode()).described()
+    shown = certificate.parse_loadable(text.encode()).described()
     assert (shown["subject"], shown["serial"]) == ("leaf.example.com", "6205185")
     assert (shown["domains"], shown["issuers"]) == ("*.leaf.example.com, leaf.example.com", "Test Root")
 
@@ -39,30 +39,33 @@ def test_a_chain_is_told_by_its_leaf(text: str) -> None:
 def test_issuers_are_sorted_and_told_once() -> None:
     middle = made("Middle", 11, by=ROOT, ca=True)
     leaf = made("x.example.com", 12, by=middle)
-    shown = certificate.read((leaf.cert + middle.cert + ROOT.cert).encode()).described()
+    shown = certificate.parse_certificates((leaf.cert + middle.cert + ROOT.cert).encode()).described()
     assert shown["issuers"] == "Middle, Test Root"
 
 
 def test_without_a_leaf_there_is_no_serial() -> None:
-    shown = certificate.read((ROOT.cert + authority("Another").cert).encode()).described()
+    shown = certificate.parse_certificates((ROOT.cert + authority("Another").cert).encode()).described()
     assert "serial" not in shown
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ed25519", "dsa"])
 def test_kinds_of_keys(kind: str) -> None:
-    assert certificate.accepted(made("k.example.com", 7, kind=kind).pem.encode()).described()["serial"] == "7"
+    assert certificate.parse_loadable(made("k.example.com", 7, kind=kind).pem.encode()).described()["serial"] == "7"
 
 
 def test_a_block_is_what_openssl_takes_for_one() -> None:
     older = ONE.pem.replace("N CERTIFICATE", "N X509 CERTIFICATE").replace("D CERTIFICATE", "D X509 CERTIFICATE")
-    assert certificate.accepted(older.encode()).fingerprint == certificate.read(ONE.cert.encode()).fingerprint
-    assert certificate.accepted(f"  {OTHER.cert}{ONE.pem}".encode()).fingerprint == certificate.read(ONE.cert.encode()).fingerprint
+    assert certificate.parse_loadable(older.encode()).fingerprint == certificate.parse_certificates(ONE.cert.encode()).fingerprint
+    assert (
+        certificate.parse_loadable(f"  {OTHER.cert}{ONE.pem}".encode()).fingerprint
+        == certificate.parse_certificates(ONE.cert.encode()).fingerprint
+    )
 
 
 @pytest.mark.parametrize(
     ("expected", "shown"),
     [
-        ({"sha1_finger_print": certificate.read(ONE.cert.encode()).fingerprint}, True),
+        ({"sha1_finger_print": certificate.parse_certificates(ONE.cert.encode()).fingerprint}, True),
         ({"sha1_finger_print": "00", "serial": "1A2B3C4D5E6F"}, False),
         ({"serial": "1A2B3C4D5E6F", "not_before": "2024-05-01T08:00:00.000Z", "not_after": "2044-05-01T08:00:00.000Z"}, True),
         ({"serial": "1A2B3C4D5E6F", "not_before": "2024-05-01T08:00:00.000Z", "not_after": "2045-05-01T08:00:00.000Z"}, False),
@@ -70,18 +73,18 @@ def test_a_block_is_what_openssl_takes_for_one() -> None:
     ],
 )
 def test_what_haproxy_shows(expected: dict[str, str], shown: bool) -> None:
-    assert certificate.read(ONE.cert.encode()).is_shown(expected) is shown
+    assert certificate.parse_certificates(ONE.cert.encode()).is_shown(expected) is shown
 
 
 def test_keys_in_their_older_form() -> None:
     for key in (made("o.example.com"), made("r.example.com", kind="rsa")):
-        certificate.accepted((key.cert + key.key_as(PrivateFormat.TraditionalOpenSSL)).encode())
+        certificate.parse_loadable((key.cert + key.key_as(PrivateFormat.TraditionalOpenSSL)).encode())
 
 
 def test_a_key_in_a_file_of_its_own() -> None:
-    certificate.accepted(ONE.cert.encode(), ONE.private.encode())
+    certificate.parse_loadable(ONE.cert.encode(), ONE.private.encode())
     with pytest.raises(BadRequest, match="does not belong"):
-        certificate.accepted(ONE.cert.encode(), OTHER.private.encode())
+        certificate.parse_loadable(ONE.cert.encode(), OTHER.private.encode())
 
 
 DAMAGED = ONE.private[:60] + "AAAA" + ONE.private[64:]
@@ -104,7 +107,7 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "reason"), REFUSED)
 def test_what_is_refused_and_why(text: str, reason: str) -> None:
     with pytest.raises(BadRequest) as raised:
-        certificate.accepted(text.encode())
+        certificate.parse_loadable(text.encode())
     assert reason in str(raised.value)
     assert not any(line in str(raised.value) for line in ONE.private.splitlines() + OTHER.private.splitlines() if line)
 
@@ -113,20 +116,20 @@ def test_an_expired_certificate_is_accepted_with_a_warning() -> None:
     """HAProxy loads it."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
     old: Made = made("old.example.com", until=yesterday)
-    assert "(old.example.com) expired on 20" in certificate.accepted(old.pem.encode()).warning
-    assert certificate.accepted(made("new.example.com").pem.encode()).warning == ""
+    assert "(old.example.com) expired on 20" in certificate.parse_loadable(old.pem.encode()).warning
+    assert certificate.parse_loadable(made("new.example.com").pem.encode()).warning == ""
     assert certificate.holds_certificate(old.pem.encode())
 
 
 def test_an_expired_authority_in_the_chain_does_not_matter() -> None:
     root = made("Old Root", ca=True, until=datetime.now(UTC) - timedelta(days=1))
     leaf = made("fresh.example.com", by=root)
-    certificate.accepted((leaf.cert + root.cert + leaf.private).encode())
+    certificate.parse_loadable((leaf.cert + root.cert + leaf.private).encode())
 
 
 def test_certificates_and_key_apart() -> None:
     one, two = made("one.test"), made("two.test", 2)
-    assert certificate.parted((one.cert + one.private + two.cert).encode()) == ((one.cert + two.cert).encode(), one.private.encode())
+    assert certificate.split_key((one.cert + one.private + two.cert).encode()) == ((one.cert + two.cert).encode(), one.private.encode())
 
 
 def test_what_stands_beside_certificates_is_none() -> None:
@@ -138,4 +141,4 @@ def test_what_stands_beside_certificates_is_none() -> None:
 def test_marks_without_an_end_are_read_in_linear_time(unit: bytes) -> None:
     """Otherwise this takes hours: the limit of a test's time ends it."""
     with pytest.raises(BadRequest):
-        certificate.read(unit * ((1 << 22) // len(unit)))
+        certificate.parse_certificates(unit * ((1 << 22) // len(unit)))

@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.errors import NotLive
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import refused
-from haproxy_native.storage.tls_steps import CertificateSeen, CertificateStep, key_beside, needs_reload, served_text
+from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStep, key_beside, needs_reload, read_with_key
 from tests.tls.pems import made
 
 ONE = made("a.example.com")
@@ -16,18 +16,18 @@ ONE = made("a.example.com")
 
 def test_what_is_sent_has_the_key(tmp_path: Path) -> None:
     path = tmp_path / "a.pem"
-    assert served_text(path) is None
+    assert read_with_key(path) is None
     path.write_text(ONE.pem)
-    assert served_text(path) == ONE.pem
+    assert read_with_key(path) == ONE.pem
     path.write_text(ONE.cert)
     assert key_beside(path) is None
     (tmp_path / "a.pem.key").write_text(ONE.private)
-    assert served_text(path) == f"{ONE.cert}\n{ONE.private}"
+    assert read_with_key(path) == f"{ONE.cert}\n{ONE.private}"
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(NotLive, match="cannot be read"):
-        served_text(tmp_path)
+        read_with_key(tmp_path)
 
 
 def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_refusals_of_the_file(said: str) -> None:
 def test_nothing_is_taken_back(tmp_path: Path) -> None:
     with pytest.raises(NotLive):
         asyncio.run(CertificateStep(tmp_path / "a.pem", []).undo(Runtime()))
-    asyncio.run(CertificateSeen(tmp_path / "a.pem", []).undo(Runtime()))
+    asyncio.run(CertificateCheck(tmp_path / "a.pem", []).undo(Runtime()))
 
 
 def test_looking_is_only_looking(tmp_path: Path) -> None:
-    assert CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
+    assert CertificateCheck(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
     with pytest.raises(NotLive, match="no CERTIFICATE block"):
-        asyncio.run(CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).apply(Runtime()))
+        asyncio.run(CertificateCheck(tmp_path / "a.pem", ["/a.pem"]).apply(Runtime()))

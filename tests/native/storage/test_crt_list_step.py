@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.errors import NotLive, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.storage.tls_steps import CrtListStep
+from haproxy_native.storage.crt_list_store import CrtListStep
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site

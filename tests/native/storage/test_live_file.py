@@ -14,7 +14,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.live_file import LiveFile, check_live
+from haproxy_native.storage.live_lists import LiveFile, check_live
 from haproxy_native.storage.stores import GeneralStore
 
 
@@ -27,10 +27,10 @@ class Words(LiveFile[str]):
     async def entries(self) -> list[str]:
         return list(self.there)
 
-    def read(self, text: str) -> list[str]:
+    def parse(self, text: str) -> list[str]:
         return text.split()
 
-    def written(self, text: str, entries: Sequence[str]) -> str:
+    def edited(self, text: str, entries: Sequence[str]) -> str:
         return " ".join(entries)
 
 

@@ -9,7 +9,7 @@ from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAb
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.lists import AddEntry, MapEntry
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.live_lists import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 

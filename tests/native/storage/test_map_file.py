@@ -9,7 +9,7 @@ from haproxy_native.errors import BadValue
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.lists import LONGEST_ENTRY, MapEntry
-from haproxy_native.storage import map_file
+from haproxy_native.storage import list_files
 from tests.haproxy.process import SMALL, HAProxy
 
 ODD = (
@@ -28,7 +28,7 @@ def test_it_is_read_as_haproxy_reads_it(tmp_path: Path, haproxy_binary: str) -> 
         return [(each.key, each.value) for each in await lists.read_map(runtime, f"{tmp_path}/odd.map")]
 
     with HAProxy(tmp_path, SMALL + rule, binary=haproxy_binary) as haproxy:
-        assert [(each.key, each.value) for each in map_file.read(ODD)] == asyncio.run(seen(haproxy))
+        assert [(each.key, each.value) for each in list_files.parse_map(ODD)] == asyncio.run(seen(haproxy))
 
 
 OWN = "# head\n\none 1\n# of two\n two   2 \n\n# tail\n"
@@ -59,9 +59,9 @@ OWN = "# head\n\none 1\n# of two\n two   2 \n\n# tail\n"
 )
 def test_it_gets_exactly_these_entries(before: str, entries: list[tuple[str, str]], after: str) -> None:
     wanted = [MapEntry(*each) for each in entries]
-    assert map_file.with_entries(before, wanted) == after
-    assert map_file.read(after) == wanted
-    assert map_file.with_entries(after, wanted) == after
+    assert list_files.edit_map(before, wanted) == after
+    assert list_files.parse_map(after) == wanted
+    assert list_files.edit_map(after, wanted) == after
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_it_gets_exactly_these_entries(before: str, entries: list[tuple[str, str
 )
 def test_what_no_line_can_hold(entry: MapEntry) -> None:
     with pytest.raises(BadValue):
-        map_file.with_entries("", [entry])
+        list_files.edit_map("", [entry])
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_what_no_line_can_hold(entry: MapEntry) -> None:
     ],
 )
 def test_what_cannot_be_sent(line: bytes, why: str) -> None:
-    assert map_file.trouble([b"k v\n", line])[: len(why)] == why
-    assert bool(map_file.trouble([b"k v\n", line])) == bool(why)
+    assert list_files.payload_obstacle([b"k v\n", line])[: len(why)] == why
+    assert bool(list_files.payload_obstacle([b"k v\n", line])) == bool(why)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_what_cannot_be_sent(line: bytes, why: str) -> None:
     ],
 )
 def test_which_keys_differ_where_nothing_else_does(before: str, after: str, keys: dict[str, str] | None) -> None:
-    assert map_file.changed_keys(before, after) == keys
+    assert list_files.changed_keys(before, after) == keys

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.storage.names import is_element, sanitised, uploaded
+from haproxy_native.storage.store import is_file_name, sanitized_name, uploaded_name
 
 
 @pytest.mark.parametrize(
@@ -26,15 +26,15 @@ from haproxy_native.storage.names import is_element, sanitised, uploaded
     ],
 )
 def test_sanitised(name: str, stored: str) -> None:
-    assert sanitised(name) == stored
+    assert sanitized_name(name) == stored
     assert "/" not in stored
 
 
 def test_of_an_upload_the_last_element_counts() -> None:
-    assert uploaded("../../escape.txt") == "escape.txt"
-    assert uploaded("a/") == ""
+    assert uploaded_name("../../escape.txt") == "escape.txt"
+    assert uploaded_name("a/") == ""
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc/passwd", "nul\0", "a\\b", "line\n", "\x9b"])
 def test_what_cannot_be_a_file_in_a_directory(name: str) -> None:
-    assert not is_element(name)
+    assert not is_file_name(name)

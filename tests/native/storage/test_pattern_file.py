@@ -3,15 +3,15 @@
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.storage.pattern_file import read, with_patterns
+from haproxy_native.storage.list_files import edit_patterns, parse_patterns
 
 TEXT = "# nets\n10.0.0.0/8\n\n  192.0.2.1\n#192.0.2.2\n10.0.0.0/8\n"
 
 
 def test_patterns() -> None:
-    assert read(TEXT) == ["10.0.0.0/8", "192.0.2.1", "10.0.0.0/8"]
-    assert read("a\0b\n\0c\nd\re") == ["a", "d"]
-    assert read("two words \r\n\t#no comment\x0bstill\x85it") == ["two words ", "#no comment\x0bstill\x85it"]
+    assert parse_patterns(TEXT) == ["10.0.0.0/8", "192.0.2.1", "10.0.0.0/8"]
+    assert parse_patterns("a\0b\n\0c\nd\re") == ["a", "d"]
+    assert parse_patterns("two words \r\n\t#no comment\x0bstill\x85it") == ["two words ", "#no comment\x0bstill\x85it"]
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,10 @@ def test_patterns() -> None:
     ],
 )
 def test_with_patterns(text: str, patterns: list[str], after: str) -> None:
-    assert with_patterns(text, patterns) == after
+    assert edit_patterns(text, patterns) == after
 
 
 @pytest.mark.parametrize("pattern", ["", "#x", " x", "\tx", "a\nb", "a\rb", "a\0b"])
 def test_what_no_line_can_hold(pattern: str) -> None:
     with pytest.raises(BadValue, match="a line of a file cannot hold"):
-        with_patterns("", [pattern])
+        edit_patterns("", [pattern])

@@ -6,49 +6,55 @@ import pytest
 
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan, crt_list_plan
-from haproxy_native.storage.tls_steps import CrtListStep
+from haproxy_native.storage.certificate_store import LoadedCertificate, plan_certificate
+from haproxy_native.storage.crt_list_store import CrtListStep, plan_crt_list
+from haproxy_native.storage.store import plan_reload
 
 LINE = Reference("frontend f", 3, "errorfile", "errorfile 503 x")
 
 
 def test_a_reload_where_the_running_configuration_refers_to_it() -> None:
-    plan = by_reload([LINE], [LINE], "why")
+    plan = plan_reload([LINE], [LINE], "why")
     assert (plan.used, plan.awaited) == (True, True)
     assert [(each.section, each.line, each.keyword, each.why) for each in plan.reasons] == [("frontend f", 3, "errorfile", "why")]
 
 
 def test_nothing_where_nobody_does() -> None:
-    plan = by_reload([], [LINE], "why")
+    plan = plan_reload([], [LINE], "why")
     assert (plan.used, plan.awaited, plan.reasons) == (False, True, [])
 
 
 PATH = Path("/ssl/a.pem")
 CERTIFICATES = [
-    (InProcess(), [], [], ([], [], False, False)),
-    (InProcess(["/ssl/a.pem"]), [], [], ([], [], False, False)),
-    (InProcess(["/ssl/a.pem"], used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
-    (InProcess(["/ssl/a.pem"], used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
-    (InProcess(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
-    (InProcess(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
-    (InProcess(), [], [LINE], ([], [], False, True)),
-    (InProcess(["/ssl/a.pem"], True, [], False, "a.pem.ocsp"), [], [], ([], ["HAProxy reads a.pem.ocsp at its start only"], True, False)),
-    (InProcess(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
+    (LoadedCertificate(), [], [], ([], [], False, False)),
+    (LoadedCertificate(["/ssl/a.pem"]), [], [], ([], [], False, False)),
+    (LoadedCertificate(["/ssl/a.pem"], used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
+    (LoadedCertificate(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
+    (LoadedCertificate(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
+    (LoadedCertificate(), [], [LINE], ([], [], False, True)),
+    (
+        LoadedCertificate(["/ssl/a.pem"], True, [], False, "a.pem.ocsp"),
+        [],
+        [],
+        ([], ["HAProxy reads a.pem.ocsp at its start only"], True, False),
+    ),
+    (LoadedCertificate(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
 ]
 
 
 @pytest.mark.parametrize(("loaded", "used", "wanted", "expected"), CERTIFICATES)
-def test_certificates(loaded: InProcess, used: list[Reference], wanted: list[Reference], expected: tuple[object, ...]) -> None:
-    plan = certificate_plan(PATH, loaded, used, wanted)
+def test_certificates(loaded: LoadedCertificate, used: list[Reference], wanted: list[Reference], expected: tuple[object, ...]) -> None:
+    plan = plan_certificate(PATH, loaded, used, wanted)
     steps = [(list(step.names), list(step.directories)) for step in plan.steps]
     assert (steps, [each.why for each in plan.reasons], plan.used, plan.awaited) == expected
 
 
 def test_lists() -> None:
     step = CrtListStep(PATH, "/ssl/l.txt", "")
-    assert crt_list_plan([step], "", [LINE], [LINE]) == FilePlan([step], (), True, True)
-    assert [each.why for each in crt_list_plan([step], "why", [], []).reasons] == ["why"]
-    assert [each.why for each in crt_list_plan([], "", [LINE], []).reasons] == [
+    assert plan_crt_list([step], "", [LINE], [LINE]) == FilePlan([step], (), True, True)
+    assert [each.why for each in plan_crt_list([step], "why", [], []).reasons] == ["why"]
+    assert [each.why for each in plan_crt_list([], "", [LINE], []).reasons] == [
         "HAProxy has not loaded the list, though its configuration refers to it"
     ]
-    assert not crt_list_plan([], "why", [], []).used
+    assert not plan_crt_list([], "why", [], []).used

@@ -5,7 +5,7 @@ import pytest
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.list_store import MapStore
 from haproxy_native.storage.staged_map import StagedMap
 from tests.haproxy.process import HAProxy
 from tests.native.commit import test_file_set

@@ -31,9 +31,8 @@ from haproxy_native.errors import BadRequest, BadValue, Exists, Missing, NativeE
 from haproxy_native.features.apply.files import COLLECTIONS, MAP, entries_of
 from haproxy_native.features.apply.rules import DeclaredFile, Section
 from haproxy_native.features.apply.sections import collections, of_objects, of_text
-from haproxy_native.storage import names
-from haproxy_native.storage.map_file import check_value
-from haproxy_native.storage.store import Store
+from haproxy_native.storage.list_files import check_value
+from haproxy_native.storage.store import Store, is_file_name
 from haproxy_native.storage.stores import KINDS
 from haproxy_native.text.section import Section as TextSection
 
@@ -265,7 +264,7 @@ def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> st
     if store is None:
         setting = STORES[next(kind_ for kind_, made in KINDS.items() if made.kind == kind)]
         raise ApiError(422, f"{about}: there is no directory for these files: set dataplaneapi.resources.{setting}")
-    if not names.is_element(name):
+    if not is_file_name(name):
         raise ApiError(422, f"{about}: the name is no name of a file, send the last part of it")
     try:
         return spelled(kind, store.place(name).name)

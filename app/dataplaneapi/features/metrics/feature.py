@@ -111,7 +111,7 @@ def _expiries(services: Services) -> "Metric":
 
 @lru_cache(maxsize=10_000)
 def _expiry(path: Path, written: int, size: int) -> float:
-    return certificate.read(path.read_bytes()).expires.timestamp()
+    return certificate.parse_certificates(path.read_bytes()).expires.timestamp()
 
 
 async def _is_up(services: Services) -> bool:

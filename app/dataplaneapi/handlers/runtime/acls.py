@@ -12,7 +12,7 @@ from dataplaneapi.handlers.runtime.live_change import permit_change
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE
 from haproxy_native.runtime import lists
-from haproxy_native.storage.live_acls import LiveAcl, found, place_of
+from haproxy_native.storage.live_lists import LiveAcl, acl_path, find_acl
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -24,7 +24,7 @@ async def read(call: ReadCall) -> Response:
     id_ = call.path.id
     where = f"cannot retrieve ACL file for {id_}:"
     async with asking(call, where):
-        acl = await found(call.services.engine.context, call.services.engine.stores, id_)
+        acl = await find_acl(call.services.engine.context, call.services.engine.stores, id_)
     if acl is None:
         raise NotFound(f"{where} #{id_} not found")
     return json_response(200, _as_dict(acl))
@@ -84,8 +84,8 @@ async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
     async with asking(call, where):
         try:
             context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
-            acl = await found(context, stores, call.path.parent_name)
-            place = place_of(context, stores, acl) if acl and name == acl.file else ""
+            acl = await find_acl(context, stores, call.path.parent_name)
+            place = acl_path(context, stores, acl) if acl and name == acl.file else ""
             yield LiveAcl(context, stores, name, call.author, place)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
@@ -98,7 +98,7 @@ async def _name(call: Call) -> str:
     parent: str = call.path.parent_name
     if parent.isdecimal():
         return f"#{parent}"
-    acl = await found(call.services.engine.context, call.services.engine.stores, parent)
+    acl = await find_acl(call.services.engine.context, call.services.engine.stores, parent)
     if acl is None:
         return parent if "/" in parent else f"#{parent}"
     return acl.file

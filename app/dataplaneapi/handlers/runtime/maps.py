@@ -17,8 +17,8 @@ from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.dumps import MapDump
 from haproxy_native.runtime.lists import Map, MapEntry
-from haproxy_native.storage.live_maps import LiveMap, found
-from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.list_store import MapStore
+from haproxy_native.storage.live_lists import LiveMap, find_map
 from haproxy_native.storage.staged_map import StagedMap
 
 MAP = "map"
@@ -117,7 +117,7 @@ async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap
 
 async def _found(call: Call, named: str) -> LiveMap:
     """The map that the path names. Raises Forbidden for one that the caller may not read; commits permit changes."""
-    live, rights = await found(call.services.engine.context, _store(call), call.values[named], call.author), call.author.rights
+    live, rights = await find_map(call.services.engine.context, _store(call), call.values[named], call.author), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
         rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.values.get("id")) else live.object)
     return live

@@ -11,7 +11,7 @@ from haproxy_native.editing.object_names import decoded, encoded
 from haproxy_native.features.apply.owners import ITSELF
 from haproxy_native.features.apply.rules import DeclaredFile, Rules
 from haproxy_native.runtime.lists import MapEntry
-from haproxy_native.storage import map_file
+from haproxy_native.storage import list_files
 
 MAP, ENTRY = "map", "entry"
 VALUE, CONTENT = "value", "content"
@@ -58,7 +58,7 @@ def parts(object_: str, content: bytes | None) -> Parts:
     if not is_map(object_):
         return {object_: {CONTENT: content}}
     parts_: Parts = {object_: {}}
-    for entry in map_file.read(_text(content)):
+    for entry in list_files.parse_map(_text(content)):
         # HAProxy uses the first of equal keys.
         parts_.setdefault(entry_object(object_, entry.key), {VALUE: entry.value})
     return parts_
@@ -85,17 +85,17 @@ def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: P
     # HAProxy uses the first of equal keys. The others stay as they are until that one has another value.
     entries = [
         entry if values[entry.key] == before[entry.key] else MapEntry(entry.key, values[entry.key])
-        for entry in map_file.read(text)
+        for entry in list_files.parse_map(text)
         if entry.key in values
     ]
     entries += [MapEntry(key, value) for key, value in values.items() if key not in before]
-    return map_file.with_entries(text, entries).encode("utf-8", "surrogateescape")
+    return list_files.edit_map(text, entries).encode("utf-8", "surrogateescape")
 
 
 def entries_of(content: bytes) -> dict[str, str]:
     """Return the values by key; of equal keys the first."""
     values: dict[str, str] = {}
-    for entry in map_file.read(_text(content)):
+    for entry in list_files.parse_map(_text(content)):
         values.setdefault(entry.key, entry.value)
     return values
 
@@ -104,7 +104,7 @@ def lines_of(map_: str, content: bytes) -> dict[str, int]:
     """Return the line numbers, from 1, of a map's entries, by object."""
     found: dict[str, int] = {}
     for number, line in enumerate(_text(content).split("\n"), 1):
-        if entry := map_file.entry_of(line):
+        if entry := list_files.parse_map_line(line):
             found.setdefault(entry_object(map_, entry.key), number)
     return found
 

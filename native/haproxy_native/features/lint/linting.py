@@ -21,8 +21,8 @@ from haproxy_native.features.lint.files import CERTIFICATE, LIST, MAP, OTHER, na
 from haproxy_native.features.lint.finding import Finding
 from haproxy_native.features.lint.lint import Origin, findings
 from haproxy_native.features.lint.view import Facts, File, View
-from haproxy_native.storage import split_file
-from haproxy_native.storage.certificate import holds_key, read
+from haproxy_native.storage import list_files
+from haproxy_native.storage.certificate import holds_key, parse_certificates
 from haproxy_native.text.document import Document
 
 # HAProxy loads `site.pem.rsa` and its like if a line names `site.pem` (HAProxy Configuration Manual, section 5.1, crt).
@@ -85,7 +85,7 @@ def gather_facts(document: Document, directory: str, quotable: Callable[[str], b
             for file in files[path].files:
                 if file not in files:
                     files[file] = _file(file, CERTIFICATE)
-    splits = (split_file.read(file.text) for file in files.values() if file.text is not None)
+    splits = (list_files.parse_split(file.text) for file in files.values() if file.text is not None)
     used = frozenset(name for split in splits if split for name in split.weights)
     return Facts(directory, datetime.now(UTC), files, used_backends=used)
 
@@ -124,6 +124,6 @@ def _listed(text: str, directory: str) -> Iterator[str]:
 
 def _end(data: bytes) -> datetime | None:
     try:
-        return read(data).served.not_valid_after_utc
+        return parse_certificates(data).served.not_valid_after_utc
     except (NativeError, ValueError):
         return None

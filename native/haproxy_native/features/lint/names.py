@@ -14,7 +14,7 @@ from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.references.kinds import Kind, kinds
 from haproxy_native.references.lines import kinds_of, section_kinds
 from haproxy_native.references.pattern import Pattern, arguments, up_to_condition, words_of
-from haproxy_native.storage.map_file import entry_of
+from haproxy_native.storage.list_files import parse_map_line
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
 
@@ -144,7 +144,7 @@ def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]
     if path is None:
         return None
     lines = (view.facts.files[path].text or "").split("\n")
-    entries = [(number, entry.value) for number, line in enumerate(lines, 1) if (entry := entry_of(line))]
+    entries = [(number, entry.value) for number, line in enumerate(lines, 1) if (entry := parse_map_line(line))]
     return path, [*entries, *([(0, match["default"])] if match["default"] else [])]
 
 

@@ -14,7 +14,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue, Conflict, NotFound
 from haproxy_native.planning.servers import USUAL_MODE, ancestors, mode_of
-from haproxy_native.storage.split_file import BUCKETS
+from haproxy_native.storage.list_files import BUCKETS
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 

@@ -24,9 +24,9 @@ from haproxy_native.features.splits.rules import LinesMissing
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.reload.records import SUCCEEDED
 from haproxy_native.request_context import Author
-from haproxy_native.storage import split_file
-from haproxy_native.storage.map_store import MapStore
-from haproxy_native.storage.split_file import BUCKETS, Split
+from haproxy_native.storage import list_files
+from haproxy_native.storage.list_files import BUCKETS, Split
+from haproxy_native.storage.list_store import MapStore
 from haproxy_native.workers.workers import BACKENDS, Workers
 
 # The column of `show stat` with the sessions of a backend, which are requests in mode http.
@@ -111,17 +111,17 @@ class Splits:
         found = list[tuple[Path, Split]]()
         for path in sorted(self._files()):
             with suppress(OSError):
-                if split := split_file.read(self._maps.content(path).decode("utf-8", "surrogateescape")):
+                if split := list_files.parse_split(self._maps.content(path).decode("utf-8", "surrogateescape")):
                     found.append((path, split))
         return found
 
     async def status(self, name: str) -> SplitStatus:
         """Return a split. Raises NotFound."""
         path, text = self._path(name), await self._text(name)
-        split = split_file.read(text)
+        split = list_files.parse_split(text)
         if split is None:
             raise NotFound(f"there is no split {name}")
-        there = Counter(split_file.buckets(text))
+        there = Counter(list_files.parse_buckets(text))
         counts = {backend: there[backend] for backend in dict.fromkeys([*split.weights, *there]) if backend}
         status = SplitStatus(name, split, path, counts, list(rules.installed(self._editor, self._engine.document, str(path))))
         return await self._counted(status)
@@ -187,7 +187,7 @@ class Splits:
 
     async def _there(self, name: str) -> Path:
         """Return the file of a split. Raises NotFound."""
-        if split_file.read(await self._text(name)) is None:
+        if list_files.parse_split(await self._text(name)) is None:
             raise NotFound(f"there is no split {name}")
         return self._path(name)
 
@@ -210,13 +210,13 @@ class Splits:
     async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
         """Store the map. Return the outcome, and whether the file is new."""
         path, maps = self._path(name), self._maps
-        former = split_file.buckets(await self._text(name))
+        former = list_files.parse_buckets(await self._text(name))
         try:
             upload, is_new = maps.other(path.name, author), False
         except Missing:
             upload, is_new = maps.new(path.name, author), True
         try:
-            await upload.append(split_file.written(split, assigned(wanted, former)).encode())
+            await upload.append(list_files.format_split(split, assigned(wanted, former)).encode())
             return await upload.commit(self._engine.context), is_new
         finally:
             upload.discard()

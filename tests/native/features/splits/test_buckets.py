@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from haproxy_native.errors import BadValue
 from haproxy_native.features.splits.splits import assigned, shares
-from haproxy_native.storage.split_file import BUCKETS
+from haproxy_native.storage.list_files import BUCKETS
 
 weights = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 1000), min_size=1).filter(lambda each: sum(each.values()) > 0)
 

@@ -1,0 +1,276 @@
+"""The text of list files: maps, patterns of ACLs, and the maps of splits. Pure.
+
+Texts are parsed as HAProxy reads them. An edit takes the entries that the file shall have and changes as little as possible: order,
+comments, blank lines and the spelling of lines that stay are preserved. Only a `#` in the first column begins a comment.
+
+Map: key, blanks, value (HAProxy Configuration Manual, section 7.3.1, `map`). Pattern file: one pattern a line (section 7.1, `-f`). Split:
+a map of which HAProxy reads a bucket's backend, and in whose first line, a comment, the sidecar stores the shares that were asked for.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
+from haproxy_native.runtime.lists import LONGEST_ENTRY, MapEntry
+
+_MAP_LINE = re.compile(r"([ \t]*)([^ \t\r\0]+)([ \t]*)(.*?)([ \t]*(?:[\r\0].*)?)$", re.DOTALL)
+# HAProxy reads a line of a map up to the first of these.
+_LINE_ENDS = re.compile(r"[\r\n\0]")
+_AT_BLANK = re.compile(r"[ \t]")
+_BLANKS = " \t\r\n"
+
+
+@dataclass
+class _Block:
+    """A line with an entry, and the comments and blank lines above it."""
+
+    line: str
+    entry: MapEntry
+    above: list[str] = field(default_factory=list)
+
+
+def parse_map(text: str) -> list[MapEntry]:
+    """Return the entries in their order; the value may be empty."""
+    return [entry for line in text.split("\n") if (entry := parse_map_line(line))]
+
+
+def parse_map_line(line: str) -> MapEntry | None:
+    """Parse one line, with or without its line end; None for comments and blank lines."""
+    bare = content_of(line).lstrip(" \t")
+    if not bare or line[0] == "#":
+        return None
+    key, _, value = bare.partition(" ")
+    if "\t" in bare:
+        key, value = _AT_BLANK.split(bare, maxsplit=1) if _AT_BLANK.search(bare) else (bare, "")
+    return MapEntry(key, value.lstrip(" \t"))
+
+
+def content_of(line: str) -> str:
+    """Return what HAProxy reads of a line: everything before a carriage return or NUL, without blanks at the end."""
+    line = line.rstrip(_BLANKS)
+    if "\r" in line or "\0" in line:
+        line = _LINE_ENDS.split(line, maxsplit=1)[0].rstrip(" \t")
+    return line
+
+
+def payload_obstacle(lines: Iterable[bytes]) -> str:
+    """Return why these lines cannot be sent to HAProxy as a payload; empty if they can."""
+    for number, line in enumerate(lines, 1):
+        entry = parse_map_line(line.decode("utf-8", "surrogateescape"))
+        if entry and not entry.value:
+            return f"line {number} has a key without a value, which only a reload reads"
+        if entry and len(line) > LONGEST_ENTRY:
+            return f"line {number} is longer than {LONGEST_ENTRY} bytes, and the Runtime API takes no more"
+    return ""
+
+
+def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
+    """Edit a text so that it has exactly these entries in this order. Raises BadValue for an entry that does not fit in a line."""
+    wanted = [MapEntry(entry.key, entry.value.strip(" \t")) for entry in entries]
+    end = "\r\n" if "\r\n" in text else "\n"
+    there = parse_map(text)
+    if wanted[: len(there)] == there and (wanted == there or parse_map_line(text.rstrip("\n").rpartition("\n")[2])):
+        more = [_new_line(entry) + end for entry in wanted[len(there) :]]
+        return text + (end if more and not text.endswith("\n") else "") + "".join(more)
+    head, blocks, tail = _blocks(text)
+    matched = _match_lines(blocks, wanted)
+    gone = {id(block) for block in blocks} - {id(block) for block in matched if block}
+    _move_comments(blocks, gone, tail)
+    lines = head
+    for entry, block in zip(wanted, matched, strict=True):
+        lines += [*block.above, _edited_line(block, entry)] if block else [_new_line(entry)]
+    return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
+
+
+def check_map_value(value: str) -> None:
+    """Raise BadValue for a value that HAProxy would not read from a file as it is."""
+    if value != value.strip(_BLANKS):
+        detail = f"value in body: {value!r} begins or ends with a blank, and HAProxy reads a map file without these; send it without them"
+        raise BadValue(detail, place=Place(member="value"))
+
+
+def changed_keys(before: str, after: str) -> dict[str, str] | None:
+    """Return the keys whose entries differ, each with CREATE, CHANGE or DELETE.
+
+    Returns None if something else differs (a comment, the order), or if a key occurs twice.
+    """
+    old, new = ({entry.key: entry.value for entry in parse_map(text)} for text in (before, after))
+    entries = parse_map(after)
+    there = [key for key in old if key in new]
+    in_order = [entry.key for entry in entries] == [*there, *(key for key in new if key not in old)]
+    if not in_order or len(parse_map(before)) != len(old):
+        return None
+    try:
+        if edit_map(before, entries) != after:
+            return None
+    except BadValue:
+        return None
+    gone = {key: DELETE for key in old if key not in new}
+    return gone | {key: CHANGE if key in old else CREATE for key, value in new.items() if old.get(key) != value}
+
+
+def _blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:
+    """Split a text into the comment of the file, the lines with entries, and what follows the last of them."""
+    blocks: list[_Block] = []
+    above: list[str] = []
+    for line in _split_lines(text):
+        if entry := parse_map_line(line):
+            blocks.append(_Block(line, entry, above))
+            above = []
+        else:
+            above.append(line)
+    if not blocks:
+        return above, [], []
+    head, blocks[0].above = blocks[0].above, []
+    return head, blocks, above
+
+
+def _split_lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
+def _match_lines(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Block | None]:
+    """Return for each entry the line that it keeps: the same entry, else one with its key."""
+    same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
+    for block in blocks:
+        same[block.entry].append(block)
+    same_entry = [same[entry].popleft() if same[entry] else None for entry in wanted]
+    used = {id(block) for block in same_entry}
+    left: dict[str, deque[_Block]] = defaultdict(deque)
+    for block in blocks:
+        if id(block) not in used:
+            left[block.entry.key].append(block)
+    return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(wanted, same_entry, strict=True)]
+
+
+def _move_comments(blocks: Sequence[_Block], gone: set[int], tail: list[str]) -> None:
+    """Move comments above lines that are deleted to the next line."""
+    above: list[str] = []
+    for block in blocks:
+        if id(block) in gone:
+            above += block.above
+        else:
+            block.above[:0] = above
+            above = []
+    tail[:0] = above
+
+
+def _edited_line(block: _Block, entry: MapEntry) -> str:
+    if block.entry == entry:
+        return block.line
+    bare = block.line.rstrip("\n")
+    match = _MAP_LINE.match(bare)
+    assert match
+    return f"{match[1]}{match[2]}{match[3] or ' '}{_checked_value(entry)}{match[5]}{block.line[len(bare) :]}"
+
+
+def _new_line(entry: MapEntry) -> str:
+    if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or entry.key.startswith("#"):
+        raise BadValue(f"a line of a map file cannot hold the key {entry.key!r}: no blanks, and no # at its beginning")
+    return f"{entry.key} {_checked_value(entry)}".rstrip(" ")
+
+
+def _checked_value(entry: MapEntry) -> str:
+    if re.search(r"[\n\r\0]", entry.value):
+        raise BadValue(f"a line of a map file cannot hold the value {entry.value!r}: no line breaks")
+    return entry.value
+
+
+_PATTERN_ENDS = re.compile(r"[\r\0]")
+_PATTERN_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def parse_patterns(text: str) -> list[str]:
+    return [pattern for line in text.split("\n") if (pattern := _parse_pattern(line))]
+
+
+def _parse_pattern(line: str) -> str:
+    """Return the pattern of a line, behind leading blanks; empty for comments and blank lines."""
+    return "" if line.startswith("#") else _PATTERN_ENDS.split(line, maxsplit=1)[0].lstrip(" \t")
+
+
+def edit_patterns(text: str, patterns: Sequence[str]) -> str:
+    """Edit a text so that it has exactly these patterns; new ones are appended. Raises BadValue for one that does not fit in a line."""
+    left = Counter(patterns)
+    lines = []
+    for line in _PATTERN_LINES.findall(text):
+        pattern = _parse_pattern(line.rstrip("\n"))
+        if not pattern or left[pattern]:
+            lines.append(line)
+            left[pattern] -= 1
+    end = "\r\n" if "\r\n" in text else "\n"
+    added: deque[str] = deque()
+    # Of equal patterns, the last ones are new.
+    for pattern in reversed(patterns):
+        if left[pattern] > 0:
+            left[pattern] -= 1
+            added.appendleft(pattern)
+    new = [_pattern_line(pattern) + end for pattern in added]
+    if lines and new and not lines[-1].endswith("\n"):
+        lines[-1] += end
+    return "".join(lines + new)
+
+
+def _pattern_line(pattern: str) -> str:
+    if not pattern or pattern[0] in "# \t" or re.search(r"[\n\r\0]", pattern):
+        raise BadValue(f"a line of a file cannot hold the pattern {pattern!r}: neither # nor a blank at its beginning, and no line breaks")
+    return pattern
+
+
+_SPLIT_HEAD = "# split "
+# The entries of the map: each is the backend of one hundredth of all requests.
+BUCKETS = 100
+
+
+@dataclass(frozen=True)
+class Split:
+    """What was asked for."""
+
+    by: str
+    weights: Mapping[str, float]
+    # Unix time of the last change.
+    since: float
+    # The requests of each backend until then, by process.
+    before: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def format_split(split: Split, buckets: Sequence[str]) -> str:
+    lines = [_SPLIT_HEAD + json.dumps(asdict(split)), *(f"{bucket} {name}" for bucket, name in enumerate(buckets))]
+    return "\n".join(lines) + "\n"
+
+
+def parse_split(text: str) -> Split | None:
+    """Parse a split; None if the file is another map."""
+    head = text.partition("\n")[0]
+    with suppress(ValueError, TypeError, KeyError):
+        if head.startswith(_SPLIT_HEAD):
+            members: dict[str, Any] = json.loads(head.removeprefix(_SPLIT_HEAD))
+            return Split(str(members["by"]), dict(members["weights"]), float(members["since"]), dict(members["before"]))
+    return None
+
+
+def rename_backend(text: str, old: str, new: str) -> str:
+    """Return the text with a backend's new name in its first line; the text itself if it is another map."""
+    if (split := parse_split(text)) is None:
+        return text
+    before = {process: _rename_key(counts, old, new) for process, counts in split.before.items()}
+    head = asdict(replace(split, weights=_rename_key(split.weights, old, new), before=before))
+    return "\n".join([_SPLIT_HEAD + json.dumps(head), text.partition("\n")[2]])
+
+
+def _rename_key(members: Mapping[str, Any], old: str, new: str) -> Mapping[str, Any]:
+    return {new if name == old else name: value for name, value in members.items()}
+
+
+def parse_buckets(text: str) -> list[str]:
+    """Return the backend of each bucket; empty if its line is missing."""
+    entries = {entry.key: entry.value for entry in parse_map(text)}
+    return [entries.get(str(bucket), "") for bucket in range(BUCKETS)]
