@@ -11,10 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import Endpoint, Found
-from haproxy_native.discovery.table import DiscoveryTable
+from haproxy_native.discovery.services import Endpoint, Found, completed
+from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.request_context import NOBODY
 from tests.acceptance.effective import differences, effective, fresh

@@ -1,8 +1,7 @@
-"""Services of one EC2 region: running instances whose tags name a service and its port.
+"""Find the services of one EC2 region: running instances whose tags name a service and its port.
 
-One that belongs to an Auto Scaling group counts while the group has it in service, so that no request goes to one that is about to end.
-
-botocore, an optional extra, does the talking: credentials, signatures, pages. It blocks, so it works in a thread.
+An instance of an Auto Scaling group counts only while the group has it in service, so that no request goes to one that is about to be
+terminated. botocore, an optional extra, handles credentials, signatures and pages. It blocks, so it runs in a thread.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ log = logging.getLogger(__name__)
 SERVICE, SERVICE_PORT, OWN_PORT = "HAProxy:Service:Name", "HAProxy:Service:Port", "HAProxy:Instance:Port"
 RUNNING = [{"Name": "tag-key", "Values": [SERVICE, SERVICE_PORT]}, {"Name": "instance-state-name", "Values": ["running"]}]
 GROUP = "aws:autoscaling:groupName"
-# The most that one question to Auto Scaling may name.
+# The most instances that one query of Auto Scaling may name.
 MOST_NAMED = 50
 NOT_ALLOWED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 CONNECTING = 5
@@ -24,7 +23,7 @@ Instance = Mapping[str, Any]
 
 
 class Aws:
-    """`look` asks for the instances that the allow list admits, for those of the deny list, and for the state of those in groups."""
+    """The source of a definition. A poll queries the instances on the allow list, those on the deny list, and the state of groups."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -32,19 +31,19 @@ class Aws:
         self._clients: dict[str, Any] = {}
         self._may_ask_groups = True
 
-    async def look(self) -> Found:
-        """Raises SourceFailed."""
-        return await asyncio.to_thread(self._look)
+    async def poll(self) -> Found:
+        """Return the services. Raises SourceFailed."""
+        return await asyncio.to_thread(self._poll)
 
-    async def changed(self, seconds: float) -> None:
-        """Only a look can tell."""
+    async def wait_for_change(self, seconds: float) -> None:
+        # AWS reports no changes.
         await asyncio.sleep(seconds)
 
     async def close(self) -> None:
         for client in self._clients.values():
             client.close()
 
-    def _look(self) -> Found:
+    def _poll(self) -> Found:
         try:
             from botocore.exceptions import BotoCoreError, ClientError
         except ImportError:
@@ -70,7 +69,7 @@ class Aws:
                 yield from reservation.get("Instances", ())
 
     def _out_of_service(self, instances: Sequence[Instance]) -> set[str]:
-        """Returns the instances in groups that are starting, stopping, in standby or unhealthy; none if the account may not ask."""
+        """Return the instances of groups that are starting, stopping, in standby or unhealthy; none without permission to query groups."""
         from botocore.exceptions import ClientError
 
         grouped = [instance["InstanceId"] for instance in instances if any(tag["Key"] == GROUP for tag in instance.get("Tags", ()))]
@@ -110,14 +109,14 @@ def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
 
 
 def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[Endpoint, ...]]:
-    """`<name>-<port>` of each service, with its instances by their private or public address; others are no servers."""
+    """Return the endpoints of each service, `<name>-<port>`, by private or public address. Instances without the tags are skipped."""
     by_service: dict[str, dict[Endpoint, None]] = {}
     for instance in instances:
         tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
         place = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
         port = tags.get(OWN_PORT) or tags.get(SERVICE_PORT, "")
         if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not place or not port.isdecimal():
-            log.debug("instance %s is no server: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, place)
+            log.debug("instance %s is skipped: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, place)
             continue
         by_service.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[Endpoint(place, int(port))] = None
     return {name: tuple(endpoints) for name, endpoints in by_service.items()}

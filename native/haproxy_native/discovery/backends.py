@@ -1,17 +1,110 @@
-"""Applies the services of a source to the backends of a document. Pure.
+"""Apply the services of a source to the backends of a document. Pure.
 
-A backend is made when its service first appears and never removed; of a service that is gone the slots become free.
+A backend is created when its service first appears, and is never deleted: when the service is gone, its servers become free slots.
+
+A slot is a server line. A free slot is in maintenance with a placeholder address. A slot that serves an endpoint keeps it; new endpoints
+take the slots of those that are gone, then free ones. So as little as possible changes, and HAProxy can apply it at runtime. The number of
+slots grows in steps, and only free slots are removed.
 """
 
 import re
-from collections.abc import Iterable
+import secrets
+import string
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from haproxy_native.discovery.services import Endpoint
-from haproxy_native.discovery.slots import Growth, assigned
+from haproxy_native.discovery.services import Definition, Endpoint
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document
+
+Server = dict[str, Any]
+PLACEHOLDER = Endpoint("127.0.0.1", 80)
+_LETTERS = string.ascii_letters + string.digits
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How the number of slots follows the number of endpoints."""
+
+    # The least number of slots.
+    base: int
+    # By how many it grows; None if it doubles.
+    increment: int | None
+
+    @classmethod
+    def of(cls, definition: Definition) -> "Growth":
+        linear = definition["server_slots_growth_type"] == "linear"
+        return cls(definition["server_slots_base"], definition["server_slots_growth_increment"] if linear else None)
+
+    def slots(self, wanted: int, there: int) -> int:
+        """Return the number of slots for so many endpoints (`wanted`), of a backend with so many slots (`there`)."""
+        size = max(there, self.base)
+        if wanted < self.base:
+            return self.base
+        if self.increment:
+            is_unfit = wanted >= size or wanted + self.increment <= size
+            return wanted + self.increment - wanted % self.increment if is_unfit else size
+        while size < wanted:
+            size *= 2
+        while size // 2 >= self.base and size // 2 > wanted:
+            size //= 2
+        return size
+
+
+def assigned(servers: Iterable[Server], wanted: Iterable[Endpoint], growth: Growth) -> list[Server]:
+    """Return the servers of a backend for these endpoints. Servers that stay are the same objects."""
+    slots, left = list(servers), dict.fromkeys(wanted)
+    missing = growth.slots(len(left), len(slots)) - len(slots)
+    slots += _new_slots(slots, missing)
+    leaving, free = [], []
+    for place, server in enumerate(slots):
+        if is_free(server):
+            free.append(place)
+        elif endpoint(server) in left:
+            del left[endpoint(server)]
+        else:
+            leaving.append(place)
+    taken = dict(zip([*leaving, *free], left, strict=False))
+    for place in leaving:
+        slots[place] = serving(slots[place], taken[place]) if place in taken else freed(slots[place])
+    for place in free:
+        slots[place] = serving(slots[place], taken[place]) if place in taken else slots[place]
+    still_free = [place for place, server in enumerate(slots) if is_free(server)]
+    surplus = set(still_free[missing:]) if missing < 0 else set()
+    return [server for place, server in enumerate(slots) if place not in surplus]
+
+
+def _new_slots(slots: Collection[Server], count: int) -> list[Server]:
+    names = {server["name"] for server in slots}
+    new: list[Server] = []
+    while len(new) < count:
+        name = "SRV_" + "".join(secrets.choice(_LETTERS) for _ in range(5))
+        if name not in names:
+            names.add(name)
+            new.append(freed({"name": name, "check": "enabled", "weight": 128}))
+    return new
+
+
+def endpoint(server: Server) -> Endpoint:
+    return Endpoint(str(server.get("address", "")), server.get("port"))
+
+
+def is_free(server: Server) -> bool:
+    # An operator may have put a server with another address into maintenance.
+    return endpoint(server) == PLACEHOLDER and server.get("maintenance") == "enabled"
+
+
+def freed(server: Server) -> Server:
+    return {**server, "address": PLACEHOLDER.address, "port": PLACEHOLDER.port, "maintenance": "enabled"}
+
+
+def serving(server: Server, served: Endpoint) -> Server:
+    # Other members stay: an operator may have set them.
+    members = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
+    return {**members, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})
+
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]+")
 _ADDRESS = re.compile(r"[A-Za-z0-9._:%-]+")
@@ -19,19 +112,20 @@ _ADDRESS = re.compile(r"[A-Za-z0-9._:%-]+")
 
 @dataclass(frozen=True)
 class DesiredBackend:
-    """What a backend is to be; without `endpoints` it is that of a service that is gone."""
+    """The wanted state of a backend."""
 
     name: str
+    # None if the service is gone.
     endpoints: tuple[Endpoint, ...] | None
     growth: Growth
     defaults: str | None = None
 
-    def means(self, other: "DesiredBackend") -> bool:
-        """Whether the same is wished, in whichever order."""
+    def is_same(self, other: "DesiredBackend") -> bool:
+        """Return whether both want the same state, whatever the order of the endpoints."""
         return set(self.endpoints or ()) == set(other.endpoints or ()) and replace(self, endpoints=other.endpoints) == other
 
-    def on(self, editor: Editor, document: Document) -> Document:
-        """The same document where it is so already. Raises BadValue, and what the editor raises."""
+    def apply(self, editor: Editor, document: Document) -> Document:
+        """Return the edited document, or the same object if nothing changes. Raises BadValue, and what the editor raises."""
         if self.endpoints is None:
             return without_service(editor, document, self.name, self.growth)
         return with_service(editor, document, self.name, self.endpoints, self.growth, defaults=self.defaults)
@@ -40,7 +134,7 @@ class DesiredBackend:
 def with_service(
     editor: Editor, document: Document, name: str, wanted: Iterable[Endpoint], growth: Growth, *, defaults: str | None = None
 ) -> Document:
-    """The same document where nothing changes. Raises BadValue, and what the editor raises."""
+    """Return a document whose backend has these endpoints, or the same object if nothing changes. Raises as `DesiredBackend.apply`."""
     if not _NAME.fullmatch(name):
         raise BadValue(f"{name!r} cannot be the name of a backend")
     wanted = list(wanted)
@@ -60,5 +154,5 @@ def _is_reachable(endpoint: Endpoint) -> bool:
 
 
 def without_service(editor: Editor, document: Document, name: str, growth: Growth) -> Document:
-    """Returns the document with all slots of a backend free, if it still exists."""
+    """Return the document with all slots of a backend free, if the backend still exists."""
     return document if document.find("backend", name) is None else with_service(editor, document, name, (), growth)

@@ -1,32 +1,84 @@
-"""Services of a Consul agent, with the instances that its health checks pass.
+"""Find the services of a Consul agent, with the instances that its health checks pass.
 
-An answer other than 200, or one of a cluster without a leader, says nothing about services: whatever was known stays. An agent that has
-just come back may answer from what it knew long ago; until a look has succeeded, answers have to be those of a leader that is up to date.
+An answer other than 200, or one of a cluster without a leader, says nothing about services, so nothing changes. An agent that has
+just started may answer with old data, so until a poll has succeeded, queries have to be answered by a leader that is up to date.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from haproxy_native.background import Background
 from haproxy_native.discovery.services import Definition, Endpoint, Found, SourceFailed
-from haproxy_native.discovery.watch import OPEN, Watch
 
 if TYPE_CHECKING:
     import httpx2
 
+# Seconds that a query may stay open, and those between two of them.
+OPEN, BETWEEN = 60.0, 1.0
+# Queries a path with the known index, or without one if it is empty, and returns the index of the answer or "". Raises SourceFailed.
+Ask = Callable[[str, str], Awaitable[str]]
+
+
+class Watch:
+    """Keeps a blocking query open for each path: the agent answers when something has changed.
+
+    An answer only says that there is a change. Polls go on without it, so an agent that answers at once, or never, or that does not report
+    all of its changes, costs no more than the time until the next poll. A query that fails is repeated after `retry` seconds; that the
+    agent answers again is a change.
+    """
+
+    def __init__(self, ask: Ask, paths: Sequence[str], retry: float) -> None:
+        self._ask, self._paths, self._retry = ask, paths, retry
+        self._changed = asyncio.Event()
+        self._background: Background | None = None
+
+    async def wait_for_change(self, seconds: float) -> None:
+        """Return when something has changed since the last call, or after so many seconds."""
+        if self._background is None:
+            self._background = Background("watching a Consul agent")
+            for path in self._paths:
+                self._background.begin(self._watch(path))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        self._changed.clear()
+
+    async def stop(self) -> None:
+        if self._background:
+            await self._background.stop()
+
+    async def _watch(self, path: str) -> None:
+        index = ""
+        while True:
+            asked, known = time.monotonic(), index
+            try:
+                index = await self._ask(path, known)
+            except SourceFailed:
+                index = ""
+                await asyncio.sleep(self._retry)
+                continue
+            if index != known:
+                self._changed.set()
+            blocks = index and (index != known or time.monotonic() - asked > OPEN / 2)
+            await asyncio.sleep(BETWEEN if blocks else OPEN)
+
+
 LONGEST, SHORTEST, CONNECTING = 60.0, 10.0, 5.0
 AT_ONCE = 8
-# What changes with any instance of any service; a query for the change alone returns none of them.
+# Paths whose index changes with any instance of any service. With the filter NONE a query returns the index alone.
 CATALOGUE, CHECKS = "/v1/catalog/services", "/v1/health/state/any"
 NONE = 'ServiceName == "-"'
 OWN = "consul"
 
 
 class Consul:
-    """`look` asks for the catalogue, then for each service that the definition admits."""
+    """The source of a definition. A poll queries the catalogue, then each service that the definition admits."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -37,17 +89,17 @@ class Consul:
         self._watch = Watch(self._index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
         self._client: httpx2.AsyncClient | None = None
 
-    async def look(self) -> Found:
-        """Raises SourceFailed."""
+    async def poll(self) -> Found:
+        """Return the services. Raises SourceFailed."""
         try:
-            found = await self._look()
+            found = await self._poll()
         except SourceFailed:
             self._settled = False
             raise
         self._settled = not found.unknown
         return found
 
-    async def _look(self) -> Found:
+    async def _poll(self) -> Found:
         listed = await self._get(CATALOGUE, self._filter())
         if not isinstance(listed, Mapping):
             raise SourceFailed(f"{CATALOGUE}: the answer is no list of services")
@@ -56,8 +108,8 @@ class Consul:
         unknown = {name: answer for name, answer in zip(names, answers, strict=True) if isinstance(answer, str)}
         return Found({name: answer for name, answer in zip(names, answers, strict=True) if not isinstance(answer, str)}, unknown)
 
-    async def changed(self, seconds: float) -> None:
-        await self._watch.changed(seconds)
+    async def wait_for_change(self, seconds: float) -> None:
+        await self._watch.wait_for_change(seconds)
 
     async def close(self) -> None:
         await self._watch.stop()
@@ -69,7 +121,7 @@ class Consul:
         return {"filter": f"ServiceName matches {json.dumps(wanted, ensure_ascii=False)}"} if wanted else {}
 
     def _admits(self, name: str) -> bool:
-        """An agent older than its filters lists every service, so the expression is applied here as well where it is understood."""
+        # An agent that is too old for filters lists every service, so the expression is applied here as well.
         definition = self.definition
         if name == OWN or not _matches(definition.get("service_name_regexp"), name):
             return False
@@ -78,7 +130,7 @@ class Consul:
         return name not in definition.get("service_denylist", ())
 
     async def _endpoints(self, service: str) -> tuple[Endpoint, ...] | str:
-        """Returns the endpoints of one service, or why they are unknown."""
+        """Return the endpoints of one service, or why they are unknown."""
         try:
             async with self._asking:
                 entries = await self._get(f"/v1/health/service/{quote(service, safe='')}", {})
@@ -96,7 +148,7 @@ class Consul:
             raise SourceFailed(f"{path}: {error}") from error
 
     async def _index(self, path: str, known: str) -> str:
-        """Returns the index of a blocking query, once it differs from the known one."""
+        """Return the index of a blocking query, once it differs from the known one."""
         blocking = {"index": known, "wait": f"{OPEN:g}s"} if known else {}
         index: str = (await self._answer(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)).headers.get("X-Consul-Index", "")
         return "" if index == "0" else index
@@ -137,7 +189,7 @@ class Consul:
 
 
 def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[Endpoint, ...]:
-    """The instances of one answer of /v1/health/service that the policy calls healthy."""
+    """Return the instances in an answer of /v1/health/service that are healthy by the policy."""
     return tuple(dict.fromkeys(_endpoint(entry) for entry in entries if _is_healthy(entry.get("Checks") or [], policy, least)))
 
 
@@ -153,7 +205,7 @@ def _is_healthy(checks: Sequence[Mapping[str, Any]], policy: str, least: int) ->
 
 
 def _matches(expression: str | None, name: str) -> bool:
-    """Consul's expressions are Go's; one that Python does not know is left to Consul."""
+    # Consul uses Go's expressions, and applies alone what Python cannot compile.
     try:
         return expression is None or re.search(expression, name) is not None
     except re.error:

@@ -1,4 +1,8 @@
-"""`Discovery`: the definitions of all sources, stored on disk; each enabled one has a poller."""
+"""Service discovery: the definitions of all sources, and a poller for each enabled one.
+
+A definition acts with the rights that its creator has now. If roles exist and its creator is unknown, or the server is read-only, nothing
+is polled, and the definition's status says why.
+"""
 
 import logging
 import uuid
@@ -13,12 +17,10 @@ from typing import Any, Self
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
-from haproxy_native.discovery.definitions import STATUS, check_required, completed
 from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import Definition
-from haproxy_native.discovery.store import DefinitionStore
-from haproxy_native.discovery.table import DiscoveryTable
+from haproxy_native.discovery.services import STATUS, Definition, check_required, completed
+from haproxy_native.discovery.store import DefinitionStore, DiscoveryTable
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
@@ -33,14 +35,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Acting:
-    """On whose behalf sources are polled, or why none is: `halted`."""
+    """On whose behalf sources are polled."""
 
     table: DiscoveryTable
     rights_of: RightsOf
+    # Why none is polled.
     halted: str = ""
 
-    def standing(self, identity: str) -> Author:
-        """Whose rights a definition has. Raises Forbidden."""
+    def author(self, identity: str) -> Author:
+        """Return the author whose rights a definition has. Raises Forbidden."""
         creator = self.table.creator(identity)
         if creator == NOBODY and self.rights_of(creator.group, creator.name) is not None:
             raise Forbidden(UNKNOWN)
@@ -48,7 +51,7 @@ class Acting:
 
 
 class Definitions:
-    """The definitions of one kind of source. Every method raises Unusable or Unreadable if they cannot be kept or read."""
+    """The definitions of one kind of source. Every method raises Unusable or Unreadable if the file cannot be written or read."""
 
     def __init__(
         self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler, acting: Acting
@@ -58,7 +61,7 @@ class Definitions:
         self._pollers: dict[str, Poller] = {}
 
     def start(self) -> None:
-        """Reads what is on disk; where that is impossible now, the first call that needs it tries again."""
+        """Read the file, and poll. If that fails, the first call that needs the definitions tries again."""
         try:
             self._all()
         except NativeError as error:
@@ -72,55 +75,55 @@ class Definitions:
         return [self.get(identity) for identity in sorted(self._all())]
 
     def get(self, identity: str) -> Definition:
-        """Returns a definition, with the status of its poller once there is one. Raises NotFound."""
+        """Return a definition, with the status of its poller. Raises NotFound."""
         poller = self._pollers.get(identity)
         status = poller.status if poller else self._halted(identity)
-        return {**self._there(identity), **({STATUS: status} if status else {})}
+        return {**self._find(identity), **({STATUS: status} if status else {})}
 
     def create(self, body: Mapping[str, Any], author: Author) -> Definition:
-        """Its id is always a new one. Raises BadRequest."""
+        """Create a definition with a new id. Raises BadRequest."""
         known = self._all()
         definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
-        self._keep({**known, definition["id"]: definition})
+        self._save({**known, definition["id"]: definition})
         self._acting.table.set_creator(definition["id"], Initiator.of_author(author))
         self._poll(definition)
         return definition
 
     @property
     def place(self) -> Path:
-        """The file that they are kept in."""
+        """The file of the definitions."""
         return self._store.path
 
     def adopt(self, body: Mapping[str, Any]) -> None:
-        """One from elsewhere, under its own id if it has one. Raises BadRequest and BadValue."""
+        """Add a definition of another installation, with its own id if it has one. Raises BadRequest and BadValue."""
         check_required(body, self._store.member)
         known = self._all()
         definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
-        self._keep({**known, definition["id"]: definition})
+        self._save({**known, definition["id"]: definition})
         self._poll(definition)
 
     async def replace(self, identity: str, body: Mapping[str, Any], author: Author) -> Definition:
-        """Raises NotFound and BadRequest."""
-        self._there(identity)
+        """Replace a definition, which then acts with the rights of `author`. Raises NotFound and BadRequest."""
+        self._find(identity)
         definition = completed(body, identity, consul=self.kind == "consul")
-        self._keep({**self._all(), identity: definition})
+        self._save({**self._all(), identity: definition})
         self._acting.table.set_creator(identity, Initiator.of_author(author))
         await self._stop(identity)
         self._poll(definition)
         return definition
 
     async def delete(self, identity: str) -> None:
-        """Its backends stay as they are, with their servers; nothing keeps them up to date any more. Raises NotFound."""
-        self._there(identity)
+        """Delete a definition. Its backends stay, with their servers. Raises NotFound."""
+        self._find(identity)
         left = self._acting.table.backends(identity)
-        self._keep({name: definition for name, definition in self._all().items() if name != identity})
+        self._save({name: definition for name, definition in self._all().items() if name != identity})
         await self._stop(identity)
         self._acting.table.forget(identity)
         if left:
             log.warning("%s definition %s is deleted; its backends stay, and are yours to delete: %s", self.kind, identity, ", ".join(left))
 
     def refuse_renaming(self, object_: str) -> None:
-        """Raises Conflict for an object that a definition brings back, or names."""
+        """Raise Conflict for an object that a definition would create again, or that it names."""
         for identity, definition in self._all().items():
             place = f"{self.kind} definition {identity}"
             if any(within(object_, spelled("backend", name)) for name in self._acting.table.backends(identity)):
@@ -133,7 +136,7 @@ class Definitions:
         """Return the backends that definitions keep up to date, each with its definition."""
         return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._acting.table.backends(identity)}
 
-    def _there(self, identity: str) -> Definition:
+    def _find(self, identity: str) -> Definition:
         if (definition := self._all().get(identity)) is None:
             raise NotFound("instance not found")
         return definition
@@ -149,7 +152,7 @@ class Definitions:
                 self._poll(definition)
         return self._known
 
-    def _keep(self, definitions: dict[str, Definition]) -> None:
+    def _save(self, definitions: dict[str, Definition]) -> None:
         self._store.write(definitions.values())
         self._known = definitions
 
@@ -158,13 +161,13 @@ class Definitions:
             name = f"service discovery, {self.kind} {definition.get('name') or definition['id']}"
             apply = partial(self._reconciler.apply, definition)
             poller = self._pollers[definition["id"]] = Poller(
-                name, definition["retry_timeout"], self._source(definition), apply, partial(self._acting.standing, definition["id"])
+                name, definition["retry_timeout"], self._source(definition), apply, partial(self._acting.author, definition["id"])
             )
             poller.start()
 
     def _halted(self, identity: str) -> dict[str, str]:
-        """The status of an enabled one that nothing polls."""
-        is_halted = self._acting.halted and self._there(identity).get("enabled")
+        """Return the status of an enabled definition that is not polled; empty for any other."""
+        is_halted = self._acting.halted and self._find(identity).get("enabled")
         return {"state": STOPPED, "last_error": self._acting.halted} if is_halted else {}
 
     async def _stop(self, identity: str) -> None:
@@ -173,10 +176,7 @@ class Definitions:
 
 
 class Discovery:
-    """Polls the sources of all definitions within `async with`, unless the engine is read-only.
-
-    `rights_of` returns the rights that a definition's creator has.
-    """
+    """Polls the sources of all definitions within `async with`. `rights_of` returns the rights that a definition's creator has now."""
 
     def __init__(self, engine: Engine, editor: Editor, storage: Directory, rights_of: RightsOf = lambda group, name: None) -> None:
         table = DiscoveryTable(engine.database)
@@ -189,7 +189,7 @@ class Discovery:
         }
 
     def kept(self, object_: str) -> list[str]:
-        """Nothing that goes with a renaming. Raises Conflict for an object that a definition brings back, or names."""
+        """Return nothing that follows a renaming. Raises Conflict for an object that a definition would create again, or that it names."""
         for kind in self.kinds.values():
             kind.refuse_renaming(object_)
         return []

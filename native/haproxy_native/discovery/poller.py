@@ -1,6 +1,7 @@
-"""Polls one source, and records the outcome. Nothing but its end stops a poller.
+"""Poll one source, apply what it finds, and record the outcome.
 
-A source that fails is asked less and less often, up to once a minute; one that reports changes is asked then.
+Only `stop` ends a poller. It polls once an interval, and earlier when the source reports a change. While polls fail, their interval doubles
+up to a minute.
 """
 
 import asyncio
@@ -13,38 +14,58 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from haproxy_native.background import Background
-from haproxy_native.discovery.backoff import rest, until_retry
 from haproxy_native.discovery.services import Found, SourceFailed
 from haproxy_native.errors import Forbidden, NativeError
 from haproxy_native.request_context import NOBODY, Author
 
+# Seconds: the longest pause after failures, and the shortest pause.
+LONGEST = 60.0
+SHORTEST = 1.0
+# The share of the time that polls may take while something changes all the time.
+SHARE = 0.1
+
+
+def until_retry(interval: float, failures: int) -> float:
+    """Return the seconds until a retry: the interval, doubled with each failure but the first, up to a minute if that is longer."""
+    doubled = interval * 2.0 ** min(max(failures - 1, 0), 16)
+    return max(interval, min(doubled, LONGEST))
+
+
+def least_pause(interval: float, took: float) -> float:
+    """Return the least seconds after a poll that took so long, whatever changes."""
+    return min(interval, max(SHORTEST, took / SHARE))
+
+
 log = logging.getLogger(__name__)
 STOPPED = "stopped"
-# States in which nothing is found, each with what the log says at their end.
+# States without results, each with what the log says at their end.
 _SILENT = {"failing": "answers again", STOPPED: "goes on"}
-# An id of no use here, which would make each repetition of an error a different one.
+# An id that differs in each repetition of the same error.
 _CHANGING = re.compile(r"transactionId=\S+")
 
 
 class Source(Protocol):
-    """One definition's source. The name of a service's backend is the prefix and the service's own name."""
+    """The source of a definition."""
 
+    # What precedes a service's name in the name of its backend.
     prefix: str
 
-    async def look(self) -> Found:
-        """Raises SourceFailed."""
+    async def poll(self) -> Found:
+        """Return the services. Raises SourceFailed."""
 
-    async def changed(self, seconds: float) -> None:
-        """Returns when there may be something new to see, after so many seconds at the latest."""
+    async def wait_for_change(self, seconds: float) -> None:
+        """Return when something may have changed, at the latest after so many seconds."""
 
     async def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What came of one answer: what could not be done, by service, and the reload that will make the rest live."""
+    """The outcome of applying what a source has found."""
 
+    # What failed, by service.
     troubles: list[str] = field(default_factory=list)
+    # Of the reload that the rest needs.
     reload_id: str | None = None
 
 
@@ -53,14 +74,14 @@ Apply = Callable[[Source, Found, Author], Awaitable[Applied]]
 
 
 class Poller:
-    """`start`, and `stop` at the end; the first look is after one interval (seconds), as is each next one at the latest.
+    """Polls a source from one `interval` (seconds) after `start` until `stop`.
 
-    `standing` returns the author whose rights it acts with, or raises Forbidden: then nobody is asked, until it returns one again.
+    `author` returns whose rights it has. While that raises Forbidden, the source is not polled.
     """
 
-    def __init__(self, name: str, interval: float, source: Source, apply: Apply, standing: Callable[[], Author] = lambda: NOBODY) -> None:
-        self.name, self.interval, self.source, self._apply, self._standing = name, interval, source, apply, standing
-        self._told: dict[str, Any] = {}
+    def __init__(self, name: str, interval: float, source: Source, apply: Apply, author: Callable[[], Author] = lambda: NOBODY) -> None:
+        self.name, self.interval, self.source, self._apply, self._author = name, interval, source, apply, author
+        self._status: dict[str, Any] = {}
         self._next, self._failures = 0.0, 0
         self._background = Background(name)
 
@@ -68,14 +89,14 @@ class Poller:
         self._background.begin(self._run())
 
     async def stop(self) -> None:
-        """What is being written is finished."""
+        """Stop polling, after a change that is being written."""
         await self._background.stop()
         await self.source.close()
 
     @property
     def status(self) -> dict[str, Any]:
-        """Empty before the first look."""
-        return {**self._told, "next_try": moment(self._next)} if self._told else {}
+        """The state, the last success and the last error; empty before the first poll."""
+        return {**self._status, "next_try": moment(self._next)} if self._status else {}
 
     async def _run(self) -> None:
         self._next = time.time() + self.interval
@@ -84,29 +105,29 @@ class Poller:
             await self.round()
 
     async def round(self) -> None:
-        """A look, and the time until the next one."""
+        """Poll once, and wait until the next poll."""
         began = time.monotonic()
-        await self.look()
-        resting = rest(self._pause, time.monotonic() - began)
+        await self.poll()
+        least = least_pause(self._pause, time.monotonic() - began)
         self._next = time.time() + self._pause
-        await asyncio.sleep(resting)
-        await self.source.changed(self._pause - resting)
+        await asyncio.sleep(least)
+        await self.source.wait_for_change(self._pause - least)
 
     @property
     def _pause(self) -> float:
         return until_retry(self.interval, self._failures)
 
-    async def look(self) -> None:
-        """Polls once; a failure is logged and changes nothing."""
+    async def poll(self) -> None:
+        """Poll and apply. A failure is logged and changes nothing."""
         try:
-            standing = self._standing()
+            author = self._author()
         except Forbidden as error:
             self._stopped(str(error))
             return
         self._failures += 1
         try:
-            found = await self.source.look()
-            applied = await self._apply(self.source, found, standing)
+            found = await self.source.poll()
+            applied = await self._apply(self.source, found, author)
         except (SourceFailed, NativeError, OSError) as error:
             self._failed(str(error) or type(error).__name__)
         except Exception as error:
@@ -117,32 +138,32 @@ class Poller:
             self._succeeded(found, applied)
 
     def _succeeded(self, found: Found, applied: Applied) -> None:
-        if (former := self._told.get("state")) in _SILENT and not applied.troubles:
+        if (former := self._status.get("state")) in _SILENT and not applied.troubles:
             log.info("%s %s", self.name, _SILENT[former])
-        self._told |= {
+        self._status |= {
             "state": "working",
             "last_success": moment(time.time()),
             "services": len(found.services) + len(found.unknown),
             "servers": sum(map(len, found.services.values())),
         }
         if applied.reload_id:
-            self._told["reload_id"] = applied.reload_id
+            self._status["reload_id"] = applied.reload_id
         if applied.troubles:
             self._failed("; ".join(applied.troubles))
 
     def _stopped(self, text: str) -> None:
         self._failures = 0
-        if self._told.get("state") != STOPPED:
+        if self._status.get("state") != STOPPED:
             log.warning("%s has stopped: %s", self.name, text)
-        self._told |= {"state": STOPPED, "last_error": text, "last_error_at": moment(time.time())}
+        self._status |= {"state": STOPPED, "last_error": text, "last_error_at": moment(time.time())}
 
     def _failed(self, text: str) -> None:
         text = _CHANGING.sub("", text)
-        known = self._told.get("state") == "failing" and self._told.get("last_error") == text
-        log.log(logging.DEBUG if known else logging.WARNING, "%s: %s; tried again in %g s", self.name, text, self._pause)
-        self._told |= {"state": "failing", "last_error": text, "last_error_at": moment(time.time())}
+        known = self._status.get("state") == "failing" and self._status.get("last_error") == text
+        log.log(logging.DEBUG if known else logging.WARNING, "%s: %s; next attempt in %g s", self.name, text, self._pause)
+        self._status |= {"state": "failing", "last_error": text, "last_error_at": moment(time.time())}
 
 
 def moment(seconds: float) -> str:
-    """Returns a time as the API writes it: UTC, with milliseconds."""
+    """Return a time as the API writes it: UTC, with milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

@@ -1,35 +1,68 @@
-"""Commits the services of all sources to the configuration, one source after the other.
+"""Commit the services of all sources to the configuration, one source after the other.
 
-The file itself is what is compared with: an edit by hand, or a reload that failed, is mended by the next look. What HAProxy
-refuses is tried again less and less often.
+Each poll compares the services with the file, so it also repairs an edit by hand, or a reload that failed. All backends of a poll are one
+commit; if that is refused, each backend is a commit of its own, so that one of them does not prevent the others. A backend that was refused
+is retried less and less often while the source wants the same (`Refusals`).
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
-from haproxy_native.discovery.backends import DesiredBackend
-from haproxy_native.discovery.poller import Applied, Source
-from haproxy_native.discovery.refusals import Refusals
+from haproxy_native.discovery.backends import DesiredBackend, Growth
+from haproxy_native.discovery.poller import Applied, Source, until_retry
 from haproxy_native.discovery.services import Definition, Found
-from haproxy_native.discovery.slots import Growth
-from haproxy_native.discovery.table import DiscoveryTable
+from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Forbidden, NativeError, Refused
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
+
+@dataclass(frozen=True)
+class Refusal:
+    wish: DesiredBackend
+    text: str
+    # How often in a row.
+    times: int
+    # The time of the next attempt, by the clock.
+    until: float
+
+
+class Refusals:
+    """The last refusals, by backend. `clock` returns seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: dict[str, Refusal] = {}
+
+    def reason_to_wait(self, wish: DesiredBackend) -> str:
+        """Return why it was refused until it may be retried, then an empty text."""
+        known = self._known.get(wish.name)
+        return known.text if known and known.wish.is_same(wish) and self._clock() < known.until else ""
+
+    def note(self, wish: DesiredBackend, text: str, interval: float) -> None:
+        known = self._known.get(wish.name)
+        times = known.times + 1 if known and known.wish.is_same(wish) else 1
+        self._known[wish.name] = Refusal(wish, text, times, self._clock() + until_retry(interval, times))
+
+    def settle(self, wish: DesiredBackend) -> None:
+        """Forget the refusals of a backend that was accepted."""
+        self._known.pop(wish.name, None)
+
+
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Reconciled:
-    """Makes the backends as the services are. Prepared for one document, since a large catalogue takes seconds."""
+    """The operation that applies backends. Its result for one document (`before`) is prepared, since a large catalogue takes seconds."""
 
     wishes: Sequence[DesiredBackend]
     editor: Editor
@@ -40,20 +73,20 @@ class Reconciled:
     def apply(self, document: Document) -> Document:
         if self.after is not None and document is self.before:
             return self.after
-        return reduce(lambda now, wish: wish.on(self.editor, now), self.wishes, document)
+        return reduce(lambda now, wish: wish.apply(self.editor, now), self.wishes, document)
 
 
 class Reconciler:
-    """`table` remembers the backends of each definition, so that a service that vanishes while the server is down is noticed."""
+    """Applies what sources find. Owns the refusals."""
 
     def __init__(self, engine: Engine, editor: Editor, table: DiscoveryTable, refusals: Refusals | None = None) -> None:
         self._refusals = refusals or Refusals()
         self.engine, self.editor, self._table = engine, editor, table
         self._lock = asyncio.Lock()
 
-    async def apply(self, definition: Definition, source: Source, services: Found, standing: Author) -> Applied:
-        """Applies the services with the rights of `standing`. Raises what prevents any commit."""
-        by = Author("discovery " + source.prefix.rstrip("-"), rights=standing.rights)
+    async def apply(self, definition: Definition, source: Source, services: Found, creator: Author) -> Applied:
+        """Apply the services with the creator's rights. Raises what prevents any commit."""
+        by = Author("discovery " + source.prefix.rstrip("-"), rights=creator.rights)
         async with self._lock:
             known = set(self._table.backends(definition["id"]))
             wishes = _wishes(definition, source.prefix, services, known)
@@ -66,8 +99,8 @@ class Reconciler:
         return Applied(problems, reload_id)
 
     async def _commit(self, wishes: Sequence[DesiredBackend], interval: float, by: Author) -> tuple[dict[str, str], str | None]:
-        """What could not be done, by backend; what is refused in one of them does not keep the others back."""
-        troubles, together = await self._sorted_out(wishes)
+        """Commit the backends, and return what failed, by backend, and the id of the reload."""
+        troubles, together = await self._prepare(wishes)
         if len(together.wishes) > 1:
             with suppress(Refused, Forbidden):
                 return troubles, await self._amend(together, by)
@@ -80,10 +113,10 @@ class Reconciler:
                 self._refusals.note(wish, str(error), interval)
         return troubles, reload_id
 
-    async def _sorted_out(self, wishes: Sequence[DesiredBackend]) -> tuple[dict[str, str], Reconciled]:
-        """Return the impossible backends with reasons, and what makes the others as they should be.
+    async def _prepare(self, wishes: Sequence[DesiredBackend]) -> tuple[dict[str, str], Reconciled]:
+        """Apply the backends to the document one by one, and return the errors by backend, and the operation for those that change it.
 
-        Prepared one by one, since a large catalogue takes seconds.
+        Other tasks run between backends, since a large catalogue takes seconds.
         """
         troubles: dict[str, str] = {}
         changing: list[DesiredBackend] = []
@@ -91,13 +124,13 @@ class Reconciler:
         for wish in wishes:
             await asyncio.sleep(0)
             try:
-                new = wish.on(self.editor, after)
+                new = wish.apply(self.editor, after)
             except NativeError as error:
                 troubles[wish.name] = str(error)
                 continue
             if new is after:
                 continue
-            if trouble := self._refusals.holds(wish):
+            if trouble := self._refusals.reason_to_wait(wish):
                 troubles[wish.name] = trouble
             else:
                 changing.append(wish)
@@ -105,7 +138,7 @@ class Reconciler:
         return troubles, Reconciled(changing, self.editor, before, after)
 
     async def _amend(self, change: Reconciled, by: Author) -> str | None:
-        """The id of the reload that makes them live, if there is one. Raises Refused and Forbidden."""
+        """Commit, and return the id of the reload if one is needed. Raises Refused and Forbidden."""
         outcome = await self.engine.amend([change], author=by)
         for wish in change.wishes:
             self._refusals.settle(wish)
@@ -113,7 +146,7 @@ class Reconciler:
 
 
 def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[DesiredBackend]:
-    """Backends of services that are there, then those of services that are not any more."""
+    """Return the backends of the services, then those of services that are gone."""
     growth, defaults = Growth.of(definition), definition.get("defaults")
     there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
     vanished = set(known) - {wish.name for wish in there} - {prefix + service for service in found.unknown}

@@ -1,14 +1,16 @@
-"""The services of a source, each with its endpoints."""
+"""What the modules of discovery exchange: definitions of sources, and the services that a source finds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from haproxy_native.errors import BadRequest, BadValue
+
 Definition = dict[str, Any]
 
 
 class Endpoint(NamedTuple):
-    """The address of a service; without a port HAProxy connects to the client's."""
+    """The address of an instance. Without a port HAProxy connects to the port that the client used."""
 
     address: str
     port: int | None
@@ -16,11 +18,43 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """Endpoints by service; `unknown` are services that exist and whose endpoints could not be learnt, each with the reason."""
+    """The answer of a source."""
 
+    # Endpoints by service.
     services: Mapping[str, tuple[Endpoint, ...]]
+    # Services whose endpoints could not be queried, each with the reason.
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
 class SourceFailed(Exception):
-    """The source gave no answer that can be trusted; nothing may be concluded from it. The text is for the operator."""
+    """The source gave no valid answer, so nothing changes. The text is for the operator."""
+
+
+FEWEST_SLOTS = LEAST_INCREMENT = 10
+# Added by the server to a definition and never stored: clients send back what they received.
+STATUS = "status"
+REQUIRED = {
+    "consuls": ("address", "port", "enabled", "retry_timeout"),
+    "aws_regions": ("name", "region", "enabled", "retry_timeout", "ipv4_address"),
+}
+
+
+def check_required(definition: Mapping[str, Any], member: str) -> None:
+    """Raise BadValue for a definition in `consuls` or `aws_regions` (`member`) that lacks a required value."""
+    if missing := [name for name in REQUIRED[member] if name not in definition]:
+        raise BadValue(f"a definition has no {missing[0]}")
+
+
+def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
+    """Return a definition with defaults, minimums and its id, sorted and without empty members. Raises BadRequest."""
+    definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
+    definition.setdefault("server_slots_growth_type", "exponential")
+    definition["server_slots_base"] = max(definition.get("server_slots_base", 0), FEWEST_SLOTS)
+    if definition["server_slots_growth_type"] == "linear":
+        definition["server_slots_growth_increment"] = max(definition.get("server_slots_growth_increment", 0), LEAST_INCREMENT)
+    if consul:
+        definition.setdefault("mode", "http")
+        definition.setdefault("health_check_policy", "none")
+        if definition["health_check_policy"] == "min" and definition.get("health_check_policy_min", 0) <= 0:
+            raise BadRequest("health_check_policy_min is required for 'min' health_check_policy")
+    return dict(sorted(definition.items()))

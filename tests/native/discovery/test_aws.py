@@ -13,8 +13,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from haproxy_native.discovery.aws import Aws
-from haproxy_native.discovery.definitions import completed
-from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
+from haproxy_native.discovery.services import Endpoint, Found, SourceFailed, completed
 
 KEY, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "eu-central-1"
 PAGE = 2
@@ -146,7 +145,7 @@ def look(**more) -> Found:
         source = Aws(definition)
         assert source.prefix == f"aws-{REGION}-n-"
         try:
-            return await source.look()
+            return await source.poll()
         finally:
             await source.close()
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from haproxy_native.discovery.backends import DesiredBackend, with_service, without_service
+from haproxy_native.discovery.backends import DesiredBackend, Growth, with_service, without_service
 from haproxy_native.discovery.services import Endpoint
-from haproxy_native.discovery.slots import Growth
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue, NativeError
 from haproxy_native.text.document import Document
@@ -43,10 +42,10 @@ def test_nothing_new_is_the_same_document() -> None:
 def test_wishes() -> None:
     document = Document.parse(TEXT)
     wish = DesiredBackend("mine", (Endpoint("10.0.0.1", 80),), GROWTH)
-    assert wish.on(EDITOR, document) is document
+    assert wish.apply(EDITOR, document) is document
     gone = replace(wish, endpoints=None)
-    assert gone.on(EDITOR, document).text == without_service(EDITOR, document, "mine", GROWTH).text
-    assert not gone.means(wish)
+    assert gone.apply(EDITOR, document).text == without_service(EDITOR, document, "mine", GROWTH).text
+    assert not gone.is_same(wish)
 
 
 def test_a_service_that_is_gone_leaves_its_slots() -> None:

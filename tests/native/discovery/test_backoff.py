@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.discovery.backoff import rest, until_retry
+from haproxy_native.discovery.poller import least_pause, until_retry
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ def test_what_fails_is_tried_less_and_less_often(interval: float, seconds: list[
 
 @pytest.mark.parametrize(("interval", "took", "seconds"), [(30, 0.01, 1), (30, 0.5, 5), (30, 9, 30), (0.5, 0.01, 0.5)])
 def test_most_of_the_time_nobody_is_asked(interval: float, took: float, seconds: float) -> None:
-    assert rest(interval, took) == seconds
+    assert least_pause(interval, took) == seconds

@@ -8,10 +8,9 @@ from threading import Thread
 
 import pytest
 
-from haproxy_native.discovery import watch
+from haproxy_native.discovery import consul
 from haproxy_native.discovery.consul import Consul, endpoints
-from haproxy_native.discovery.definitions import completed
-from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
+from haproxy_native.discovery.services import Endpoint, Found, SourceFailed, completed
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import free_port
 
@@ -24,7 +23,7 @@ def look(port: int, **more) -> Found:
     async def once() -> Found:
         source = Consul(definition(port, **more))
         try:
-            return await source.look()
+            return await source.poll()
         finally:
             await source.close()
 
@@ -151,7 +150,7 @@ def test_only_what_an_agent_says_first_or_after_trouble_must_be_consistent(odd: 
         for answers in (good, good, {}, good):
             odd.answers = answers
             with suppress(SourceFailed):
-                await source.look()
+                await source.poll()
         await source.close()
 
     asyncio.run(work())
@@ -160,7 +159,7 @@ def test_only_what_an_agent_says_first_or_after_trouble_must_be_consistent(odd: 
 
 def test_an_agent_tells_of_changes(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of instances and of their checks."""
-    monkeypatch.setattr(watch, "BETWEEN", 0.05)
+    monkeypatch.setattr(consul, "BETWEEN", 0.05)
 
     async def work() -> None:
         source = Consul(definition(agent.port))
@@ -174,9 +173,9 @@ def test_an_agent_tells_of_changes(agent: Agent, monkeypatch: pytest.MonkeyPatch
             ):
                 await asyncio.to_thread(change)
                 async with asyncio.timeout(60):
-                    await source.changed(1000)
+                    await source.wait_for_change(1000)
                 # What one of the two queries has answered, the other may answer too.
-                await source.changed(0.3)
+                await source.wait_for_change(0.3)
         finally:
             await source.close()
 

@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, caplog: pytest
 
     async def work(consuls) -> None:
         for call in (consuls.list_all, lambda: consuls.create(OFF, author=NOBODY)):
-            with pytest.raises(Unreadable, match="mend it or remove it"):
+            with pytest.raises(Unreadable, match="fix it or remove it"):
                 call()
         assert file.read_text() == "{"
         file.unlink()

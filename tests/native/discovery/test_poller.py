@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from haproxy_native.discovery import backoff as pace
+from haproxy_native.discovery import poller as polling
 from haproxy_native.discovery.poller import Applied, Poller, moment
 from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
 from haproxy_native.errors import Forbidden, Refused
@@ -23,13 +23,13 @@ class Script:
     def __init__(self, *answers: Found | Exception) -> None:
         self.answers, self.closed, self.changes = list(answers), False, False
 
-    async def look(self) -> Found:
+    async def poll(self) -> Found:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    async def changed(self, seconds: float) -> None:
+    async def wait_for_change(self, seconds: float) -> None:
         await asyncio.sleep(0 if self.changes else seconds)
 
     async def close(self) -> None:
@@ -71,7 +71,7 @@ def test_it_goes_on_after_any_trouble(trouble: Exception) -> None:
 def test_status_of_success() -> None:
     async def work() -> dict:
         each = poller(WEB, applied=Applied(reload_id="2026-01-01-1"))
-        await each.look()
+        await each.poll()
         return each.status
 
     status = asyncio.run(work())
@@ -87,7 +87,7 @@ def test_status_of_success() -> None:
 @pytest.mark.parametrize("applied", [Applied(["api: 500"]), Refused("api: 500")])
 def test_status_of_failure(applied: Applied | Exception) -> None:
     each = poller(WEB, applied=applied)
-    asyncio.run(each.look())
+    asyncio.run(each.poll())
     assert each.status["state"] == "failing"
     assert each.status["last_error"].endswith("api: 500")
     assert ("last_success" in each.status) == isinstance(applied, Applied)
@@ -98,20 +98,20 @@ def test_a_lasting_failure_is_warned_of_once_and_its_end_is_told(caplog: pytest.
 
     async def work() -> None:
         for _ in range(4):
-            await each.look()
+            await each.poll()
 
     with caplog.at_level(logging.INFO):
         asyncio.run(work())
     logged = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "haproxy_native.discovery.poller"]
     assert logged == [
-        ("WARNING", "consul here: away; tried again in 0.01 s"),
-        ("WARNING", "consul here: elsewhere; tried again in 0.04 s"),
+        ("WARNING", "consul here: away; next attempt in 0.01 s"),
+        ("WARNING", "consul here: elsewhere; next attempt in 0.04 s"),
         ("INFO", "consul here answers again"),
     ]
 
 
 def test_what_may_have_changed_is_looked_at_before_the_interval_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "SHORTEST", 0.0)
+    monkeypatch.setattr(polling, "SHORTEST", 0.0)
 
     async def work() -> None:
         each = poller(SourceFailed("away"), WEB, interval=1000)
@@ -143,7 +143,7 @@ def test_it_stops_without_its_creator_and_goes_on(caplog: pytest.LogCaptureFixtu
 
     async def work() -> list[str]:
         each = Poller("consul here", 1, Script(WEB), apply, who)
-        return [(await each.look(), each.status["state"])[1] for _ in range(4)]
+        return [(await each.poll(), each.status["state"])[1] for _ in range(4)]
 
     with caplog.at_level(logging.INFO):
         assert asyncio.run(work()) == ["working", "stopped", "stopped", "working"]

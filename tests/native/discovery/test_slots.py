@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from haproxy_native.discovery.backends import Growth, assigned, endpoint, is_free
 from haproxy_native.discovery.services import Endpoint
-from haproxy_native.discovery.slots import Growth, assigned, endpoint, is_free
 
 DOUBLING, LINEAR = Growth(10, None), Growth(10, 20)
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from haproxy_native.discovery import watch
+from haproxy_native.discovery import consul
+from haproxy_native.discovery.consul import Watch
 from haproxy_native.discovery.services import SourceFailed
-from haproxy_native.discovery.watch import Watch
 
 LONG = 30.0
 
@@ -41,13 +41,13 @@ def watching(agent: Agent, work) -> None:
 
 async def is_changed(watched: Watch, seconds: float = LONG) -> bool:
     began = asyncio.get_running_loop().time()
-    await watched.changed(seconds)
+    await watched.wait_for_change(seconds)
     return asyncio.get_running_loop().time() - began < seconds
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "BETWEEN", 0.01)
+    monkeypatch.setattr(consul, "BETWEEN", 0.01)
 
 
 def test_a_change_is_told_once() -> None:

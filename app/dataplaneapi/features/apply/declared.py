@@ -31,7 +31,7 @@ from haproxy_native.errors import BadRequest, BadValue, Exists, Missing, NativeE
 from haproxy_native.features.apply.files import COLLECTIONS, MAP, entries_of
 from haproxy_native.features.apply.rules import DeclaredFile, Section
 from haproxy_native.features.apply.sections import collections, of_objects, of_text
-from haproxy_native.storage.list_files import check_value
+from haproxy_native.storage.list_files import check_map_value
 from haproxy_native.storage.store import Store, is_file_name
 from haproxy_native.storage.stores import KINDS
 from haproxy_native.text.section import Section as TextSection
@@ -252,7 +252,7 @@ def _entries(rows: Any, about: str) -> dict[str, str]:
         if row["key"] in values_by_key:
             raise ApiError(422, f"{about}: the key {row['key'][:64]!r} is declared twice")
         try:
-            check_value(row["value"])
+            check_map_value(row["value"])
         except BadValue as error:
             raise ApiError(422, f"{about}: {error.detail}") from None
         values_by_key[row["key"]] = row["value"]
