@@ -1,28 +1,75 @@
-"""Files that stand elsewhere than a configuration looks for them: those that a change is about to store."""
+"""The files that a configuration names: detect that they have changed, and give a shadow other ones in their place. Blocks.
 
+A change may store files together with a text that refers to them. Its shadow has to read the new contents, which are still drafts, so its
+text is rewritten to find them elsewhere (`with_files`).
+"""
+
+import hashlib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from haproxy_native.check.whole_set import WholeSet, home_in, led_into
-from haproxy_native.shadow.named_files import naming
 from haproxy_native.shadow.rewrite import rewritten
 from haproxy_native.text.document import Document
 
-# Where the content of a path stands; None for a file that is gone.
+# Bytes of a file that is searched for names of others.
+LARGEST = 1 << 20
+_WORDS = re.compile(r"[^\s\"'(),=;]+")
+
+
+def named(document: Document, home: Path) -> Iterator[Path]:
+    """Yield every word of a document that may be a path, once. Relative paths begin in `home`."""
+    names: list[str] | None = document.cache.get(_WORDS)
+    if names is None:
+        words = (match[0] for match in _WORDS.finditer(document.text))
+        names = document.cache[_WORDS] = list(dict.fromkeys(word for word in words if "." in word or "/" in word))
+    return (home / name for name in names)
+
+
+def naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
+    """Return the files that a document names and that name some of `paths` themselves, such as a list of certificates."""
+    names = [os.fsencode(path.name) for path in paths]
+    return [path for path in named(document, home) if names and any(map(_read(path).__contains__, names))]
+
+
+def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
+    """Return a text for each named file, and for those that replace some, which differs if the file has changed."""
+    there = [f"{path} {content and _digest(content)}" for path, content in files.items()]
+    for path in named(document, home):
+        with suppress(OSError, ValueError):
+            seen = path.stat()
+            there.append(f"{path} {seen.st_mtime_ns} {seen.st_size} {seen.st_ino}")
+    return there
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read(path: Path) -> bytes:
+    """Return what a file contains; empty if it cannot name others."""
+    with suppress(OSError, ValueError):
+        if path.is_file() and path.stat().st_size <= LARGEST:
+            return path.read_bytes()
+    return b""
+
+
+# Where the content of a path is; None for a file that does not exist.
 Files = Mapping[Path, Path | None]
 NONE: Files = {}
-# Bytes.
-LARGEST_LIST = 1 << 20
 
 
 def with_files(document: Document, scratch: Path, home: Path, files: Files) -> tuple[str, Path]:
-    """The text of the shadow that looks for these files elsewhere, and where it is to be started."""
+    """Return the text of a shadow that finds these files elsewhere, and the directory in which it has to start."""
     tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
     contents = {path: content for path, content in there.items() if content}
     contents = {os.path.abspath(path): path for path in naming(document, home, files)} | contents
     # Those that may be lists, which name others.
-    lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST_LIST]
+    lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
     given = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
     led = Document.parse(led_into(tree, given, document.text).encode("utf-8", "surrogateescape"))
     return rewritten(led, scratch, tree / "root" / str(home).lstrip("/")).text, home_in(tree, given)

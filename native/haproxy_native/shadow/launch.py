@@ -1,4 +1,4 @@
-"""Starts HAProxy for a shadow. The sandbox lets it open no connections, so it uses its standard input and output instead.
+"""Start HAProxy for a shadow. The sandbox permits no connections, so it uses its standard input and output instead.
 
 Standard input is a socket. For each connection to the server `sockpair@0`, HAProxy creates a pair of sockets, keeps one and sends the other
 over its standard input; this process answers on it as the server. Standard output receives HAProxy's log, one message for each line.
@@ -18,17 +18,17 @@ from haproxy_native.check.run import Confinement
 from haproxy_native.child import Child, read, readable
 from haproxy_native.errors import NoShadow
 
-# Seconds of the processor's time, bytes that are kept of what it writes, and bytes of a line of the log.
+# Seconds of CPU time, bytes that are stored of its output, and bytes of a line of the log.
 CPU_SECONDS, MOST_SAID, LONGEST_LINE = 60, 20_000, 1 << 17
 
 
 class Launched:
-    """A HAProxy that runs, with our ends of its standard input and output. `end` ends it."""
+    """A running HAProxy, with our ends of its standard input and output, until `end`."""
 
     def __init__(self, child: Child, servers: socket.socket, log: socket.socket) -> None:
         assert child.stderr
         self._child, self._servers, self._log = child, servers, log
-        # Read while it runs, or it would stop at a full pipe.
+        # Read while it runs: it would block on a full pipe.
         self._output = asyncio.create_task(read(child.stderr, MOST_SAID))
 
     @property
@@ -40,13 +40,13 @@ class Launched:
         return await self._output
 
     async def logged(self) -> bytes:
-        """Return the next line of its log. Raises ConnectionError when it has ended."""
+        """Return the next line of its log. Raises ConnectionError if it has ended."""
         if not (line := await asyncio.get_running_loop().sock_recv(self._log, LONGEST_LINE)):
             raise ConnectionResetError("it has ended")
         return line
 
     async def connection(self) -> socket.socket:
-        """Return the next connection to a server. Raises ConnectionError when it has ended, and OSError for what is no connection."""
+        """Return the next connection to a server. Raises ConnectionError if it has ended, and OSError for anything else that it sends."""
         await readable(self._servers.fileno())
         data, descriptors, _, _ = socket.recv_fds(self._servers, 4096, 1)
         if not data:
@@ -69,9 +69,9 @@ class Launched:
 
 
 async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None) -> Launched:
-    """Start a command that may write in `scratch` alone, and listen there. `home` is its working directory, without it ours.
+    """Start a command that may write and listen only in `scratch`. `home` is its working directory; None for ours.
 
-    One that nobody waits for any more is ended. Raises OSError; NoShadow if there is no such program, or no filter of system calls here.
+    If the caller is cancelled, the command is ended. Raises OSError, and NoShadow without the program or a filter of system calls.
     """
     if not shutil.which(words[0]):
         raise NoShadow(f"{words[0]} is not found, or may not be executed: it is the program of HAProxy that a shadow is started with")

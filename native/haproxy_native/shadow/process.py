@@ -1,27 +1,94 @@
-"""A shadow that runs: HAProxy on a rewritten text, the one server behind all its backends, and the log of what it has decided."""
+"""A running shadow: HAProxy on a rewritten text, the one server behind all its backends, and the log of its decisions.
+
+One request is sent at a time. Before it, the servers get the states and weights that they have in the real HAProxy (`RuntimeState`). After
+it, stick tables are cleared. If the shadow then still remembers something of the request, it is spent, and answers no other one.
+(HAProxy Management Guide, section 9.3, "set server", "show table", "clear table")
+"""
 
 import asyncio
 import logging
 import os
 import re
 import ssl
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
-from haproxy_native.beside import beside
+from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.check.environment import for_haproxy
 from haproxy_native.errors import NoShadow, RuntimeAbsent, Unusable
+from haproxy_native.runtime import commands as runtime_commands
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
 from haproxy_native.shadow.launch import Launched, launch
-from haproxy_native.shadow.likeness import Conditions, Likeness
 from haproxy_native.shadow.rewrite import CLI, OWN, Listener, Shadow, identifiers, rewritten
 from haproxy_native.text.document import Document
+
+_USED = re.compile(r"^# table: (\S+), .*\bused:[1-9]", re.MULTILINE)
+# So many servers take a millisecond or more to compare.
+MANY = 1000
+# (state, weight) by the names of backend and server.
+Conditions = Mapping[tuple[str, str], tuple[str, int]]
+
+
+def conditions(servers: Iterable[ServerState]) -> Conditions:
+    """Return the state (`ready`, `drain` or `maint`) and weight of servers. A server that is down becomes one in maintenance.
+
+    A shadow has no checks that could find it down.
+    """
+    return {
+        (server.backend_name, server.name): ("maint" if server.operational_state == "down" else server.admin_state, server.weight)
+        for server in servers
+    }
+
+
+def commands(there: Conditions, wanted: Conditions) -> Iterator[str]:
+    """Yield the commands that change servers from one state (`there`) to another."""
+    for name, (state, weight) in wanted.items():
+        has_state, has_weight = there.get(name, (state, weight))
+        if state != has_state:
+            yield runtime_commands.state(*name, state).text
+        if weight != has_weight:
+            yield runtime_commands.weight(*name, weight).text
+
+
+@dataclass
+class RuntimeState:
+    """The states of a shadow's servers, and its stick tables."""
+
+    socket: Socket
+    _declared: Conditions = field(default_factory=dict)
+    _there: Conditions = field(default_factory=dict)
+
+    async def set_servers(self, wanted: Conditions) -> None:
+        """Set the servers' states; servers that are not in `wanted` are as the text declares. Raises RuntimeAbsent."""
+        if not self._there:
+            shown = await self.socket.send("show servers state")
+            self._declared = self._there = await beside_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
+        for command in await beside_if(len(self._declared) > MANY, self._missing, wanted):
+            await self.socket.send(command)
+
+    def _missing(self, wanted: Conditions) -> list[str]:
+        there, self._there = self._there, {name: wanted.get(name, state) for name, state in self._declared.items()}
+        return list(commands(there, {**self._declared, **wanted}))
+
+    async def forget(self) -> bool:
+        """Clear the stick tables, and return whether all are empty: an entry stays while a stream uses it. Raises RuntimeAbsent."""
+        if not (tables := await self._filled()):
+            return True
+        for table in tables:
+            await self.socket.send(f"clear table {argument(table)}")
+        return not await self._filled()
+
+    async def _filled(self) -> list[str]:
+        return _USED.findall(await self.socket.send("show table"))
+
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -40,46 +107,47 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as a client sends it. `head` is its start line and headers; `source` and `destination` are address and port.
-
-    `tls`: the name of the server that it asks for, None without TLS; `tls_version` the one that it offers, as in 1.2, empty for all.
-    `reply` is what the server answers, complete.
-    """
+    """A request as a client sends it."""
 
     listener: Listener
+    # Start line and headers.
     head: bytes
     body: bytes = b""
+    # Address and port.
     source: tuple[str, int] = ("192.0.2.1", 50_000)
     destination: tuple[str, int] = ("192.0.2.2", 80)
+    # The server name that the client sends; None without TLS.
     tls: str | None = None
     alpn: str = ""
+    # The only version that the client offers, such as 1.2; empty for all.
     tls_version: str = ""
+    # The complete answer of the server.
     reply: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of it. `marks` in the order in which they were left. `request` is what the server was sent, None where it was asked
-    nothing; `response` what the client got, empty where the connection was closed.
-
-    `last_line`: of the rule that HAProxy calls the last, in the shadow's text; 0 where it names none.
-    """
+    """What HAProxy did with a request."""
 
     frontend: str
     backend: str
     server: str
     status: int
     termination: str
+    # In the order of evaluation.
     marks: list[str]
+    # Of the last rule that HAProxy evaluated, in the shadow's text; 0 if it names none.
     last_line: int
     variables: dict[str, str]
+    # What the server received; None if nothing.
     request: bytes | None
+    # What the client received; empty if the connection was closed.
     response: bytes
 
 
 @dataclass
 class ShadowProcess:
-    """`start` makes one; `close` ends it. `is_spent`: it remembers something of a request, and answers no other one."""
+    """A shadow that `start` returns and `close` ends."""
 
     shadow: Shadow
     _scratch: Scratch
@@ -87,47 +155,48 @@ class ShadowProcess:
     _serving: asyncio.Task[None] | None = None
     _asked: Asked | None = None
     _request: bytes | None = None
+    # It remembers something of a request, and answers no other one.
     is_spent: bool = False
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self._likeness = Likeness(Socket(str(self._scratch.path / CLI), timeout=ANSWER_SECONDS))
+        self._state = RuntimeState(Socket(str(self._scratch.path / CLI), timeout=ANSWER_SECONDS))
 
     @property
     def ended(self) -> bool:
         return self._haproxy.ended
 
     async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen | None:
-        """One request at a time; `servers` as they are to be found. None from one that is spent. Raises NoShadow, after which it is.
+        """Send a request with the servers in these states, one at a time. None if the shadow is spent. Raises NoShadow, after which it is.
 
-        It is asked to the end even if the caller is cancelled: what it says later would be taken for the answer to the next request.
+        The request is completed even if the caller is cancelled: a later answer would be taken for that to the next request.
         """
-        task = asyncio.ensure_future(self._asked_alone(asked, servers or {}))
+        task = asyncio.ensure_future(self._ask_alone(asked, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
-    async def _asked_alone(self, asked: Asked, servers: Conditions) -> Seen | None:
+    async def _ask_alone(self, asked: Asked, servers: Conditions) -> Seen | None:
         async with self._lock:
             if self.is_spent:
                 return None
             self._asked, self._request = asked, None
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
-                    await self._likeness.of_servers(servers)
-                    response = await self._sent(asked)
-                    line = await self._logged(may_be_silent=bool(response and self._silent_lines(asked)))
-                    is_new = not self.shadow.has_tables or await self._likeness.forget()
+                    await self._state.set_servers(servers)
+                    response = await self._send(asked)
+                    line = await self._read_log(may_be_silent=bool(response and self._silent_lines(asked)))
+                    is_new = not self.shadow.has_tables or await self._state.forget()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
                 self.is_spent = True
                 raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
-            seen = _seen(line, self._request, response) if line else self._silently(asked, response)
+            seen = _parse_log(line, self._request, response) if line else self._silently(asked, response)
             self.is_spent = (
                 not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
             )
             return seen
 
-    async def _logged(self, *, may_be_silent: bool) -> str:
-        """Empty where nothing is logged."""
+    async def _read_log(self, *, may_be_silent: bool) -> str:
+        """Return the line of the request; empty if nothing is logged."""
         try:
             async with asyncio.timeout(SILENT_SECONDS if may_be_silent else None):
                 while not (line := await self._haproxy.logged()).startswith(_BEGIN):
@@ -139,7 +208,7 @@ class ShadowProcess:
             return ""
 
     def _silent_lines(self, asked: Asked) -> list[int]:
-        """The lines that may have the request answered without a word in the log."""
+        """Return the lines that may answer the request without logging it."""
         _, _, target = asked.head.partition(b" ")
         return self.shadow.silent.get(target.partition(b" ")[0].decode("utf-8", "replace"), [])
 
@@ -149,7 +218,7 @@ class ShadowProcess:
         frontend, status = asked.listener.frontend, int(response.split(b" ", 2)[1])
         return Seen(frontend, frontend, "", status, "PR", [], [*own, *lines][0], {}, None, response)
 
-    async def _sent(self, asked: Asked) -> bytes:
+    async def _send(self, asked: Asked) -> bytes:
         reader, writer = await self._connection(str(self._scratch.path / asked.listener.socket))
         try:
             writer.write(_proxy_line(asked))
@@ -163,7 +232,7 @@ class ShadowProcess:
             writer.transport.abort()
 
     async def _connection(self, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """HAProxy binds its sockets a moment before it listens on them."""
+        # HAProxy binds its sockets a moment before it listens on them.
         while True:
             try:
                 return await asyncio.open_unix_connection(path)
@@ -173,25 +242,25 @@ class ShadowProcess:
             await asyncio.sleep(POLL_SECONDS)
 
     async def listens(self) -> None:
-        """Waits until it takes commands, and so connections; listeners that it has not, as those in `.if` and of what is disabled, go.
+        """Wait until it accepts commands and so connections, and remove listeners that it lacks, such as disabled ones and those in `.if`.
 
-        Raises ConnectionRefusedError and RuntimeAbsent where it has ended.
+        Raises ConnectionRefusedError and RuntimeAbsent if it has ended.
         """
         _, writer = await self._connection(str(self._scratch.path / CLI))
         writer.transport.abort()
-        await self._likeness.socket.send("show cli level")
+        await self._state.socket.send("show cli level")
         self.shadow.listeners = [each for each in self.shadow.listeners if (self._scratch.path / each.socket).exists()]
 
     def serve(self) -> None:
-        """Begins to answer as the servers."""
+        """Start to answer as the servers."""
         self._serving = asyncio.create_task(self._serve())
 
     async def output(self) -> str:
-        """What HAProxy has written, once it has ended."""
+        """Return what HAProxy has written, once it has ended."""
         return await self._haproxy.output()
 
     async def _serve(self) -> None:
-        """One connection after the other, so that what it sends takes few descriptors of ours."""
+        # One connection after the other, so that a shadow uses few of our descriptors.
         with suppress(ConnectionError):
             while True:
                 try:
@@ -234,9 +303,8 @@ async def start(
 ) -> ShadowProcess:
     """Start a shadow, which gets the variables that the files `in_force` name.
 
-    `files`: where those stand now that are to be looked for at these paths, None for those that are gone.
-
-    Raises NoShadow where HAProxy does not start with it, and Unusable where nothing temporary can be written.
+    It finds `files` elsewhere than at their paths (`with_files`). Raises NoShadow if HAProxy does not start, and Unusable if no temporary
+    file can be written.
     """
     making = asyncio.ensure_future(asyncio.to_thread(Scratch, "shadow"))
     try:
@@ -246,7 +314,7 @@ async def start(
             (await making).remove()
         raise
     try:
-        shadow, directory = await _whole(beside(_written, document, scratch.path, home, files))
+        shadow, directory = await _uncancelled(beside(_written, document, scratch.path, home, files))
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
         environment = await beside(for_haproxy, environ, in_force)
         haproxy = await launch(command, environment, scratch.path, directory)
@@ -263,8 +331,8 @@ async def start(
     return process
 
 
-async def _whole(work: Awaitable[Result]) -> Result:
-    """Return the result of work in a thread. If the caller is cancelled, it waits for the thread, which uses the directory until then."""
+async def _uncancelled(work: Awaitable[Result]) -> Result:
+    """Return the result of work in a thread. A caller that is cancelled still waits for the thread, which uses the directory until then."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -274,7 +342,7 @@ async def _whole(work: Awaitable[Result]) -> Result:
 
 
 def _written(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:
-    """The shadow, and where it is to be started."""
+    """Write the shadow's text, and return the shadow and the directory in which it has to start."""
     shadow, directory = rewritten(document, scratch, home), None
     if files:
         shadow.text, directory = with_files(document, scratch, home, files)
@@ -295,7 +363,7 @@ async def _started(process: ShadowProcess, directory: Path) -> None:
 
 
 def refusal(output: str, shadow: Shadow) -> str:
-    """The first alert, at the line of the configuration that it is about."""
+    """Return HAProxy's first alert, with the line of the configuration that it is about."""
     alert = next((line for line in output.splitlines() if "[ALERT]" in line), output.strip()[-1000:])
     if not (match := _PARSING.search(alert)):
         return alert[:1000]
@@ -305,7 +373,7 @@ def refusal(output: str, shadow: Shadow) -> str:
 
 
 def _proxy_line(asked: Asked) -> bytes:
-    """(PROXY protocol, version 1)"""
+    # PROXY protocol, version 1.
     (source, source_port), (destination, port) = asked.source, asked.destination
     family = "TCP6" if ":" in source else "TCP4"
     return f"PROXY {family} {source} {destination} {source_port} {port}\r\n".encode()
@@ -322,7 +390,7 @@ def _context(asked: Asked) -> ssl.SSLContext:
 
 
 async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
-    """A response as far as its headers and what came with them; not those that precede it, as 103."""
+    """Read a response up to the end of its headers, without interim responses such as 103."""
     answer = b""
     while len(answer) < _LARGEST and not (is_http and _HEAD_END in answer):
         piece = await reader.read(65_536)
@@ -334,7 +402,7 @@ async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
     return answer
 
 
-def _seen(line: str, request: bytes | None, response: bytes) -> Seen:
+def _parse_log(line: str, request: bytes | None, response: bytes) -> Seen:
     _, frontend, backend, server, status, termination, session, stream, last, *variables = line.rstrip("\n").split("|")
     values = dict(variable.split("=", 1) for variable in variables if "=" in variable)
     return Seen(

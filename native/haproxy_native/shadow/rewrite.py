@@ -1,19 +1,22 @@
-"""The text of a shadow: the same sections and rules, whose listeners are private sockets, whose servers are its standard input, and whose
-rules leave marks. Pure.
+"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules leave marks. Pure.
 
-A line becomes one line, or none, so that what HAProxy says of the shadow is said of the configuration. The terms of a condition with which
-a line would get too long become lines of their own before it.
+A line becomes one line or none, so a message about a line of the shadow is about one of the configuration. Only if marks make a rule too
+long, terms of its condition become lines of their own before it.
+
+A mark is a term that always holds, and whose evaluation adds an identifier to a variable of the stream. HAProxy evaluates the terms of a
+condition from left to right, and stops at the first that decides. So a mark behind a term is left if that term holds, one at the end if
+the rule applies, and nothing is evaluated twice. (HAProxy Configuration Manual, section 7.2, "Using ACLs to form conditions"; section
+7.3.1, converter `set-var`)
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.grammar.conditions import terms
+from haproxy_native.grammar.conditions import OR, UNLESS, suites, terms
 from haproxy_native.grammar.synopsis import condition_at
-from haproxy_native.shadow.conditions import SEPARATOR, SESSION, STREAM, Mark, marked
 from haproxy_native.shadow.words import (
     begins,
     definition,
@@ -33,20 +36,57 @@ from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
 from haproxy_native.text.words import unquoted
 
-# Bytes of a request, of the marks that it leaves, and of the line that says so.
+# The variables that contain the identifiers: of a connection, before there is a stream, and of a stream.
+SESSION, STREAM = "sess.__marks", "txn.__marks"
+SEPARATOR = "."
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Left if a rule applies, or if `term` of its condition holds."""
+
+    term: str = ""
+
+
+def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
+    """Return the words of a rule with marks in its condition, which it gets if it has none. `new` returns a mark's identifier.
+
+    No condition begins before `start`.
+    """
+    at = condition_at(words, start)
+    if at == len(words):
+        return [*words, "if", *_term(variable, new(Mark()), holds=True)]
+    is_negative = words[at] == UNLESS
+    out = list(words[: at + 1])
+    for number, suite in enumerate(suites(words[at + 1 :])):
+        out += [OR[0]] if number else []
+        for term in suite:
+            out += [*term, *_term(variable, new(Mark(" ".join(term))), holds=True)]
+        if not is_negative:
+            out += _term(variable, new(Mark()), holds=True)
+    # Evaluated if no suite holds, which is when `unless` applies.
+    return [*out, OR[0], *_term(variable, new(Mark()), holds=False)] if is_negative else out
+
+
+def _term(variable: str, identifier: str, *, holds: bool) -> list[str]:
+    match = ["-m", "found"] if holds else ["-m", "len", "0"]
+    return ["{", f"var({variable},),concat({SEPARATOR}{identifier}),set-var({variable})", *match, "}"]
+
+
+# Bytes of a request, of its marks, and of its line of the log.
 BUFFER = 65_536
 CLI, PEER = "cli", "peer"
-# A server that HAProxy reaches by its standard input.
+# A server that HAProxy reaches through its standard input.
 ECHO = "sockpair@0"
 MOST_VARIABLES = 64
-# Words of a line that HAProxy reads.
+# The most words of a line.
 MOST_WORDS = 64
 _NOTHING = {SESSION: "set-var(sess.__none)", STREAM: "set-var(txn.__none)"}
 _SET = re.compile(r"set-var(?:-fmt)?\(((?:txn|sess)\.[A-Za-z0-9_.]+)")
 _KEYWORD = re.compile(r"[\w.-]+")
-# What keeps a first word from being known: quotes with variables in them.
+# Characters that hide which keyword a first word is.
 _QUOTING = re.compile(r"[\"'\\$]")
-# How that line begins: programs in Lua write others.
+# The start of a shadow's own lines of the log: programs in Lua write others.
 OWN = "shadow"
 _FIELDS = (OWN, "%f", "%b", "%s", "%ST", "%ts", f"%[var({SESSION})]", f"%[var({STREAM})]", "%[last_rule_line]")
 _ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
@@ -64,47 +104,52 @@ class Place:
 
 @dataclass(frozen=True)
 class Rule:
-    """A mark's rule. `term`: of its condition, empty where the mark says that it applies. `is_lasting`: where it applies, later requests
-    see that.
-    """
+    """The rule of a mark."""
 
     place: Place
+    # Of its condition; empty if the mark says that the rule applies.
     term: str
 
     @property
     def is_lasting(self) -> bool:
+        """Whether later requests see that it has applied."""
         return not self.term and bool(lasting().search(self.place.text))
 
 
 @dataclass(frozen=True)
 class Listener:
-    """A listener of a frontend. `socket`: the name of its private one. `is_tls`: it takes TLS. `mode` is http or tcp."""
+    """A listener of a frontend."""
 
     frontend: str
     place: Place
     address: str
     name: str
+    # The file name of its private socket.
     socket: str
     is_tls: bool
+    # http or tcp.
     mode: str
 
 
 @dataclass
 class Shadow:
-    """`places` by the number of a line in `text`, from 1. `rules` by mark. `acls`: the lines of each, by its section and name.
-    `doubtful`: by section, the lines whose effect is not known, and why; `by_health`: those that depend on the states of servers.
-    `has_tables`: there are some. `silent`: by a URI that is answered without being logged, the lines in `text`
-    that say so.
-    """
+    """A rewritten configuration."""
 
     text: str = ""
+    # By the number of a line in `text`, from 1.
     places: dict[int, Place] = field(default_factory=dict)
+    # By mark.
     rules: dict[str, Rule] = field(default_factory=dict)
     listeners: list[Listener] = field(default_factory=list)
+    # The lines of each ACL, by its section and name.
     acls: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
+    # By section: lines whose effect is unknown, and why.
     doubtful: dict[str, list[tuple[Place, str]]] = field(default_factory=dict)
+    # By section: lines that depend on the states of servers.
     by_health: dict[str, list[Place]] = field(default_factory=dict)
+    # Whether it has stick tables.
     has_tables: bool = False
+    # By a URI that is answered without a line of the log: the lines in `text` that do that.
     silent: dict[str, list[int]] = field(default_factory=dict)
 
     def doubt(self, place: Place, why: str) -> None:
@@ -112,12 +157,12 @@ class Shadow:
 
 
 def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
-    """`directory` holds its sockets; relative paths begin in `home`, the directory of the main file."""
+    """Rewrite a document. `directory` is for the sockets; relative paths begin in `home`, the directory of the main file."""
     return _Rewriter(document, directory, home).shadow
 
 
 def identifiers(marks: str) -> list[str]:
-    """Returns the identifiers in a variable, each once."""
+    """Return the identifiers in a variable, each once."""
     return list(dict.fromkeys(mark for mark in marks.split(SEPARATOR) if mark not in ("", "-")))
 
 
@@ -185,7 +230,7 @@ class _Rewriter:
             self._additions(section)
 
     def _above(self, text: str, file: str | None) -> None:
-        """What stands above the first section of a file."""
+        """Rewrite the lines above the first section of a file."""
         start = self._numbers.get(file, 0)
         self._numbers[file] = start + text.count("\n")
         for number, line in enumerate(map(Line, split_lines(text)), start + 1):
@@ -290,7 +335,7 @@ class _Rewriter:
         return " ".join(self._shortened(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
 
     def _shortened(self, own: list[str], at: int) -> list[str]:
-        """A rule whose condition begins at this word, and whose anonymous terms have names, each defined in a line of its own before it."""
+        """Shorten a rule, whose condition begins at this word: anonymous terms get names, which lines before it define."""
         out = own[:at]
         for term in terms(own[at:]):
             opening = next((place for place, word in enumerate(term) if word.lstrip("!") == "{"), None)
@@ -312,12 +357,12 @@ class _Rewriter:
 
 
 def _bare(word: str) -> str:
-    """The word without quotes, where these say nothing: keywords are known by their letters."""
+    """Return a word without quotes, if they have no meaning: the patterns identify keywords by their letters."""
     return bare if "$" not in word and _KEYWORD.fullmatch(bare := unquoted(word)) else word
 
 
 class _Modes:
-    """The mode of each proxy, which it may have of its defaults section."""
+    """The mode of each proxy, which it may inherit from its defaults section."""
 
     def __init__(self, document: Document) -> None:
         self._modes: dict[int, str] = {}
@@ -344,7 +389,7 @@ def _own_modes(section: Section) -> Iterator[str]:
 
 
 def _conditional(line: Line) -> str:
-    """What may enclose other sections."""
+    """Return a conditional line (`.if`), which may enclose other sections; empty for any other line."""
     return " ".join(line.words) if line.words and line.words[0] in CONDITIONALS else ""
 
 

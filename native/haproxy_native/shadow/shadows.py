@@ -1,4 +1,8 @@
-"""Keeps a few shadows running, one for each text, and ends them after a minute without a request."""
+"""Run a few shadows, one for each text, and end them after a minute without a request.
+
+Callers of one text share a shadow, and one place of those that limit how many texts are in use. A shadow that nobody uses stays
+for `IDLE_SECONDS`, unless another text needs its room.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -9,8 +13,7 @@ from pathlib import Path
 from haproxy_native.check.run import SHADOWS
 from haproxy_native.errors import ShareExceeded
 from haproxy_native.shadow.files import NONE, Files
-from haproxy_native.shadow.likeness import Conditions
-from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, start
+from haproxy_native.shadow.process import Asked, Conditions, Seen, ShadowProcess, start
 from haproxy_native.shadow.rewrite import Shadow
 from haproxy_native.shares import MOST_WAITING, Caller, Place, Turns
 from haproxy_native.text.document import Document
@@ -27,7 +30,7 @@ class _Kept:
 
     @property
     def ended(self) -> bool:
-        """Whether it did not start, or answers no more."""
+        """Whether it did not start, or no longer answers."""
         if not self.starting.done():
             return False
         if self.starting.cancelled() or self.starting.exception():
@@ -37,8 +40,9 @@ class _Kept:
 
 @dataclass(frozen=True)
 class Asker:
-    """Asks shadows of one text: another one where one is spent. `shadow` is what they all are made of."""
+    """Sends requests to shadows of one text: to another one if one is spent."""
 
+    # Their text.
     shadow: Shadow
     _caller: Caller
     _shadows: "Shadows"
@@ -47,7 +51,7 @@ class Asker:
     _files: Files
 
     async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen:
-        """`servers` as they are to be found, else as they are declared. Raises NoShadow and OSError."""
+        """Send a request, with the servers in these states, else as they are declared. Raises NoShadow and OSError."""
         while True:
             async with self._shadows.of(self._document, self._key, self._files, caller=self._caller) as process:
                 if seen := await process.ask(asked, servers):
@@ -56,16 +60,16 @@ class Asker:
 
 @dataclass
 class _Use:
-    """Who uses the shadows of one text: they share one place, which is counted for the first of them."""
+    """The callers that use the shadows of one text. They share one place, which counts for the first of them."""
 
     place: Place
     callers: list[Caller]
 
 
 class Shadows:
-    """Shadow processes, of at most `MOST` texts at once for callers; others wait for their turn (haproxy_native.shares).
+    """Owns the shadow processes. At most `MOST` texts are in use at once; other callers wait for their turn (haproxy_native.shares).
 
-    They get the variables that the files `in_force` name.
+    Shadows get the environment variables that the files `in_force` name.
     """
 
     def __init__(self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]]) -> None:
@@ -78,7 +82,7 @@ class Shadows:
 
     @asynccontextmanager
     async def of(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[ShadowProcess]:
-        """`key` changes with the text and with the files that it names. `files` as in `start`.
+        """Enter a shadow of a text. `key` differs if the text differs, or a file that it names. `files` as in `start`.
 
         Raises NoShadow, OSError and ShareExceeded.
         """
@@ -88,14 +92,14 @@ class Shadows:
             if entry.timer:
                 entry.timer.cancel()
             try:
-                # Several that ask for the same wait for one start.
+                # All callers of a text wait for one start.
                 yield await asyncio.shield(entry.starting)
             finally:
-                self._released(key, entry)
+                self._release(key, entry)
 
     @asynccontextmanager
     async def _used(self, caller: Caller, key: bytes) -> AsyncIterator[None]:
-        """Holds the place of a text, alone or with others. Raises ShareExceeded."""
+        """Occupy the place of a text, alone or with others. Raises ShareExceeded."""
         if key not in self._uses:
             place = await self._turns.take(caller)
             if key in self._uses:
@@ -119,7 +123,7 @@ class Shadows:
 
     @asynccontextmanager
     async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[Asker]:
-        """Enters the asker that `of` returns."""
+        """Enter an `Asker` of a text, with the arguments of `of`."""
         async with self.of(document, key, files, caller=caller) as process:
             yield Asker(process.shadow, caller, self, document, key, files)
 
@@ -137,13 +141,13 @@ class Shadows:
             if (entry := self._there(key)) is None:
                 if key in self._kept:
                     await self._end(key)
-                await self._room()
+                await self._make_room()
                 entry = self._kept[key] = _Kept(
                     asyncio.create_task(start(document, self._binary, self._home, self._in_force(), files=files))
                 )
             return entry
 
-    async def _room(self) -> None:
+    async def _make_room(self) -> None:
         """End the shadows that have been unused longest, until one more may run.
 
         Shadows in use stay: `_turns` limits how many texts are in use at once.
@@ -151,14 +155,14 @@ class Shadows:
         while len(self._kept) >= MOST and (unused := [key for key, shadow in self._kept.items() if not shadow.users]):
             await self._end(min(unused, key=lambda key: self._kept[key].until))
 
-    def _released(self, key: bytes, kept: _Kept) -> None:
+    def _release(self, key: bytes, kept: _Kept) -> None:
         kept.users -= 1
         loop = asyncio.get_running_loop()
         kept.until = loop.time()
         if not kept.users and kept.starting.done():
             kept.timer = loop.call_later(IDLE_SECONDS, self._idle, key, kept)
         elif not kept.users and self._kept.get(key) is kept:
-            # Whoever asked for it has left: nobody would use it.
+            # Its callers have been cancelled during the start.
             self._end(key)
 
     def _idle(self, key: bytes, kept: _Kept) -> None:

@@ -1,4 +1,4 @@
-"""What words.toml says, as the rewriting of a text needs it."""
+"""The tables of words.toml, which say how each keyword is rewritten for a shadow."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ def words() -> dict[str, Any]:
 
 @cache
 def listener_words() -> dict[str, int]:
-    """What stays of a listener's words, with the number of their arguments."""
+    """Return the words of a listener that stay, with the number of their arguments."""
     return _arguments(words()["listener"])
 
 
@@ -24,25 +24,25 @@ def server_words() -> dict[str, int]:
 
 
 def definition() -> str:
-    """What begins a line that names a condition."""
+    """Return the first word of a line that names a condition."""
     return str(words()["rules"]["definition"])
 
 
 @cache
 def ending() -> re.Pattern[str]:
-    """A rule that answers in the place of a server."""
+    """Return the pattern of a rule that answers instead of a server."""
     return re.compile(words()["rules"]["ending"].replace("\\\n", ""))
 
 
 @cache
 def unknown() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What in a line depends on what a shadow has otherwise, and what that is."""
+    """Return patterns of lines whose effect in a shadow may be another one, and why."""
     return tuple((re.compile(row["pattern"]), row["why"]) for row in words()["unknown"])
 
 
 @cache
 def health() -> re.Pattern[str]:
-    """What depends on the states of servers."""
+    """Return the pattern of lines that depend on the states of servers."""
     return re.compile(words()["health"]["pattern"])
 
 
@@ -52,13 +52,13 @@ def why_health() -> str:
 
 @cache
 def lasting() -> re.Pattern[str]:
-    """What a request leaves behind for others, but for stick tables."""
+    """Return the pattern of rules whose effects later requests see, except for stick tables."""
     return re.compile(words()["lasting"])
 
 
 @cache
 def dropped() -> dict[str, list[list[str]]]:
-    """How lines of a proxy begin that a shadow has not, by their first word."""
+    """Return how lines of a proxy begin that a shadow omits, by their first word."""
     phrases: dict[str, list[list[str]]] = {}
     for phrase in words()["proxy"]["dropped"]:
         phrases.setdefault(phrase.split()[0], []).append(phrase.split())
@@ -66,13 +66,13 @@ def dropped() -> dict[str, list[list[str]]]:
 
 
 def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
-    """Whether a line begins with these words."""
+    """Return whether a line begins with these words."""
     first = wanted.split()
     return list(line[: len(first)]) == first
 
 
 def only(line: list[str], kept: dict[str, int]) -> list[str]:
-    """Returns the words that are kept, with their arguments."""
+    """Return the words in `kept`, with their arguments."""
     out, at = list[str](), 0
     while at < len(line):
         number = kept.get(line[at])
@@ -82,7 +82,7 @@ def only(line: list[str], kept: dict[str, int]) -> list[str]:
 
 
 def without(line: list[str], dropped: dict[str, int]) -> list[str]:
-    """The words without some, and without their arguments."""
+    """Return the words that are not in `dropped`, whose arguments are dropped as well."""
     out, at = list[str](), 0
     while at < len(line):
         number = dropped.get(line[at])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.shadow.conditions import STREAM, Mark, marked
+from haproxy_native.shadow.rewrite import STREAM, Mark, marked
 
 
 def shown(line: str, start: int) -> tuple[str, list[Mark]]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.runtime.server_state import FORCED_DRAIN, FORCED_MAINT, ServerState, server_states
-from haproxy_native.shadow.likeness import Conditions, commands, conditions
-from haproxy_native.shadow.process import Asked, Seen, start
+from haproxy_native.shadow.process import Asked, Conditions, Seen, commands, conditions, start
 from haproxy_native.text.document import Document
 
 ROW = "2 shop 1 one 10.0.0.1 2 0 5 5 9 6 3 4 6 0 0 0 - 80 - 0 0 - - 0"

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from haproxy_native.shadow.named_files import LARGEST, named, naming, stamps
+from haproxy_native.shadow.files import LARGEST, named, naming, stamps
 from haproxy_native.text.document import Document
 
 

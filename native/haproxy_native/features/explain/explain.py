@@ -18,10 +18,8 @@ from haproxy_native.features.explain.explanation import Explanation, Server, Unk
 from haproxy_native.features.explain.question import Question, asked, offers_http_2, others
 from haproxy_native.models import model
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.shadow.files import Files
-from haproxy_native.shadow.likeness import MANY, Conditions, conditions
-from haproxy_native.shadow.named_files import stamps
-from haproxy_native.shadow.process import Seen
+from haproxy_native.shadow.files import Files, stamps
+from haproxy_native.shadow.process import MANY, Conditions, Seen, conditions
 from haproxy_native.shadow.rewrite import Listener, Shadow
 from haproxy_native.shadow.shadows import MOST, Asker, Shadows
 from haproxy_native.shares import Caller

@@ -22,7 +22,7 @@ from haproxy_native.features.explain.explain import Explain
 from haproxy_native.features.routing_tests.run import Case, Result, Run, run
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import Author
-from haproxy_native.shadow.named_files import naming, stamps
+from haproxy_native.shadow.files import naming, stamps
 from haproxy_native.shadow.rewrite import Listener, Place, rewritten
 from haproxy_native.text.document import Document
 
