@@ -9,8 +9,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import outline
-from haproxy_native.spoe.references import References
-from haproxy_native.spoe.store import SpoeStore
+from haproxy_native.spoe.store import References, SpoeStore
 
 
 def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:

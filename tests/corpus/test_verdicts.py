@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native import sandbox
 from haproxy_native.check.check import Checked, CheckSettings, check
-from haproxy_native.check.messages import Message, Origin, messages
+from haproxy_native.check.messages import Message, Origin, parse_messages
 from haproxy_native.errors import Refused
 from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import SOME
@@ -48,7 +48,7 @@ def said(path: Path, binary: str, home: Path) -> list[str] | None:
 
 def said_unconfined(path: Path, binary: str, home: Path) -> list[str] | None:
     done = subprocess.run([binary, "-W", "-f", path, "-c"], capture_output=True, text=True, cwd=home, check=False)
-    return texts(messages(done.stderr, {str(path): Origin(str(path))})) if done.returncode == 0 else None
+    return texts(parse_messages(done.stderr, {str(path): Origin(str(path))})) if done.returncode == 0 else None
 
 
 def texts(found: list[Message]) -> list[str]:

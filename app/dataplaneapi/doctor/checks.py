@@ -37,7 +37,7 @@ from dataplaneapi.version import VERSION
 from haproxy_native import open_engine, sandbox
 from haproxy_native.acme.providers import EXEC, Exec, ProviderFailed
 from haproxy_native.check.check import CheckSettings, check
-from haproxy_native.check.environment import for_haproxy
+from haproxy_native.check.run import for_haproxy
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.quirks import is_supported, lacking

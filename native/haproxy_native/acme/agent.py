@@ -4,10 +4,9 @@ import logging
 from types import TracebackType
 from typing import Self
 
-from haproxy_native.acme.challenge import Challenge, challenge
+from haproxy_native.acme.challenge import HEAD, Challenge, certificates, challenge
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.acme.solver import Solver
-from haproxy_native.acme.status import HEAD, certificates
 from haproxy_native.background import Background
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime.client import Runtime

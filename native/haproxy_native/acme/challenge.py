@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 TTL = 60
@@ -58,3 +58,22 @@ def pairs(text: str) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     return re.sub(r"\\([\\\",])", r"\1", text) if '"' in text or "\\" in text else text
+
+
+HEAD = "# certificate"
+COLUMNS = ("certificate", "acme_section", "state", "expiry_date", "expiries_in", "scheduled_renewal", "renewal_in")
+DATES = ("expiry_date", "scheduled_renewal")
+NEVER = "0001-01-01T00:00:00.000Z"
+
+
+def certificates(text: str) -> Iterator[dict[str, str]]:
+    """One object for each line, dates as the API tells them; what is not known is the zero date."""
+    for line in text.splitlines():
+        values = line.split("\t")
+        if line.startswith("#") or len(values) < len(COLUMNS):
+            continue
+        yield {name: _date(value) if name in DATES else value for name, value in zip(COLUMNS, values, strict=False)}
+
+
+def _date(text: str) -> str:
+    return NEVER if text == "-" else text.removesuffix("Z") + ".000Z"

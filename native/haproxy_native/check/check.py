@@ -1,7 +1,10 @@
-"""Checks a configuration with HAProxy, or with a command of the operator's; asynchronous, with a time limit.
+"""Check a configuration with HAProxy, or with a command of the operator's, within a time limit.
 
-`Refused` means that this text will always fail, `CheckImpossible` that there is no verdict.
-(HAProxy Management Guide, section 3, option -c)
+`Refused` means that this text will always fail, `CheckImpossible` that there is no verdict: the check could not run, was killed, or took
+too long. (HAProxy Management Guide, section 3, option -c)
+
+A check changes nothing. HAProxy creates the missing account key of an `acme` section even when it only checks, and refuses the text if it
+cannot, which is so in the sandbox. Then the check is repeated with a copy of the text that has such keys in the scratch directory.
 """
 
 import os
@@ -10,48 +13,77 @@ import shlex
 import shutil
 import signal
 from asyncio import to_thread
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.check import refusal
-from haproxy_native.check.account_keys import not_made, with_keys_in
-from haproxy_native.check.environment import for_a_command, for_haproxy
-from haproxy_native.check.messages import Message, Origin, as_sent, explained, messages, recorded
-from haproxy_native.check.run import Confinement, Ended, run
+from haproxy_native.check.messages import (
+    LONGEST_SUMMARY,
+    Message,
+    Origin,
+    add_places,
+    as_sent,
+    explained,
+    parse_messages,
+    recorded,
+    summarize,
+)
+from haproxy_native.check.run import Confinement, Ended, for_a_command, for_haproxy, run
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import BadRequest, CheckImpossible, Refused, Unusable
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
 
+_NOT_MADE = re.compile(r"acme: cannot create the file '([^']+)'")
+_KIND, _MEMBER = "acme", "account_key"
+
+
+def not_made(stderr: str) -> frozenset[str]:
+    """Return the account keys that HAProxy could not create."""
+    return frozenset(_NOT_MADE.findall(stderr))
+
+
+def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
+    """Return the document with these keys below another directory. In a section that names no key this adds a line."""
+    editor = standard_editor()
+    resource = editor.resources.by_section[_KIND]
+    for number, (name, _) in enumerate(document.of_kind(_KIND)):
+        section = editor.get_object(document, resource, None, name)
+        if section.get(_MEMBER, f"{name}.account.key") in keys:
+            key = str(scratch / f"{number}.key")
+            document = editor.replace(document, resource, None, name, {**section, _MEMBER: key})
+    return document
+
+
 FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
-# All files in their order, parted by `;` as in HAProxy's own HAPROXY_CFGFILES.
+# All files in their order, separated by `;` as in HAProxy's own HAPROXY_CFGFILES.
 FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
-# Within strong quotes there are none.
+# The first alternative skips strong quotes, which contain no variables.
 _VARIABLE = re.compile(r"'[^']*'|(?<!\\)\$\{?([A-Za-z_]\w*)")
 _VERSION = re.compile(r"haproxy version is (\d+\.\d+(?:\.\d+)?)")
 _SET = re.compile(r"^[ \t]*(?:pre)?setenv[ \t]+(\w+)", re.MULTILINE)
-# What a shell answers when it could not run a command, and when a signal ended it.
+# Exit statuses of a shell that could not run a command, or whose command was ended by a signal.
 _NOT_RUN = {126: "not-executable", 127: "missing"}
 _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGBUS)}
 
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """`command` (validate_cmd) replaces the call of `binary`, and is not confined (run.py); `before` and `after` are further files."""
-
     binary: str = "haproxy"
+    # The operator's validate_cmd, which runs instead of `binary`, and is not confined (run.py).
     command: str = ""
+    # Further files, which HAProxy loads before and after the checked ones.
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     seconds: float = 60.0
 
     def words(self, files: Sequence[str]) -> list[str]:
-        """Raises BadRequest for a command that is none."""
+        """Return the command line. Raises BadRequest for a malformed command."""
         if not self.command:
             before, after = _named(self.before), _named(self.after)
-            # Without -V a check of a text that says `quiet` gives no reasons.
+            # Without -V a check prints no reasons if the text contains `quiet`.
             return [self.binary, *before, "-W", *_named(files), "-c", "-V", *after]
         try:
             words = shlex.split(self.command)
@@ -64,40 +96,40 @@ class CheckSettings:
 
 @dataclass(frozen=True)
 class Checked:
-    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command gets.
+    """A file to check."""
 
-    `shift`: how many lines more it has than the text that was sent, above that text.
-    """
-
+    # What HAProxy reads instead of `file`, and what that contains.
     path: Path
     file: Path
     document: Document | None = None
+    # Whether it is the one that a validate_cmd gets.
     main: bool = True
+    # How many lines it has above the text that the client sent.
     shift: int = 0
 
 
 async def check(
     files: Sequence[Checked], settings: CheckSettings, *, transaction_id: str | None = None, home: Path | None = None
 ) -> list[Message]:
-    """What HAProxy has to say about files that it accepts together, in the order in which it loads them: warnings.
+    """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
 
-    `home` is where relative paths begin, else our own working directory. Raises Refused, CheckImpossible and BadRequest.
+    Relative paths begin in `home`, by default in our own working directory. Raises Refused, CheckImpossible and BadRequest.
     """
     scratch = await to_thread(_scratch)
     try:
         environment = await to_thread(_environment, files, settings)
-        ended, files = await _asked(files, settings, environment, home, scratch.path if scratch else None)
+        ended, files = await _check_with_keys(files, settings, environment, home, scratch.path if scratch else None)
     finally:
         if scratch:
             await to_thread(scratch.remove)
     code, stderr, stdout = ended.code, ended.stderr, ended.stdout
     origins = {str(file.path): Origin(str(file.file), file.document, file.shift) for file in files}
-    reported = await beside_if(len(stderr) > LARGE, messages, stderr, origins)
+    reported = await beside_if(len(stderr) > LARGE, parse_messages, stderr, origins)
     if code == 0:
         return reported
     alerts = [message for message in reported if message.level == "alert"]
     how = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
-    # HAProxy may find a mistake, tell it, and crash over it.
+    # HAProxy may report a mistake, and then crash because of it.
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
         detail = stderr[-1000:].strip() or settings.command or settings.binary
         raise CheckImpossible(f"{how}: {detail}", reason=_NOT_RUN.get(code, "killed"))
@@ -105,8 +137,9 @@ async def check(
     text = f"{how}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     version = next((match[1] for message in reported if (match := _VERSION.match(message.text))), "")
-    alerts, line = await to_thread(_placed, alerts, origins, version)
-    line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
+    alerts = await to_thread(add_places, alerts, origins)
+    line = await to_thread(summarize, alerts, origins, version)
+    line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][:LONGEST_SUMMARY]
     known = set(environment).union(*(_SET.findall(file.document.text) for file in files if file.document))
     hint = _unknown_variables(alerts, known)
     raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts) + hint, alerts=alerts)
@@ -123,33 +156,27 @@ def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str
     )
 
 
-def _placed(alerts: list[Message], origins: Mapping[str, Origin], version: str) -> tuple[list[Message], str]:
-    """The alerts with their places, and the line that sums them up."""
-    alerts = refusal.located(alerts, origins)
-    return alerts, refusal.first_line(alerts, origins, version)
-
-
 def _named(files: Sequence[str]) -> list[str]:
     return [word for name in files for word in ("-f", name)]
 
 
 def _variables(files: Sequence[Checked]) -> dict[str, str]:
-    """The environment of a command of the operator's."""
+    """Return the variables that name the files to a command of the operator's."""
     main = next((file for file in files if file.main), files[0])
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(file.path) for file in files)}
 
 
 def _scratch() -> Scratch | None:
-    """Returns a scratch directory; None if nothing temporary can be written."""
+    """Return a scratch directory; None if no temporary file can be written."""
     with suppress(Unusable):
         return Scratch("check")
     return None
 
 
-async def _asked(
+async def _check_with_keys(
     files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], home: Path | None, scratch: Path | None
 ) -> tuple[Ended, Sequence[Checked]]:
-    """How the check ended, and of what it was: of the files, or of copies whose account keys can be made."""
+    """Return how the check ended, and what it checked: the files, or copies whose account keys HAProxy can create."""
     within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
     missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()
@@ -167,7 +194,7 @@ def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str,
 
 
 def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
-    """The file itself, or a copy beside it, which `copies` removes."""
+    """Return the file itself, or a copy beside it, which `copies` removes."""
     data = checked.path.read_bytes()
     document = Document.parse(data)
     changed = with_keys_in(scratch, document, missing)

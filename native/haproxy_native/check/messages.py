@@ -1,21 +1,38 @@
-"""Parses HAProxy's messages about a configuration: level, text, line and section.
+"""Parse HAProxy's messages about a configuration, and word a refusal.
 
-`recorded` composes the protocol text of a refusal; `explained` adds below it the lines meant, for people.
+A refusal consists of three texts: one line that summarizes it for people (`summarize`), the alerts as the reference's clients expect them
+(`recorded`), and the lines that they are about (`explained`).
+
+The summary has a place, the cause, and the word that was probably meant. HAProxy names no place for a mistake that it finds after reading
+all files, such as a missing backend. Then the place is the line of the section which it names, if exactly one line there matches.
+
+A hint replaces an unknown word by a known one: of the list in the message, or of the names of the same kind in the files. A word that a
+later HAProxy has is named with that version. There is no other hint, since what HAProxy quotes is mostly no mistake.
 """
 
 import bisect
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib.resources import files
+from itertools import islice, pairwise
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from haproxy_native.grammar.load import bundle
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
 
 _SAID = re.compile(r"^\[(ALERT|WARNING|NOTICE|DIAG)\]\s*(?:\S*\s*\(\d+\))?\s*:\s*(.*)$")
 _PLACE = re.compile(r"(?:\[|\bat )([^\[\]\s]+):(\d+)\b")
-# What only looks like a place: a word of the configuration, and the address of a listener.
+# What looks like a place and is none: a word of the configuration, and the address of a listener.
 _NO_PLACE = re.compile(r"'[^' ]*'|\[(?:[\d.]+|\*|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*):\d+\]")
 # HAProxy before 2.4 puts the place first.
 _OLD_PLACE = re.compile(r"parsing \[[^:]*:(\d+)?")
@@ -25,13 +42,14 @@ _LONGEST, _MOST = 2000, 200
 
 @dataclass(frozen=True)
 class Message:
-    """`line` counts from 1 in `file`; `section` is the header line that it stands under, `source` the line itself."""
-
     level: str
     text: str
     file: str | None = None
+    # In the file, from 1.
     line: int | None = None
+    # The header line of its section.
     section: str | None = None
+    # The line itself.
     source: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -39,15 +57,17 @@ class Message:
 
 
 class Origin(NamedTuple):
-    """What a checked file stands for: `file`, its content, and how many lines more it has than the text that was sent."""
+    """The file that a checked file replaces."""
 
     file: str
+    # What the checked file contains.
     document: Document | None = None
+    # How many lines the checked file has above the text that the client sent.
     shift: int = 0
 
 
 def as_sent(text: str, checked: Mapping[str, Origin]) -> str:
-    """HAProxy's words with the names and line numbers of what was sent."""
+    """Return HAProxy's words with the file names and line numbers of what the client sent."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
             text = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), text)
@@ -58,10 +78,10 @@ def _as_sent(origin: Origin, match: re.Match[str]) -> str:
     return origin.file + (f":{max(1, int(match[1]) - origin.shift)}" if match[1] else "")
 
 
-def messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
-    """The first 200 messages in their order, alerts before all others where there are more.
+def parse_messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
+    """Parse the first 200 messages in their order. Of more than 200, alerts take precedence.
 
-    A message about a file that was `checked` gets the name of the file it stands for, and the sender's line.
+    A message about a `checked` file gets the name of the file that this replaces, and the client's line number.
     """
     matches = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
     places = {path: Places(origin.document) for path, origin in checked.items() if origin.document}
@@ -89,19 +109,19 @@ def _message(level: str, text: str, checked: Mapping[str, Origin], places: Mappi
 
 
 class Places:
-    """The lines of a document by their numbers; the document is gone through once, when the first is asked for."""
+    """Finds the lines of a document by their numbers. The first call walks through the document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """The number of the line that each section's lead begins with."""
+        """The number of the first line of each section's lead."""
         sizes = (section.lead.count("\n") + section.text.count("\n") for section in self._document.sections)
         return list(itertools.accumulate(sizes, initial=1 + self._document.preamble.count("\n")))
 
     def locate(self, number: int) -> tuple[str | None, str | None]:
-        """(section header, line) of a line counted from 1; None for what does not exist."""
+        """Return (section header, line) of a line counted from 1; None for each that does not exist."""
         sections = self._document.sections
         index = min(bisect.bisect_right(self._starts, number), len(sections)) - 1
         if index < 0:
@@ -113,12 +133,12 @@ class Places:
 
 
 def locate(document: Document, number: int) -> tuple[str | None, str | None]:
-    """(section header, line) of one line; of many, ask one `Places`."""
+    """Return (section header, line) of one line; for many lines use one `Places`."""
     return Places(document).locate(number)
 
 
 def recorded(stderr: str) -> str:
-    """The alerts as the protocol has them: one `msg="..."` each."""
+    """Return the alerts in the format of the reference: one `msg="..."` each."""
     alerts = [line for line in stderr.splitlines() if line.startswith("[ALERT]")]
     remaining = [line for line in alerts if not line.endswith(_DROPPED_END) and _DROPPED not in line]
     more = [f'msg="and {len(remaining) - _MOST} more"'] if len(remaining) > _MOST else []
@@ -137,7 +157,7 @@ def _recorded(line: str) -> str:
 
 
 def explained(alerts: Sequence[Message]) -> str:
-    """The lines that the first alerts are about, each one once."""
+    """Return the lines that the first alerts are about, each once."""
     lines = dict.fromkeys(_explained(alert) for alert in alerts if alert.source)
     return "".join(f"\n{line}" for line in list(lines)[:5])
 
@@ -148,3 +168,172 @@ def _explained(alert: Message) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+LONGEST_SUMMARY = 270
+_PLACE_PREFIX = re.compile(r"^(?:config : )?(?:parsing )?\[[^\]]*\]\s*:\s*|^config : ")
+_NOT_ONE = re.compile(r"error\(s\) found in configuration file|fatal errors found in configuration", re.IGNORECASE)
+_QUOTED = re.compile(r"'([^']+)'")
+# A message without a place that begins with a section, and the rest; `proxy` is any section that has traffic.
+_OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
+# `server 's1'`, `default_backend: 'app'`: a word, and the next one in a line.
+_PAIR = re.compile(r"([\w-]+)(?: ?:)? '([^' ]+)'")
+# What HAProxy accepts there, what it was given, and the words of the line up to there.
+_ACCEPTS = re.compile(r"'?(?P<before>[\w-]+(?: [\w-]+)*?)'?(?: :)? (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
+_GOT = re.compile(r"\b(?:got|found) '([^']+)'", re.IGNORECASE)
+_A_WORD = re.compile(r"\[?!?\]?([\w.-]+)(?:\(.*\))?")
+# A name that does not exist, and its kind.
+_UNKNOWN = re.compile(
+    r"(?:unable to find(?: required| the| sync)*|no such|can't find) (?P<kind>[\w-]+)(?: section)?(?: ?:)? '(?P<name>[^']+)'"
+    r"|(?P<kind_>fcgi-app|defaults section) '(?P<name_>[^']+)' not found",
+    re.IGNORECASE,
+)
+# So many names are compared with a misspelt one.
+_MOST_NAMES = 5000
+
+
+def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
+    """Return the alerts, with places for those without one, if exactly one line matches."""
+    return [alert if alert.line else _add_place(alert, origins) for alert in alerts]
+
+
+def summarize(alerts: Sequence[Message], origins: Mapping[str, Origin], version: str = "") -> str:
+    """Return `line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST_SUMMARY characters.
+
+    Returns an empty text without alerts. `version` is that of HAProxy, such as 3.0.11, for words that only a later one has.
+    """
+    specific = [alert for alert in alerts if not _NOT_ONE.search(alert.text)]
+    alert = next((alert for alert in specific if alert.line), specific[0] if specific else None)
+    if alert is None:
+        return ""
+    hint = _later(alert, version) or ("" if "did you mean" in alert.text.lower() else _hint(alert, origins))
+    where = _where(alert)
+    return where + _cut(_PLACE_PREFIX.sub("", alert.text).strip(" ."), LONGEST_SUMMARY - len(where) - len(hint)) + hint
+
+
+def _where(alert: Message) -> str:
+    if not alert.line:
+        return ""
+    file = f" of {_cut(PurePath(alert.file).name, 40)}" if alert.file else ""
+    section = f", in '{_cut(alert.section, 60)}'" if alert.section else ""
+    return f"line {alert.line}{file}{section}: "
+
+
+def _cut(text: str, most: int) -> str:
+    """Shorten a long text to its beginning, and its end, which quotes the wrong value."""
+    if len(text) <= most:
+        return text
+    tail = min(80, most // 2)
+    return f"{text[: most - tail - 5]} ... {text[-tail:]}"
+
+
+def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
+    wrong, known = _unknown_word(alert) or _unknown_name(alert, origins) or ("", ())
+    close = get_close_matches(wrong, [word for word in known if len(word) < 60], 1, 0.7) if wrong and wrong not in known else []
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _later(alert: Message, version: str) -> str:
+    """Return a hint if a later HAProxy has a word of the alert."""
+    words = (word.split("(")[0] for word in _QUOTED.findall(alert.text) if version)
+    later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
+    return f'; HAProxy {later[0][1]} knows "{later[0][0]}", and this one is {version}' if later else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return (major, minor)."""
+    return tuple(map(int, version.split(".")[:2]))
+
+
+def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
+    """Return the word that HAProxy rejects, and the words that it lists instead."""
+    accepts = _ACCEPTS.search(alert.text)
+    if accepts is None or not alert.source:
+        return None
+    words, before = list(map(unquoted, Line(alert.source).words)), accepts["before"].split()
+    got = _GOT.search(accepts["list"])
+    listed = accepts["list"][: got.start()] if got else accepts["list"]
+    known = [match[1] for word in _QUOTED.findall(listed) if (match := _A_WORD.fullmatch(word))]
+    behind = words[len(before) : len(before) + 1] if words[: len(before)] == before else []
+    wrong = [got[1]] if got and got[1] in words else [] if got else behind
+    return (wrong[0], known) if wrong and len(known) > 1 else None
+
+
+def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
+    """Return the unknown name, and the known names of its kind."""
+    unknown = _UNKNOWN.search(alert.text)
+    if unknown is None:
+        return None
+    kind, name = (unknown["kind"] or unknown["kind_"]).lower(), unknown["name"] or unknown["name_"]
+    sections, having = list(_sections(origins)), _having()
+    if kinds := having["sections"].get(kind):
+        names: Iterator[str] = (section.name for section in sections if section.kind in kinds)
+    elif word := having["with_line"].get(kind):
+        names = (section.name for section in sections if any(line.words[:1] == (word,) for line in section.lines))
+    elif word := having["lines"].get(kind):
+        if f"/{name}" in (alert.source or ""):
+            # The name belongs to another section.
+            return None
+        there = [section for section in sections if section.header.text.strip() == alert.section]
+        lines = (line.words for section in there for line in section.lines if line.words[:1] == (word,))
+        names = (unquoted(words[1]) for words in lines if len(words) > 1)
+    else:
+        return None
+    is_elsewhere = any(section.name == name for section in sections)
+    return None if is_elsewhere else (name, list(islice(filter(None, dict.fromkeys(names)), _MOST_NAMES)))
+
+
+@cache
+def _having() -> dict[str, dict[str, Any]]:
+    """Return which sections and lines have the names of a kind (names.toml)."""
+    return tomllib.loads(files(__package__).joinpath("names.toml").read_text("utf-8"))
+
+
+def _sections(origins: Mapping[str, Origin]) -> Iterator[Section]:
+    return (section for origin in origins.values() if origin.document for section in origin.document.sections)
+
+
+def _add_place(alert: Message, origins: Mapping[str, Origin]) -> Message:
+    said = _OF_SECTION.match(alert.text)
+    if said is None:
+        return alert
+    kinds = _PROXIES if said["kind"].lower() == "proxy" else {said["kind"].lower()}
+    matches = partial(_is_about, list(_PAIR.findall(said["rest"])), _QUOTED.findall(said["rest"]))
+    places = (
+        (origin, number + place, section, line)
+        for origin in origins.values()
+        for number, section in (_numbered(origin.document) if origin.document else ())
+        if section.kind in kinds and section.name == said["name"]
+        for place, line in enumerate(section.lines)
+        if place and matches(tuple(map(unquoted, line.words)))
+    )
+    sure = list(islice(places, 2))
+    if len(sure) != 1:
+        return alert
+    origin, number, section, line = sure[0]
+    header = section.header.text.strip()
+    return replace(alert, file=origin.file, line=number - origin.shift, section=header, source=line.text.strip())
+
+
+def _is_about(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
+    """Return whether a line matches a message: by a pair of words, by its first words, or by its first word and another one."""
+    if any(_alike(word, first) and behind == second for word, behind in pairwise(words) for first, second in pairs):
+        return True
+    if any(" " in phrase and list(words[: len(phrase.split())]) == phrase.split() for phrase in quoted):
+        return True
+    return bool(words) and words[0] in quoted and not set(words[1:]).isdisjoint(quoted)
+
+
+def _alike(word: str, said: str) -> bool:
+    # HAProxy says "stick-table" for `table`, and "fcgi-app" for `use-fcgi-app`.
+    return word == said or said.endswith(f"-{word}") or ("-" in said and word.endswith(f"-{said}"))
+
+
+def _numbered(document: Document) -> Iterator[tuple[int, Section]]:
+    """Yield each section with the number of its header line, counted from 1."""
+    number = 1 + document.preamble.count("\n")
+    for section in document.sections:
+        number += section.lead.count("\n")
+        yield number, section
+        number += section.text.count("\n")

@@ -1,14 +1,20 @@
-"""Runs `haproxy -c`, or the operator's command. As many run at once for callers as there are processors, but at least two.
+"""Run `haproxy -c`, or the operator's command, confined, with limits and a selected environment.
 
-What HAProxy reads may come from any user of the API, and some of it is executed (Lua) or written (keys) while it is checked. So HAProxy
-is confined to a scratch directory and to name servers (haproxy_native.sandbox), and limited in time and memory; the operator's command may
+The text may come from any user of the API, and HAProxy executes some of it (Lua) or writes files (keys) while it checks. So HAProxy is
+confined to a scratch directory and to name servers (haproxy_native.sandbox), and limited in time and memory. The operator's command may
 write and connect where it must.
+
+A check and a shadow get the environment variables that HAProxy and its libraries read, and those that the configuration in force names, but
+none of this server's own. A text that is not in force yet gets no variable by naming it.
+
+At most as many checks run at once as there are processors, but at least two.
 """
 
 import asyncio
 import os
+import re
 import resource
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +25,51 @@ from haproxy_native.child import PIPE, Child, read
 from haproxy_native.sandbox import confined
 from haproxy_native.shares import Turns, turns
 
+# A HAProxy with these would act as a worker of the master that started us.
+_OF_A_MASTER = r"HAPROXY_(?:STARTUPLOGS_FD|MWORKER_WAIT_ONLY|PROCESSES)"
+# Of the service manager, and secrets of this server.
+_OWN = re.compile(
+    rf"{_OF_A_MASTER}|NOTIFY_SOCKET|WATCHDOG_\w+|LISTEN_\w+|CREDENTIALS_DIRECTORY|INVOCATION_ID|JOURNAL_STREAM|MAINPID|SYSTEMD_\w+"
+    r"|DBUS_\w+|SSH_\w+|SUDO_\w+|AWS_\w*(?:KEY|TOKEN)\w*|CONSUL_HTTP_TOKEN\w*|OTEL_\w*HEADERS|\w*CI_DATAPLANE\w*"
+)
+# What HAProxy and its libraries read.
+_READ = re.compile(
+    r"PATH|TZ|TZDIR|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|OPENSSL_\w+|SSL_CERT_\w+|LUA_C?PATH\w*|RES_OPTIONS|LOCALDOMAIN|HOSTALIASES"
+    r"|MALLOC_\w+|GLIBC_TUNABLES"
+)
+# One of these is in every line that names a variable: ${V}, "$V", env(V), defined(V), presetenv and the like.
+_SIGNS = (b"$", b"env", b"defined")
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+
+
+def for_haproxy(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
+    """Return the variables that HAProxy needs for these files. Skips unreadable files. Blocks."""
+    others = {name.encode() for name in environ if not _READ.fullmatch(name)}
+    named: set[str] = set()
+    for path in in_force:
+        # Reading a pipe or a device could block for ever.
+        with suppress(OSError):
+            named |= {name.decode() for name in _named(path.read_bytes(), others)} if path.is_file() else set()
+    return {name: value for name, value in for_a_command(environ).items() if name in named or _READ.fullmatch(name)}
+
+
+def for_a_command(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the operator's own command: all variables but this server's own."""
+    return {name: value for name, value in environ.items() if not _OWN.fullmatch(name)}
+
+
+def _named(text: bytes, names: set[bytes]) -> set[bytes]:
+    """Return which of the names are in lines that may name a variable."""
+    named: set[bytes] = set()
+    for sign in _SIGNS:
+        at = text.find(sign)
+        while at >= 0 and len(named) < len(names):
+            end = text.find(b"\n", at) % (len(text) + 1)
+            named |= names.intersection(_NAME.findall(text, text.rfind(b"\n", 0, at) + 1, end))
+            at = text.find(sign, end)
+    return named
+
+
 # Shadows that run at once for callers; each has the limits of a check.
 SHADOWS = 2
 _KEPT_OUTPUT = 1 << 20
@@ -28,8 +79,9 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class Ended:
-    """The exit status, negative for the signal that ended it, and the output."""
+    """The outcome of a command."""
 
+    # The exit status; negative for the signal that ended it.
     code: int
     stderr: str
     stdout: str
@@ -37,18 +89,19 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confinement:
-    """`scratch` is the directory in which files may change; None where there is none for temporary files. `names`: it may ask name
-    servers, else nobody.
-    """
+    """What a command may do."""
 
+    # The only directory that it may write; None if it may write nowhere.
     scratch: Path | None
+    # Of CPU time.
     seconds: float
+    # Whether it may query name servers; it may connect to nothing else.
     names: bool = True
 
     def start(
         self, words: Sequence[str], environment: Mapping[str, str], home: Path | None = None, *, stdin: Any = None, stdout: Any = PIPE
     ) -> Child:
-        """Raises OSError."""
+        """Start a confined command. Raises OSError."""
         temporary = {"TMPDIR": str(self.scratch)} if self.scratch else {}
         start = partial(Child, words, {**environment, **temporary}, stdin=stdin, stdout=stdout, stderr=PIPE, home=home)
         child = confined(start, [self.scratch] if self.scratch else [], names=self.names)
@@ -56,10 +109,10 @@ class Confinement:
         return child
 
     def _limits(self) -> dict[int, int]:
-        """Returns the limits on processor time, memory, written files and core dumps."""
+        """Return the limits of CPU time, memory, written files and core dumps."""
         return {
             resource.RLIMIT_CPU: int(self.seconds) + 1,
-            # All checks and shadows that may run at once have half of the memory together, and each of them an equal part of that.
+            # All checks and shadows that may run at once share half of the memory equally.
             resource.RLIMIT_DATA: max(_LEAST_MEMORY, memory() // 2 // (at_once() + SHADOWS)),
             resource.RLIMIT_FSIZE: _LARGEST_FILE,
             resource.RLIMIT_CORE: 0,
@@ -67,7 +120,7 @@ class Confinement:
 
 
 def memory() -> int:
-    """Returns the bytes of memory that this process may have: the machine's, or the least limit of its control groups (cgroups(7))."""
+    """Return the bytes of memory that this process may use: the machine's, or the least limit of its control groups (cgroups(7))."""
     least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError):
         own = next((line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::")), "/")
@@ -81,7 +134,7 @@ def memory() -> int:
 async def run(
     words: Sequence[str], environment: Mapping[str, str], seconds: float, *, within: Confinement | None, home: Path | None = None
 ) -> Ended:
-    """Run a command; one that is cancelled ends the process. Raises TimeoutError, and OSError for what cannot be started."""
+    """Run a command. Cancellation ends it. Raises TimeoutError, and OSError if it cannot be started."""
     child = within.start(words, environment, home) if within else Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
     assert child.stderr
     assert child.stdout

@@ -1,7 +1,7 @@
-"""Checks a configuration together with all files that it refers to, before any of them is stored.
+"""Check a configuration together with all files that it refers to, before any of them is stored.
 
-The files are laid out in a throw-away tree, with links to what else their directories hold, and the configuration is made to look
-there.
+The files are laid out in a temporary tree, with links to all other files of their directories, and paths in the configuration are rewritten
+to lead into the tree.
 """
 
 import asyncio
@@ -23,18 +23,18 @@ from haproxy_native.text.pieces import pieces
 
 @dataclass(frozen=True)
 class WholeSet:
-    """`configuration`: the texts of the files that HAProxy is started with, by path and in their order.
+    """A configuration and its files."""
 
-    `files`: what they refer to (maps, certificates, crt-lists, error pages), by the path that the configuration uses. A relative path
-    begins where HAProxy will be started. Of one that is on disk somewhere else its place is given instead of its content.
-    `lists`: those that name further files by their paths, as crt-lists do. `gone`: paths that are on disk, and not in the set.
-    `home`: where HAProxy is started, on a host where whatever is not part of the set is as it is; paths are absolute then.
-    """
-
+    # The texts with which HAProxy is started, by path and in their order.
     configuration: Mapping[str, bytes]
+    # What they refer to (maps, certificates, crt-lists, error pages), by the path in the configuration: the content, or where it is on
+    # disk. A relative path begins where HAProxy will be started.
     files: Mapping[str, bytes | Path] = field(default_factory=dict)
+    # Those that name further files, such as crt-lists.
     lists: Collection[str] = ()
+    # Paths that exist on disk, and not in the set.
     gone: Collection[str] = ()
+    # Where HAProxy is started on this host, whose other files stay in reach; all paths are absolute then.
     home: Path | None = None
 
 
@@ -43,9 +43,9 @@ def _parsed(given: WholeSet) -> dict[str, Document]:
 
 
 async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
-    """Return the messages of HAProxy about a set that it accepts. Nothing is left behind.
+    """Return HAProxy's messages about a set that it accepts. Raises Refused and CheckImpossible.
 
-    A `validate_cmd` does not run, since it cannot be given the tree. Raises Refused and CheckImpossible.
+    A `validate_cmd` does not run, since it could not find the tree.
     """
     documents = await to_thread(_parsed, given)
     scratch = await to_thread(Scratch, "set")
@@ -63,7 +63,7 @@ async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_
             detail = detail.replace(str(file.path), str(file.file))
         raise Refused(_without(detail, tree), alerts=alerts) from None
     finally:
-        # The thread goes on after this work is cancelled, and would write into what is removed.
+        # The thread runs on after a cancellation, and would write into the directory that is removed.
         await asyncio.wait([laying])
         await to_thread(scratch.remove)
 
@@ -78,7 +78,7 @@ def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> 
         place.parent.mkdir(parents=True, exist_ok=True)
     checked = []
     for number, (path, document) in enumerate(documents.items()):
-        # Beside what is there, since relative paths can be made to begin at the file (`default-path config`).
+        # In the file's own directory, since `default-path config` makes relative paths begin there.
         directory = _place(tree, os.path.dirname(os.path.abspath(path))) if given.home else tree
         copy = directory / f".{number}-{os.path.basename(path)}"
         _write(copy, _led(pattern, tree, document.text.encode("utf-8", "surrogateescape")))
@@ -89,13 +89,13 @@ def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> 
 
 
 def led_into(tree: Path, given: WholeSet, text: str) -> str:
-    """A text whose paths lead into the tree, where the files of the set are laid out, with links to what else there is."""
+    """Lay out the files of a set in a tree, and return a text with paths that lead into it."""
     _lay_out(tree, given, {})
     return _led(_pattern(given), tree, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def home_in(tree: Path, given: WholeSet) -> Path:
-    """Returns the directory in which HAProxy is started."""
+    """Return the directory in which HAProxy is started."""
     return _home(tree, given)
 
 
@@ -112,7 +112,7 @@ def _home(tree: Path, given: WholeSet) -> Path:
 
 
 def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -> bytes:
-    """A text whose paths lead into the tree."""
+    """Return a text with paths that lead into the tree."""
     text = content.read_bytes() if isinstance(content, Path) else content
     root = os.fsencode(tree / "root")
     return (
@@ -123,7 +123,7 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Returns where a path is in the tree, which it cannot leave."""
+    """Return where a path is in the tree, which it cannot leave."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 
@@ -136,7 +136,7 @@ def _write(path: Path, content: bytes | Path) -> None:
 
 
 def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
-    """What is there already stays in reach, below what comes; but for what is in a directory that may not be listed."""
+    """Link to all files that the set does not replace. Files in a directory that may not be listed are missing."""
     with suppress(PermissionError):
         for file in real.iterdir() if real.is_dir() else ():
             place = copy / file.name
@@ -147,7 +147,7 @@ def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
 
 
 def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
-    """Any of these directories, as the beginning of a path within a word; with `above` also those that they are in, as a word's end.
+    """Return a pattern of these directories at the beginning of a path; with `above` also of their parents, as a whole path.
 
     Of `@store/certs/site.pem`, a certificate that a crt-store loads by a whole path, the first group is `@store`; the second is the path.
     """
@@ -168,5 +168,5 @@ def _without(text: str, tree: Path) -> str:
 
 
 def _at_home(said: Message, tree: Path) -> Message:
-    """Returns the message with the paths of the set."""
+    """Return the message with the paths of the set."""
     return replace(said, text=_without(said.text, tree), file=_without(said.file, tree) if said.file else None)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.changes.rebasing import reverted
-from haproxy_native.check.messages import Places, messages
+from haproxy_native.check.messages import Places, parse_messages
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Published, Reload, Validation
 from haproxy_native.commit.commit import attempt
@@ -276,7 +276,7 @@ class NamedLine(NamedTuple):
 
 def named_lines(output: str, loaded: Document, file: str) -> set[NamedLine]:
     """Return the lines that HAProxy's alerts name. `file`: the name of the main file, without its directory."""
-    alerts = [message for message in messages(output, {}) if message.level == "alert" and message.file and message.line]
+    alerts = [message for message in parse_messages(output, {}) if message.level == "alert" and message.file and message.line]
     files = {PurePath(name or file).name: Places(part) for name, part in parts.parts(loaded).items()} if alerts else {}
     found = set[NamedLine]()
     for alert in alerts:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from haproxy_native.beside import LARGE, beside, beside_if
-from haproxy_native.check.environment import for_haproxy
+from haproxy_native.check.run import for_haproxy
 from haproxy_native.errors import NoShadow, RuntimeAbsent, Unusable
 from haproxy_native.runtime import commands as runtime_commands
 from haproxy_native.runtime.argument import argument

@@ -5,7 +5,8 @@ A scope reaches from its line in brackets to the next; one that is opened twice 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from haproxy_native.editing.placement import at_home, place_behind_kin, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, absent_section, resources, taken_section
@@ -168,3 +169,70 @@ def _of(document: Document, scope: str) -> Iterator[Section]:
 def _find(document: Document, scope: str, resource: Resource, name: str) -> Section | None:
     matching = (section for section in _of(document, scope) if section.kind == resource.section and section.name == name)
     return next(matching, None)
+
+
+@dataclass(frozen=True)
+class CreateScope:
+    """Adds an empty scope, whose name stands in brackets."""
+
+    editor: ScopeEditor
+    name: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return self.editor.create_scope(document, self.name)
+
+
+@dataclass(frozen=True)
+class DeleteScope:
+    """Takes a scope away, with what stands in it."""
+
+    editor: ScopeEditor
+    name: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return self.editor.delete_scope(document, self.name)
+
+
+@dataclass(frozen=True)
+class CreateInScope:
+    """Adds an agent, a group or a message to a scope."""
+
+    editor: ScopeEditor
+    scope: str
+    resource: Resource
+    body: Mapping[str, Any]
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return self.editor.create(document, self.scope, self.resource, self.body)
+
+
+@dataclass(frozen=True)
+class ReplaceInScope:
+    """Gives an agent, a group or a message the members of `body`, and no others."""
+
+    editor: ScopeEditor
+    scope: str
+    resource: Resource
+    name: str
+    body: Mapping[str, Any]
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return self.editor.replace(document, self.scope, self.resource, self.name, self.body)
+
+
+@dataclass(frozen=True)
+class DeleteInScope:
+    """Takes an agent, a group or a message away."""
+
+    editor: ScopeEditor
+    scope: str
+    resource: Resource
+    name: str
+    is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        return self.editor.delete(document, self.scope, self.resource, self.name)

@@ -1,28 +1,65 @@
-"""The end of a worker that a reload has replaced: its sessions are ended, then it ends by itself. No signal is sent."""
+"""End the sessions of a process, and so workers that a reload has replaced (HAProxy Management Guide, section 9.3, `show sess`).
+
+A replaced worker exits by itself when its last session has ended. No signal is sent.
+"""
 
 import asyncio
+import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple, Protocol
 
 from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent
 from haproxy_native.operations.operations import Operation, Operations, Running
 from haproxy_native.planning.touches import DELETE
 from haproxy_native.request_context import Author
-from haproxy_native.workers.sessions import end_sessions
 from haproxy_native.workers.workers import WorkerProcess, Workers
 
+_ROW = re.compile(r"(0x[0-9a-f]+): .*?\bfe=(\S+) be=(\S+) srv=(\S+)", re.MULTILINE)
+# The frontend of clients of the Runtime API, such as the sidecar.
+_CLI = "GLOBAL"
+
+
+class Session(NamedTuple):
+    id: str
+    frontend: str
+    # `<NONE>` and `<none>` until they are known.
+    backend: str
+    server: str
+
+
+class Process(Protocol):
+    """Sends commands to one worker."""
+
+    async def send(self, command: str) -> str: ...
+
+
+def parse_sessions(text: str) -> list[Session]:
+    """Parse an answer to `show sess` to the sessions of clients of proxies."""
+    return [session for row in _ROW.finditer(text) if (session := Session(*row.groups())).frontend != _CLI]
+
+
+async def end_sessions(process: Process, which: Callable[[Session], bool] = lambda _: True) -> int:
+    """End sessions, and return how many, with those that have ended by themselves meanwhile. Raises RuntimeFailure."""
+    matching = [session for session in parse_sessions(await process.send("show sess")) if which(session)]
+    for session in matching:
+        await process.send(f"shutdown session {session.id}")
+    return len(matching)
+
+
 END_WORKER = "end_worker"
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 
 
 class NotEndable(Conflict):
-    """Its detail is the whole text."""
+    """The worker cannot be ended; `detail` is the whole message."""
 
     label = ""
 
 
 class Ending:
-    """Ends former workers, each as an operation; `work` is its work."""
+    """Ends former workers, each as an operation with `work`."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -30,9 +67,9 @@ class Ending:
     async def begin(
         self, operations: Operations, pid: int, sessions_below: int | None, after: float | None, *, author: Author
     ) -> Operation:
-        """Its sessions are ended when there are fewer than `sessions_below`, and not before `after` seconds, as far as they are given.
+        """Start to end a worker. Its sessions are ended once there are fewer than `sessions_below`, and after `after` seconds, if given.
 
-        Raises NotEndable for the worker in service and where there is no master to ask, NotFound, TooManyOperations.
+        Raises NotEndable for the worker in service and without a master's socket, NotFound, TooManyOperations.
         """
         if note := self._workers.note:
             raise NotEndable(note)
@@ -46,7 +83,7 @@ class Ending:
         return operations.begin(END_WORKER, author=author, needs=needs, **arguments)
 
     async def work(self, running: Running) -> None:
-        """Reports `sessions` and `connections`, and how many sessions were `ended`. Done when the process is gone."""
+        """Run until the process has exited. Reports `sessions`, `connections`, and how many sessions were `ended`."""
         operation = running.now
         pid, below = operation.arguments["pid"], operation.arguments["sessions_below"]
         while (process := await self._process(pid, operation.arguments["started"])) is not None:
@@ -55,7 +92,7 @@ class Ending:
                 with suppress(RuntimeAbsent):
                     ended = await end_sessions(self._workers.socket(pid))
                     running.report(ended=running.now.progress.get("ended", 0) + ended)
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         running.report(sessions=0, connections=0)
 
     def _is_due(self, running: Running, process: WorkerProcess, below: int | None) -> bool:
@@ -69,17 +106,17 @@ class Ending:
             running.report(**now)
 
     async def _process(self, pid: int, started: float) -> WorkerProcess | None:
-        """Returns the worker; None if it has ended. Another process with its pid is a different one."""
+        """Return the worker; None if it has exited. Another process with its pid is a different one."""
         try:
             if pid not in await self._workers.former():
                 return None
             process = await self._workers.process(pid)
         except RuntimeAbsent:
+            # While the master does not answer either, the worker may still run.
             return None if await self._is_gone(pid) else WorkerProcess(pid, False, started)
         return process if abs(process.started - started) < 1 else None
 
     async def _is_gone(self, pid: int) -> bool:
-        """False while the master does not answer."""
         with suppress(RuntimeAbsent):
             return pid not in await self._workers.former()
         return False

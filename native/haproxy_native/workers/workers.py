@@ -1,4 +1,7 @@
-"""What each worker process does: found through the master's socket, where there is one, else the worker in service alone."""
+"""The worker processes of HAProxy: the one in service, and those that reloads have replaced.
+
+Former workers are reached through the master's socket. Without it only the worker in service can be queried.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -11,31 +14,31 @@ from haproxy_native.reload.records import SUCCEEDED, Record
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import Socket
-from haproxy_native.workers.memory import memory
-from haproxy_native.workers.siblings import siblings
+from haproxy_native.workers.proc import memory, siblings
 
 NO_MASTER = (
     "former workers are seen through the master's socket alone: start HAProxy with -S and set haproxy.master_runtime and "
     "haproxy.master_worker_mode"
 )
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
-# A worker begins before it has read its configuration, and clocks of the kernel are coarse; seconds.
+# Seconds: a worker starts before it has read its configuration, and the kernel's clocks are coarse.
 _BEFORE, _AFTER = 1.0, 60.0
 
 
 @dataclass(frozen=True)
 class WorkerProcess:
-    """`started`: Unix time. `version`: that of the configuration, and `memory` in bytes, None where they are not known.
-
-    `sessions`: those open in each frontend that has any. `connections`: all of the process, also those without a session.
-    """
-
     pid: int
+    # Whether it is in service.
     current: bool
+    # Unix time.
     started: float
+    # Of its configuration, if known.
     version: int | None = None
+    # With those that have no session.
     connections: int = 0
+    # How many are open in each frontend that has any.
     sessions: Mapping[str, int] = field(default_factory=dict)
+    # Bytes, if known.
     memory: int | None = None
 
     @property
@@ -51,7 +54,7 @@ class Workers:
 
     @property
     def note(self) -> str:
-        """What to configure, so that former workers are seen; empty where they are."""
+        """What to configure so that former workers can be queried; empty if they can."""
         return "" if self._engine.runtime.configured_master else NO_MASTER
 
     @property
@@ -59,22 +62,22 @@ class Workers:
         return self._engine.runtime.configured_master
 
     async def current(self) -> int:
-        """The pid of the worker in service. Raises RuntimeAbsent."""
+        """Return the pid of the worker in service. Raises RuntimeAbsent."""
         return await self._engine.runtime.worker_pid()
 
     async def hidden(self) -> list[int]:
-        """Pids of workers beside the one in service, as the kernel shows them, where there is no master to ask. Raises RuntimeAbsent."""
+        """Return the pids of other workers, which the kernel shows if there is no master's socket. Raises RuntimeAbsent."""
         return siblings(await self.current())
 
     async def former(self) -> list[int]:
-        """The pids of the workers that have been replaced. Raises RuntimeAbsent."""
+        """Return the pids of the workers that have been replaced. Raises RuntimeAbsent."""
         if (master := self.master) is None:
             return []
         current = await self.current()
         return sorted((await master.processes()).pids - {current})
 
     async def all(self) -> list[WorkerProcess]:
-        """The worker in service, then the others, the youngest first, with their memory; one that ends meanwhile is left out.
+        """Return the worker in service, then the others, youngest first, with their memory, without those that exit meanwhile.
 
         Raises RuntimeFailure.
         """
@@ -87,22 +90,22 @@ class Workers:
         return sorted(processes, key=lambda worker: (not worker.current, -worker.started, -worker.pid))
 
     async def process(self, pid: int) -> WorkerProcess:
-        """One that has been replaced, without its memory. Raises RuntimeAbsent where there is no such process, or no master to ask."""
+        """Return a former worker, without its memory. Raises RuntimeAbsent without that process, or without a master's socket."""
         socket = self.socket(pid)
         info, stat = await socket.send("show info float"), await socket.send(f"show stat -1 {FRONTENDS} -1")
-        return self._read(pid, info, stat, current=False)
+        return self._parse(pid, info, stat, current=False)
 
     def socket(self, pid: int) -> Socket:
-        """Raises RuntimeAbsent without a master's socket."""
+        """Return the socket of a worker. Raises RuntimeAbsent without a master's socket."""
         if (master := self.master) is None:
             raise RuntimeAbsent(NO_MASTER)
         return master.process(pid)
 
     async def _current(self, pid: int) -> WorkerProcess:
         runtime = self._engine.runtime
-        return self._read(pid, await runtime.send("show info float"), await runtime.send(f"show stat -1 {FRONTENDS} -1"), current=True)
+        return self._parse(pid, await runtime.send("show info float"), await runtime.send(f"show stat -1 {FRONTENDS} -1"), current=True)
 
-    def _read(self, pid: int, info: str, stat: str, *, current: bool) -> WorkerProcess:
+    def _parse(self, pid: int, info: str, stat: str, *, current: bool) -> WorkerProcess:
         facts = answers.info(info)
         started = float(facts.get("Start_time_sec", 0))
         return WorkerProcess(
@@ -115,16 +118,14 @@ class Workers:
         )
 
     def _version(self, pid: int, started: float, *, current: bool) -> int | None:
-        """Returns the version that a worker runs: the file's if the worker in service does what it says, else the one that a reload
-        recorded.
-        """
+        """Return the version that a worker runs: for the worker in service the file's, if it has loaded that; else the reload's."""
         context = self._engine.context
         if current and context.running.is_current:
             return context.current.version
         return loaded_version(self._engine.reloads.records.all(), pid, started)
 
     async def counts(self, kind: int, column: str) -> "Counts":
-        """A column of `show stat` for all proxies or servers, of every process. Raises RuntimeFailure for the worker in service."""
+        """Return a column of `show stat` for all proxies or servers of every process. Raises RuntimeFailure for the worker in service."""
         return Counts({name: column_of(text, column) for name, text in (await self.statistics(kind)).items()})
 
     async def statistics_in_service(self, kind: int) -> tuple[str, str]:
@@ -133,7 +134,7 @@ class Workers:
         return f"{worker.pid}@{int(worker.started)}", await self._engine.runtime.send(_statistics(kind))
 
     async def statistics(self, kind: int) -> dict[str, str]:
-        """The answers of every process to `show stat`, the worker in service first. Raises RuntimeFailure for that one."""
+        """Return the answers of every process to `show stat`, the worker in service first. Raises RuntimeFailure for that one."""
         command = _statistics(kind)
         texts = dict([await self.statistics_in_service(kind)])
         for pid in await self.former():
@@ -155,12 +156,12 @@ class Counts:
     by_process: Mapping[str, Mapping[str, int]]
 
     def of(self, name: str) -> int:
-        """Returns the count of a name in all processes."""
+        """Return the count of a name in all processes."""
         return sum(count.get(name, 0) for count in self.by_process.values())
 
 
 def column_of(stat: str, column: str) -> dict[str, int]:
-    """A whole number for each row of `show stat` that has one; a backend is named by itself, a server with its backend."""
+    """Return the numbers in a column of `show stat`, by `proxy` or `backend/server`."""
     rows = answers.table(stat)
     return {_name(row): int(row[column]) for row in rows if row.get(column, "").isdigit()}
 
@@ -174,7 +175,7 @@ def _sessions(stat: str) -> Iterator[tuple[str, int]]:
 
 
 def loaded_version(records: list[Record], pid: int, started: float) -> int | None:
-    """The version that a reload made a process load; the time tells apart processes that had the same pid."""
+    """Return the version that a process has loaded by a reload. The time distinguishes processes with the same pid."""
     for record in reversed(records):
         if record.status == SUCCEEDED and record.pid_after == pid and record.started and record.started - _BEFORE <= started:
             within = record.ended is None or started <= record.ended + _AFTER

@@ -1,6 +1,6 @@
 """`acme status`, as HAProxy 3.2 and 3.4 print it."""
 
-from haproxy_native.acme.status import certificates
+from haproxy_native.acme.challenge import certificates
 
 HEAD = "# certificate\tsection\tstate\texpiration date (UTC)\texpires in\tscheduled date (UTC)\tscheduled in\n"
 

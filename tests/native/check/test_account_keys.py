@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.check.account_keys import not_made, with_keys_in
+from haproxy_native.check.check import not_made, with_keys_in
 from haproxy_native.text.document import Document
 
 TEXT = """\

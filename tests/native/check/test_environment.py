@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.check.environment import for_a_command, for_haproxy
+from haproxy_native.check.run import for_a_command, for_haproxy
 
 KEPT = {"PATH": "/bin", "TZ": "UTC", "LC_ALL": "C", "LUA_PATH_5_4": "/lua/?.lua", "LD_LIBRARY_PATH": "/lib"}
 NEVER = {

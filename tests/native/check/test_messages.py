@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from haproxy_native.check.messages import Origin, explained, locate, messages, recorded
+from haproxy_native.check.messages import Origin, explained, locate, parse_messages, recorded
 from haproxy_native.text.document import Document
 
 TEXT = "# top\n\nglobal\n  maxconn lots\n\n# about a\nbackend a\n  server s1\n  balance by-luck"
@@ -38,7 +38,7 @@ def test_endless_alerts_end() -> None:
 
 
 def test_alerts_are_located() -> None:
-    said = messages(
+    said = parse_messages(
         f"[NOTICE]   (7) : haproxy version is 9\n[WARNING]  (7) : config : parsing [{DRAFT}:4] : old\n"
         f"[ALERT]    (7) : config : [{DRAFT}:8] : 'server' expects\n[ALERT]    (7) : config : Proxy 'a': bad (at {DRAFT}:9).\n"
         f"[ALERT]    (7) : config : parsing [/other:3] : bad\n[ALERT]    (7) : config : bad\n",
@@ -93,11 +93,11 @@ def test_locate_agrees_with_counting() -> None:
 def test_of_many_messages_the_alerts_are_kept() -> None:
     """In their order; warnings fill what room there is."""
     warnings = "".join(f"[WARNING]  (7) : config : w{number}\n" for number in range(300))
-    said = messages(f"{warnings}[ALERT] (7) : config : bad\n{warnings}[ALERT] (7) : config : worse\n", {})
+    said = parse_messages(f"{warnings}[ALERT] (7) : config : bad\n{warnings}[ALERT] (7) : config : worse\n", {})
     assert [message.text for message in said if message.level == "alert"] == ["config : bad", "config : worse"]
     assert [message.text for message in said][:2] == ["config : w0", "config : w1"]
     assert len(said) == 200
-    said = messages(warnings + "[ALERT] (7) : config : bad\n" * 300, {})
+    said = parse_messages(warnings + "[ALERT] (7) : config : bad\n" * 300, {})
     assert {message.level for message in said} == {"alert"}
 
 
@@ -107,6 +107,6 @@ def test_a_warning_for_each_of_many_sections_is_found_in_one_pass(monkeypatch: p
     accumulate = itertools.accumulate
     monkeypatch.setattr("itertools.accumulate", lambda *words, **named: passes.append(1) or accumulate(*words, **named))
     warnings = "".join(f"[WARNING]  (7) : config : parsing [{DRAFT}:{3 * number + 2}] : old\n" for number in range(300))
-    said = messages(warnings, {DRAFT: Origin(FILE, document)})
+    said = parse_messages(warnings, {DRAFT: Origin(FILE, document)})
     assert [message.section for message in said] == [f"backend b{number}" for number in range(200)]
     assert len(passes) == 1

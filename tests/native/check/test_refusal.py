@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.check.check import Checked, CheckSettings, check
-from haproxy_native.check.messages import Message, Origin
-from haproxy_native.check.refusal import LONGEST, first_line, located
+from haproxy_native.check.messages import LONGEST_SUMMARY, Message, Origin, add_places, summarize
 from haproxy_native.errors import Refused
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
@@ -97,8 +96,8 @@ def test_lines_are_those_of_the_sender(tmp_path: Path) -> None:
 
 def test_a_long_section_name_leaves_room() -> None:
     alert = Message("alert", "config : parsing [/f:3] : " + "x" * 5000, "/" + "f" * 300, 3, f"backend {'b' * 5000}", "source")
-    line = first_line([alert], {})
-    assert len(line) == LONGEST
+    line = summarize([alert], {})
+    assert len(line) == LONGEST_SUMMARY
     assert line.startswith("line 3 of ")
     assert line.endswith("x")
 
@@ -206,6 +205,6 @@ def test_a_place_in_another_file(tmp_path: Path) -> None:
 def test_what_cannot_be_placed_is_told_without_a_place() -> None:
     alert = Message("alert", "Proxy 'web': unable to find required default_backend: 'gone'.")
     origins = {"/f": Origin("/f", Document.parse(b"frontend other\n  bind :1\n"))}
-    assert located([alert], origins) == [alert]
-    assert first_line([alert], origins) == "Proxy 'web': unable to find required default_backend: 'gone'"
-    assert first_line([], origins) == ""
+    assert add_places([alert], origins) == [alert]
+    assert summarize([alert], origins) == "Proxy 'web': unable to find required default_backend: 'gone'"
+    assert summarize([], origins) == ""

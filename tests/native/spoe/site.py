@@ -9,8 +9,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor, outline
-from haproxy_native.spoe.references import References
-from haproxy_native.spoe.store import SpoeStore
+from haproxy_native.spoe.store import References, SpoeStore
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, running_engine

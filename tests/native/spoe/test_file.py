@@ -13,7 +13,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, InUse, Missing, NoTransaction, Refused
 from haproxy_native.request_context import NOBODY
 from haproxy_native.spoe.directory import SpoeFiles
-from haproxy_native.spoe.operations import DeleteScope
+from haproxy_native.spoe.editor import DeleteScope
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, CheckSettings, reload, run, running_engine, substituting
 from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files, store

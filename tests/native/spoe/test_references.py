@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.spoe.references import References
+from haproxy_native.spoe.store import References
 from haproxy_native.text.document import Document
 
 TEXT = """\

@@ -10,8 +10,8 @@ from dataplaneapi.handlers.spoe.files import permit, scheduled
 from haproxy_native.changes.operations import Edit
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Refused
+from haproxy_native.spoe.editor import CreateInScope, DeleteInScope, ReplaceInScope
 from haproxy_native.spoe.file import SpoeFile
-from haproxy_native.spoe.operations import CreateInScope, DeleteInScope, ReplaceInScope
 
 
 def read(call: Call) -> Document:

@@ -4,8 +4,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.handlers.spoe.objects import change, checked
 from haproxy_native.changes.operations import Edit
-from haproxy_native.spoe.editor import check_scope, scopes
-from haproxy_native.spoe.operations import CreateScope, DeleteScope
+from haproxy_native.spoe.editor import CreateScope, DeleteScope, check_scope, scopes
 
 
 async def list_all(call: ReadCall) -> Response:

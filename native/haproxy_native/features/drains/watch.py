@@ -20,7 +20,7 @@ from haproxy_native.planning import touches
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.workers.sessions import Session, end_sessions
+from haproxy_native.workers.ending import Session, end_sessions
 from haproxy_native.workers.workers import SERVERS, Workers, column_of
 
 # How long to wait for idle servers after sessions were cut, in seconds.
