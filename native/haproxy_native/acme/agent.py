@@ -1,4 +1,4 @@
-"""`Acme`: listens to HAProxy's events about certificates, stores new ones and solves challenges, each in its own task."""
+"""Listen to HAProxy's events about certificates, store renewed ones and solve challenges, each in a task of its own."""
 
 import logging
 from types import TracebackType
@@ -17,7 +17,7 @@ AT_WORK = "Running"
 
 
 class Acme:
-    """`async with` it."""
+    """Listens within `async with`."""
 
     def __init__(
         self, runtime: Runtime, keeper: Keeper, solver: Solver, *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
@@ -35,7 +35,7 @@ class Acme:
         await self._background.stop()
 
     def hear(self, event: HAProxyEvent) -> None:
-        """Handles an event; other categories and unknown words are ignored."""
+        """Handle an event; other categories and unknown words are ignored."""
         words = event.text.split(maxsplit=3)
         if event.category != "acme" or len(words) < 3:
             return
@@ -43,13 +43,12 @@ class Acme:
             self._background.begin(self.keeper.keep(words[2], event.at))
         elif words[1] == "deploy":
             try:
-                # `acme` stands before what a challenge is read from.
                 self._background.begin(self._solve(challenge(event.text)))
             except (ValueError, KeyError, TypeError) as error:
                 log.error("an ACME challenge cannot be understood: %s", error)
 
     async def _solve(self, asked: Challenge) -> None:
-        """The ring tells old challenges, too: only those of certificates that are being renewed now are of use."""
+        # The ring also has old challenges: only certificates that are being renewed now need one.
         try:
             rows = list(certificates(await self.runtime.read_dump("acme status", HEAD)))
         except RuntimeFailure as error:

@@ -1,4 +1,4 @@
-"""A challenge that HAProxy wants deployed, read from its event. Pure."""
+"""Parse what HAProxy reports of ACME: challenges to deploy, from its events, and the answer to `acme status`. Pure."""
 
 import json
 import re
@@ -12,23 +12,25 @@ _VARIABLE = re.compile(r"((?:[^,\\]|\\.)*)(?:,|$)")
 
 @dataclass(frozen=True)
 class Challenge:
-    """`variables` are those of the provider, without `ttl` (seconds)."""
+    """A TXT record that HAProxy wants in the DNS."""
 
     certificate: str
     domain: str
     provider: str
+    # Of the provider.
     variables: Mapping[str, str]
     value: str
+    # Seconds.
     ttl: int = TTL
 
     @property
     def name(self) -> str:
-        """Returns the full name of the TXT record; a wildcard uses its domain's."""
+        """The full name of the record; a wildcard uses its domain's."""
         return f"_acme-challenge.{self.domain.removeprefix('*.')}"
 
 
 def challenge(text: str) -> Challenge:
-    """Parses a challenge from `acme deploy ...`. Raises ValueError naming what is missing."""
+    """Parse a challenge from `acme deploy ...`. Raises ValueError naming what is missing."""
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
     words = first.split()
@@ -51,7 +53,7 @@ def challenge(text: str) -> Challenge:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """`k=v,k2=v2`; a comma in a value is `\\,`."""
+    """Parse `k=v,k2=v2`; a comma in a value is `\\,`."""
     parts = (_plain(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
     return {name.strip(): value for name, sign, value in parts if sign}
 
@@ -67,7 +69,7 @@ NEVER = "0001-01-01T00:00:00.000Z"
 
 
 def certificates(text: str) -> Iterator[dict[str, str]]:
-    """One object for each line, dates as the API tells them; what is not known is the zero date."""
+    """Yield an object for each line, with dates as the API writes them; an unknown date is the zero date."""
     for line in text.splitlines():
         values = line.split("\t")
         if line.startswith("#") or len(values) < len(COLUMNS):

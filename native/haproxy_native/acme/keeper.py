@@ -1,6 +1,9 @@
-"""Writes certificates that HAProxy has renewed to disk; until then they are in its memory only, and lost with the next reload.
+"""Write certificates that HAProxy has renewed to disk: they are in its memory only, and lost with the next reload.
 
-The file takes the way of every stored file, through the one commit, wherever it stands; HAProxy is not sent what it has reported.
+The file is committed like every stored file, wherever it is. HAProxy already has the certificate, so nothing is sent to it.
+
+The configuration names the path, and this server may write more files than its editors. So only a certificate and its key in the store's
+directory are replaced; any other renewed certificate is stored in that directory under its file's name.
 """
 
 import asyncio
@@ -32,16 +35,19 @@ _FACT = re.compile(r"^(Filename|Crt filename|Key filename): (.+)$", re.MULTILINE
 Bases = Callable[[str], Path | None]
 
 
-class NotKept(Exception):
-    """The text is for the operator."""
+class NotStored(Exception):
+    """The renewed certificate cannot be stored. The text is for the operator."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A certificate as HAProxy has it, PEM with its key, and where it read it; `key` where that is a file of its own."""
+    """A certificate as HAProxy has it."""
 
+    # With its key.
     pem: bytes
+    # Where HAProxy has read it.
     path: Path
+    # The file of the key, if that is another one.
     key: Path | None
 
     def seen(self) -> Seen | None:
@@ -59,39 +65,37 @@ class Held:
         return all(path.parent.resolve().is_relative_to(directory.resolve()) for path in (self.path, self.key) if path)
 
     def refuse_others(self, directory: Path) -> None:
-        """Replace nothing but a certificate and its key in the directory: the configuration names the path, and this server may write more
-        than its editors. Blocks. Raises NotKept.
-        """
+        """Raise NotStored unless the files are a certificate and its key in the directory, or do not exist. Blocks."""
         if not self.is_in(directory):
-            raise NotKept(f"{self.path} or its key is outside {directory}, and stays as it is")
+            raise NotStored(f"{self.path} or its key is outside {directory}, and stays as it is")
         for path, holds in ((self.path, b"-BEGIN CERTIFICATE-"), (self.key, b" PRIVATE KEY-")):
             if path and path.exists() and holds not in path.read_bytes():
-                raise NotKept(f"{path} is no file of a certificate, and stays as it is")
+                raise NotStored(f"{path} is no file of a certificate, and stays as it is")
 
     def refuse_later(self, renewed: datetime) -> None:
-        """HAProxy tells of a renewal as long as its worker lives: who wrote the file since knew of it. Raises NotKept."""
+        """Raise NotStored if the file was written after the renewal, which HAProxy reports as long as its worker runs."""
         if (seen := self.seen()) and seen.written / 1e9 > renewed.timestamp():
-            raise NotKept(f"{self.path} was changed after that, and stays as it is")
+            raise NotStored(f"{self.path} was changed after that, and stays as it is")
 
 
 class Keeper:
-    """`keep` writes where HAProxy reads if that is in the directory of the `store`, and otherwise into it, under the file's own name."""
+    """Stores renewed certificates."""
 
     def __init__(self, context: CommitContext, store: CertificateStore, base: Bases = lambda name: None) -> None:
         self.context, self.store, self._base = context, store, base
 
     async def keep(self, name: str, renewed: datetime) -> None:
-        """A certificate that was renewed at a moment, perhaps long ago. A failure is logged."""
+        """Store a certificate that was renewed at a moment, perhaps long ago. A failure is logged."""
         try:
             held = await self._held(name)
             if await asyncio.to_thread(held.is_on_disk):
                 return
-            log.info("%s was renewed, and is kept as %s", name, await self._commit(name, held, renewed))
-        except (NativeError, NotKept) as error:
-            log.error("%s was renewed, and cannot be kept on disk: %s", name, error)
+            log.info("%s was renewed, and is stored as %s", name, await self._commit(name, held, renewed))
+        except (NativeError, NotStored) as error:
+            log.error("%s was renewed, and storing it failed: %s", name, error)
 
     async def _held(self, name: str) -> Held:
-        """Raises RuntimeFailure, and BadRequest where what HAProxy tells is no certificate with its key."""
+        """Query a certificate. Raises RuntimeFailure, and BadRequest if the answer is no certificate with its key."""
         runtime = self.context.runtime
         facts = dict(_FACT.findall(await ssl_files.show(runtime, CERTIFICATES, name)))
         own = facts.get("Crt filename") or facts["Filename"]
@@ -110,7 +114,7 @@ class Keeper:
                 log.warning("%s", error)
         path = self.store.directory / held.path.name
         if path == held.path and not is_stored:
-            raise NotKept(f"its key {held.key} is outside {self.store.directory}, and stays as it is")
+            raise NotStored(f"its key {held.key} is outside {self.store.directory}, and stays as it is")
         return await self._kept(path, lambda: self._copied(name, path, renewed))
 
     async def _kept(self, path: Path, draft: Callable[[], Awaitable[Drafted]]) -> Path:
@@ -119,24 +123,24 @@ class Keeper:
         return path
 
     async def _composed(self, name: str, renewed: datetime) -> Drafted:
-        """Under the lock of the commit: no reload comes between what is asked and what is written."""
+        """Draft the file, under the commit's lock, so that no reload happens between the query and the write."""
         held = await self._held(name)
         held.refuse_later(renewed)
         await asyncio.to_thread(held.refuse_others, self.store.directory)
         return await asyncio.to_thread(self._drafted, held, [CertificateCheck(held.path, [name])])
 
     async def _copied(self, name: str, path: Path, renewed: datetime) -> Drafted:
-        """The same for a file that HAProxy has not read the certificate from."""
+        """Draft another file than the one from which HAProxy has read the certificate."""
         held = replace(await self._held(name), path=path, key=None)
         current = self.context.current
         for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):
-            raise NotKept(f"{path} is the file of another certificate: {reference.text}")
+            raise NotStored(f"{path} is the file of another certificate: {reference.text}")
         held.refuse_later(renewed)
         await asyncio.to_thread(held.refuse_others, self.store.directory)
         return await asyncio.to_thread(self._drafted, held)
 
     def _drafted(self, held: Held, steps: Sequence[Step] | None = None) -> Drafted:
-        """Raises WriteFailed."""
+        """Create the drafts. Raises WriteFailed."""
         texts = {held.path: held.pem}
         if held.key:
             own, key = certificate.split_key(held.pem)
@@ -148,6 +152,6 @@ class Keeper:
         except BaseException:
             discard(drafts)
             raise
-        # What is read along with the certificate is applied with it.
+        # The key is applied with its certificate.
         sent: dict[Path, Sequence[Step]] = {} if steps is None else {**dict.fromkeys(texts, ()), held.path: steps}
         return Drafted(drafts, dict.fromkeys(texts, self.store), steps=sent)

@@ -1,4 +1,4 @@
-"""Solves dns-01: sets the record, waits until the zone's own servers show it, confirms to HAProxy, and deletes the record."""
+"""Solve dns-01 challenges: set the record, wait until the zone's name servers have it, confirm to HAProxy, and delete the record."""
 
 import asyncio
 import logging
@@ -20,31 +20,33 @@ READY = "challenge(s) ready!"
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds. `timeout` None: the name servers are not asked whether they show a record; `doubt`: for how long none need be found."""
+    """How long to wait, in seconds."""
 
+    # Before the first query of name servers, and between two of them.
     delay: float = 0.0
     interval: float = 5.0
+    # For the record; None to query no name servers.
     timeout: float | None = 3600.0
+    # While no name server can be found.
     doubt: float = 60.0
+    # Before the record is deleted.
     kept: float = 600.0
     kept_after_failure: float = 1.0
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Patience":
-        """Reads two variables of the environment; values that are not numbers are ignored."""
+        """Read two environment variables; values that are not numbers are ignored."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
         return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)
 
 
 class Solver:
-    """`solve` each challenge in a task of its own: one that takes long keeps no other waiting.
-
-    `programs` are those that may set records. `failures`: by certificate, why its last challenge was not solved.
-    """
+    """Solves challenges, each in a task of its own, so that none waits for another. Only `programs` may set records."""
 
     def __init__(self, runtime: Runtime, patience: Patience, zones: Zones, programs: Sequence[str] = ()) -> None:
         self.runtime, self.patience, self.zones, self.programs = runtime, patience, zones, tuple(programs)
+        # Why the last challenge of a certificate was not solved.
         self.failures: dict[str, str] = {}
 
     async def solve(self, challenge: Challenge) -> None:
@@ -60,14 +62,14 @@ class Solver:
         is_kept = self.patience.kept_after_failure
         try:
             await self._wait(zone, challenge)
-            await self._ready(challenge)
+            await self._confirm(challenge)
             self.failures.pop(challenge.certificate, None)
             log.info("challenge for %s of %s is deployed", challenge.domain, challenge.certificate)
             is_kept = self.patience.kept
         except (Unresolved, RuntimeFailure) as error:
             self._fail(challenge, error)
         finally:
-            await self._take_away(at, zone, challenge, is_kept)
+            await self._delete_record(at, zone, challenge, is_kept)
 
     def _fail(self, challenge: Challenge, error: Exception) -> None:
         self.failures[challenge.certificate] = f"{challenge.domain}: {error}"
@@ -94,14 +96,14 @@ class Solver:
                 raise Unresolved(f"the servers of {zone} do not show the record within {self.patience.timeout:g} s")
             await asyncio.sleep(self.patience.interval)
 
-    async def _ready(self, challenge: Challenge) -> None:
-        """Raises RuntimeFailure."""
+    async def _confirm(self, challenge: Challenge) -> None:
+        """Tell HAProxy that a challenge is deployed. Raises RuntimeFailure."""
         if self.runtime.capabilities.takes_challenge_ready:
             command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
             if READY not in (answer := await self.runtime.send(command)):
                 raise refused(answer, command)
 
-    async def _take_away(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
+    async def _delete_record(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
         """Delete the record after `kept` seconds, or at once when this server stops."""
         try:
             await asyncio.sleep(kept)

@@ -1,4 +1,4 @@
-"""A configuration file and the HAProxy that runs it: read as objects, changed by commits.
+"""A configuration file and the HAProxy that runs it, as Python objects. Changes are commits.
 
 async with haproxy_native.open("/etc/haproxy/haproxy.cfg", master="/run/haproxy-master.sock") as haproxy:
     async with haproxy.change() as change:
@@ -28,8 +28,9 @@ OVER = "its change is over; begin another one"
 
 
 class Change(Configuration):
-    """A configuration that is committed at the end of `async with`. `outcome` is None until then, and where nothing was changed."""
+    """A configuration that is committed at the end of `async with`."""
 
+    # None until then, and if nothing was changed.
     outcome: Outcome | None = None
 
     def __init__(self, document: Document, version: int, editor: Editor) -> None:
@@ -38,29 +39,30 @@ class Change(Configuration):
 
 
 class HAProxy:
-    """`engine` does everything else: transactions, raw texts, plans, stored files."""
+    """The file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.runtime, self._editor = engine, Running(engine.runtime), standard_editor()
 
     @property
     def version(self) -> int:
-        """The version of the configuration file; every commit counts one further."""
+        """The version of the configuration file, which every commit increments."""
         return self.engine.version()
 
     @property
     def configuration(self) -> Configuration:
-        """The configuration file as it is now, to read; an assignment raises ReadOnly."""
+        """The configuration file as it is now. It is read-only: an assignment raises ReadOnly."""
         return Configuration(self.engine.document, editor=self._editor, refusal=SNAPSHOT)
 
     @asynccontextmanager
     async def change(self, *, force_reload: bool = False, author: Author = NOBODY) -> AsyncIterator[Change]:
-        """Commits what the block changes: HAProxy validates it, the file is replaced, and what can be live is. An error in the block
-        changes nothing.
+        """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
 
-        `Change.outcome` then says whether it is `live`, or the `reload_id` of the scheduled reload and its `reasons`. `force_reload` waits
-        until HAProxy has reloaded. The history names the `author`. Raises Refused with HAProxy's alerts, Conflict where the file has
-        changed meanwhile, BadValue for what cannot stand in the file, WriteFailed, CheckImpossible, ReloadFailed.
+        An error in the block changes nothing. `Change.outcome` then says whether the change is `live`, or has the `reload_id` of the
+        scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. The history names the `author`.
+
+        Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
+        file, WriteFailed, CheckImpossible, ReloadFailed.
         """
         with suppress(Unreadable):
             await self.engine.notice()
@@ -86,12 +88,12 @@ async def open(
     reload_command: Sequence[str] = (),
     reload_delay: float = 5.0,
 ) -> AsyncIterator[HAProxy]:
-    """A configuration file and its HAProxy; at the end a reload that is scheduled is carried out. Raises Unreadable.
+    """Open a configuration file and its HAProxy. At the end of `async with` a scheduled reload is made. Raises Unreadable.
 
-    `master` is the path of the master's socket (`haproxy -W -S PATH`), by which HAProxy is reloaded and asked; without it the stats sockets
-    of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory of what has to
-    survive, by default the file's name with `.state` behind it; no two programs may have the same. `reload_delay`: seconds between two
-    reloads. A HAProxy that does not run is no error: the file is changed, and later uses of the socket look for it again.
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries; without it the stats
+    sockets of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory for what
+    has to survive a restart, by default the file's name with `.state` behind it; no two programs may share it. `reload_delay` is the least
+    number of seconds between two reloads. HAProxy need not run: the file is changed, and each later use of the socket tries again.
     """
     path = Path(file)
     directory = Path(state) if state else path.with_name(f"{path.name}.state")

@@ -1,6 +1,6 @@
 """The running HAProxy as values: its servers, and its stick tables with their entries.
 
-Every call asks the process, by the Runtime API. Raises RuntimeAbsent where no socket answers, RuntimeRefused where HAProxy says no.
+Every call queries the process through the Runtime API, and raises RuntimeAbsent if no socket answers, RuntimeRefused if HAProxy refuses.
 """
 
 from collections.abc import Sequence
@@ -23,27 +23,27 @@ ENTRY = "stick_table_entry"
 
 
 class StickTable:
-    """One stick table, by the name of the section that declares it, or `peers/table`."""
+    """A stick table, by the name of the section that declares it, or `peers/table`."""
 
     def __init__(self, runtime: Runtime, name: str) -> None:
         self._runtime, self.name = runtime, name
 
     async def about(self) -> Table:
-        """Its type, its size and how many entries are used. Raises NotFound where HAProxy has no such table."""
+        """Return its type, its size and how many entries are used. Raises NotFound if HAProxy has no such table."""
         table_ = next((table for table in await _tables(self._runtime) if table.name == self.name), None)
         if table_ is None:
             raise NotFound(f"there is no stick table {self.name} in the running HAProxy")
         return table_
 
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
-        """All entries, or that of a key (BadValue if it is none). `exp` is in milliseconds; rates are per the table's period."""
-        wanted = f" key {argument(await self._held(key))}" if key is not None else ""
+        """Return all entries, or that of a key. `exp` is in milliseconds; rates are per the table's period. Raises BadValue."""
+        wanted = f" key {argument(await self._stored_key(key))}" if key is not None else ""
         shown = await self._runtime.read_dump(f"show table {argument(self.name)}{wanted}", HEAD)
         return [model(ENTRY).model_construct(**entry) for entry in stick_tables.parse_entries(shown, _data())]  # type: ignore[misc]
 
     async def set(self, key: str, **data: int) -> None:
-        """Sets data of a key, such as `gpc0=1`; the entry is made where it is not there. Raises BadValue and NotFound."""
-        key = await self._held(key)
+        """Set data of a key, such as `gpc0=1`, and create the entry if it is missing. Raises BadValue and NotFound."""
+        key = await self._stored_key(key)
         for name, value in data.items():
             if name not in _data():
                 raise BadValue(f"an entry has no {name}; it may have {', '.join(sorted(_data()))}")
@@ -52,17 +52,17 @@ class StickTable:
         await self._runtime.execute(" ".join([f"set table {argument(self.name)} key {argument(key)}", *words]))
 
     async def clear(self, key: str) -> None:
-        """Deletes the entry of a key; there need not be one."""
-        key = await self._held(key)
+        """Delete the entry of a key, if there is one."""
+        key = await self._stored_key(key)
         await self._runtime.execute(f"clear table {argument(self.name)} key {argument(key)}")
 
-    async def _held(self, key: str) -> str:
-        """Raises BadValue and NotFound."""
+    async def _stored_key(self, key: str) -> str:
+        """Return the key as the table stores it. Raises BadValue and NotFound."""
         return stick_tables.stored_key((await self.about()).type, key)
 
 
 class StickTables:
-    """`tables["www"]` is one of them; `all` asks which there are."""
+    """The stick tables by name, such as `tables["www"]`."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -71,7 +71,7 @@ class StickTables:
         return StickTable(self._runtime, name)
 
     async def all(self) -> Sequence[Table]:
-        """Every table with its type, size and use."""
+        """Return every table with its type, size and use."""
         return await _tables(self._runtime)
 
 
@@ -82,7 +82,7 @@ class Running:
         self.client, self.stick_tables = client, StickTables(client)
 
     async def servers(self, backend: str) -> Sequence[ServerState]:
-        """The servers of a backend as the worker has them, in its order. Raises RuntimeRefused where it has no such backend."""
+        """Return the servers of a backend in the worker's order. Raises RuntimeRefused if the worker does not have the backend."""
         return await self.client.servers(backend)
 
 
@@ -92,6 +92,6 @@ async def _tables(runtime: Runtime) -> Sequence[Table]:
 
 @cache
 def _data() -> frozenset[str]:
-    """The data of entries that are numbers."""
+    """Return the names of the data of entries."""
     properties = grammar().schemas.properties(grammar().schemas.named(ENTRY))
     return frozenset(name for name, property_ in properties.items() if property_.get("type") == "integer") - {"exp"}

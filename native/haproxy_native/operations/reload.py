@@ -1,4 +1,4 @@
-"""A reload that is asked for by itself, without a change that needs one: at once, or at a given time."""
+"""The operation of a reload that a client requests without a change, at once or at a given time."""
 
 import asyncio
 
@@ -8,13 +8,13 @@ from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import FAILED, IN_PROGRESS
 
 RELOAD = "reload"
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 def reload(agent: ReloadAgent) -> Work:
-    """Done when a worker has loaded the file; reports the `reload_id` of the reload. Fails with ReloadFailed.
+    """Return the work: it reports the `reload_id`, and is done when a worker has loaded the file. Fails with ReloadFailed.
 
-    Until it begins it can be cancelled. One that a restart interrupts is not asked for again, but awaited.
+    Until it begins it can be cancelled. After a restart of the server it waits for the reload that it has requested before.
     """
 
     async def work(running: Running) -> None:
@@ -25,7 +25,7 @@ def reload(agent: ReloadAgent) -> Work:
             running.report(reload_id=identity)
             await agent.force(())
         while (record := agent.records.get(identity)).status == IN_PROGRESS:  # noqa: ASYNC110 - HAProxy may be started by anybody
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         if record.status == FAILED:
             raise ReloadFailed(f"Reload failed: {record.response or record.error}")
 

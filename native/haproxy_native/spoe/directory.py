@@ -1,6 +1,6 @@
 """All SPOE files of one directory, by name.
 
-A file that another process puts there is one of them at once; no name leads out of the directory.
+A file that another process creates there is found at once. No name leads out of the directory.
 """
 
 import os
@@ -22,32 +22,32 @@ from haproxy_native.spoe.store import PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
 
 FIRST_LINE = b"# _version=1\n"
-# What the API can address; a draft beside the file has a longer name.
+# Names that the API can address; a draft beside the file has a longer one.
 _NAME = re.compile(r'[^./\r\n<>*;$#&{}"\0][^/\r\n<>*;$#&{}"\0]*')
 _LONGEST_NAME = 200
 
 
 class SpoeFiles:
-    """`recover` once at start."""
+    """The files, opened when they are first used. Call `recover` once at the start."""
 
     def __init__(self, store: SpoeStore) -> None:
         self._store = store
         self._open: dict[str, SpoeFile] = {}
 
     def recover(self) -> None:
-        """Finishes what a crash cut off."""
+        """Complete writes that a crash interrupted."""
         with suppress(Unusable):
             for path in self.list() if self._store.directory.exists() else ():
                 with suppress(Unreadable, Missing):
                     self.file(path.name)
 
     def list(self) -> list[Path]:
-        """The paths, sorted. Raises Unusable."""
+        """Return the paths, sorted. Raises Unusable."""
         names = sorted(os.listdir(self._store.home.readable()))
         return [path for name in names if (path := self._path(name))]
 
     def file(self, name: str) -> SpoeFile:
-        """Returns the file as it is on disk now. Raises NotFound, Unreadable and Unusable."""
+        """Return the file as it is on disk now. Raises NotFound, Unreadable and Unusable."""
         self._store.home.readable()
         if (path := self._path(name)) is None:
             self._open.pop(name, None)
@@ -61,14 +61,14 @@ class SpoeFiles:
         return opened
 
     def text(self, name: str) -> str:
-        """Raises Missing, Unreadable and Unusable."""
+        """Return the text of a file. Raises Missing, Unreadable and Unusable."""
         try:
             return self.file(name).read().text
         except NotFound:
             raise Missing(f"spoe file {name} does not exist") from None
 
     async def create(self, name: str, data: bytes, author: Author) -> tuple[Path, Outcome]:
-        """Under the last part of a name. Raises BadValue, Exists, Refused, WriteFailed and Unusable."""
+        """Create a file with the last part of a name. Raises BadValue, Exists, Refused, WriteFailed and Unusable."""
         name = name.rpartition("/")[2]
         if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
             rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
@@ -82,16 +82,15 @@ class SpoeFiles:
             return None, data
 
         outcome = await commit(self._store.context, Change([PutSpoe(self._store, path, make)], author=author))
-        # What a deleted file of that name was counts no more.
+        # Forget a deleted file of that name.
         self._open.pop(name, None)
         return path, replace(outcome, version=self.file(name).version())
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Makes of what a file holds, its version line aside, what `wanted` returns for it; None is no file.
+        """Replace a file's content, without the version line, by what `wanted` returns for it; None means no file.
 
         Raises as `create` and `delete`.
         """
-
         try:
             file = self.file(name)
         except NotFound:
@@ -104,7 +103,7 @@ class SpoeFiles:
         return await file.write([PutDocument(Document.parse(data, self._store.outline))], author=author)
 
     async def delete(self, name: str, author: Author) -> None:
-        """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""
+        """Delete a file, if it exists. Raises InUse, Missing for a malformed name, and Unusable."""
         if not _NAME.fullmatch(name):
             raise Missing(f"spoe file {name} does not exist")
         with suppress(NotFound):
@@ -112,7 +111,7 @@ class SpoeFiles:
         self._open.pop(name, None)
 
     def _path(self, name: str) -> Path | None:
-        """Returns the path of a file in the directory itself; None for a link that leads out of it."""
+        """Return the path of a file in the directory; None if there is none, or it is a link that leads out of the directory."""
         home = self._store.directory
         path = home / name
         if not _NAME.fullmatch(name) or not os.path.isfile(path):

@@ -1,6 +1,7 @@
-"""CRUD on the scopes of a SPOE file and the sections in them; a document goes in, a document or plain data comes out.
+"""Read and edit the scopes of a SPOE file and the objects in them: a document goes in, a document or plain data comes out.
 
-A scope reaches from its line in brackets to the next; one that is opened twice is one scope. Raises Missing, Exists and BadValue.
+A scope reaches from its line in brackets to the next one; if it is opened twice, both parts are one scope. The operations at the end do the
+same as values, for commits and transactions. Everything raises Missing, Exists and BadValue.
 """
 
 import re
@@ -20,21 +21,21 @@ from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
 FILE = "spoe"
-# What HAProxy takes for the name of a scope.
+# What HAProxy accepts as the name of a scope.
 _NAME = re.compile(r"\[[A-Za-z0-9_.:-]+\]")
-# What HAProxy takes for the name of what stands in one, and how resources begin.
+# What HAProxy accepts as the name of an object in a scope, and the prefix of the names of resources.
 _OWN_NAME, PREFIX = re.compile(r"[A-Za-z0-9_.:-]{1,200}"), "spoe_"
 Object = dict[str, Any]
 
 
 def outline(table: Resources | None = None) -> Outline:
-    """Returns where the sections of a SPOE file begin."""
+    """Return which words begin a section of a SPOE file."""
     rows = (table or resources()).by_name.values()
     return Outline((row.section for row in rows if row.file == FILE), scopes=True)
 
 
 def scopes(document: Document) -> list[str]:
-    """Their names with brackets, sorted."""
+    """Return the names of the scopes with brackets, sorted."""
     return sorted({section.name for section in document.sections if section.kind == SCOPE})
 
 
@@ -59,16 +60,16 @@ class ScopeEditor:
         return _insert(document, new, [section for section in document.sections if section.kind == SCOPE], document.sections, closed=False)
 
     def delete_scope(self, document: Document, name: str) -> Document:
-        """Returns the document without the scope and its contents."""
+        """Return the document without the scope and its contents."""
         check_scope(document, name)
         for section in list(_of(document, name)):
             document = document.remove(section)
         return document
 
-    # -- what is in them
+    # -- objects
 
     def list_objects(self, document: Document, scope: str, resource: Resource) -> list[Object]:
-        """Sorted by name."""
+        """Return the objects, sorted by name."""
         check_scope(document, scope)
         sections = (section for section in _of(document, scope) if section.kind == resource.section)
         return [self._object(section, resource) for section in sorted(sections, key=lambda section_: section_.name)]
@@ -79,7 +80,7 @@ class ScopeEditor:
         return self._object(section, resource)
 
     def create(self, document: Document, scope: str, resource: Resource, body: Mapping[str, Any]) -> Document:
-        """Among its kind, or the kinds of the scope, as their names are sorted."""
+        """Return the document with a new object, sorted by name among those of its kind, or else of the scope."""
         refuse_line_breaks(body)
         check_scope(document, scope)
         if _find(document, scope, resource, str(body["name"])):
@@ -91,7 +92,7 @@ class ScopeEditor:
         return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
-        """Returns the document with one object's values replaced. Another name is that of the lines in its scope that name it, too."""
+        """Return the document with one object's values replaced. With a new name, lines of the scope that name it change, too."""
         refuse_line_breaks(body)
         old = _find(document, scope, resource, name)
         if old is None:
@@ -117,13 +118,13 @@ class ScopeEditor:
 
 
 def _renamed(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
-    """Raises BadValue and Exists."""
+    """Return the document with a new name of an object, and in the lines that name it. Raises BadValue and Exists."""
     if not _OWN_NAME.fullmatch(name):
         text = f"name in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and . _ : - alone"
         raise BadValue(text, place=Place(member="name"))
     if _find(document, scope, resource, name):
         raise taken_section(resource, name)
-    # An agent lists messages and groups by lines of these words, and a group messages.
+    # An agent lists messages and groups in lines with these words, and a group messages.
     listing = resource.name.removeprefix(PREFIX)
     for section in list(_of(document, scope)):
         lines = [
@@ -136,7 +137,7 @@ def _renamed(document: Document, scope: str, resource: Resource, old: Section, n
 
 
 def _with_name(line: Line, old: str, new: str) -> Line:
-    """A line with another name in the place of each word that is one."""
+    """Return a line with a new name instead of each word that is the old one; the line itself without one."""
     words = [new if place and unquoted(word) == old else word for place, word in enumerate(line.split.words)]
     if tuple(words) == tuple(line.split.words):
         return line
@@ -145,7 +146,7 @@ def _with_name(line: Line, old: str, new: str) -> Line:
 
 
 def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:
-    """Inserts before the first of its kind that sorts after it, else after the last of the others."""
+    """Insert a section before the first of its kind that sorts after it, else after the last of the others."""
     behind = next((section for section in kin if (section.kind, section.name) > (new.kind, new.name)), None)
     place = document.sections.index(behind) if behind else document.sections.index(others[-1]) + 1 if others else 0
     return document.insert_at(new, place, apart=place > 0 and document.sections[place - 1].kind != SCOPE, closed=closed)
@@ -157,7 +158,7 @@ def check_scope(document: Document, name: str) -> None:
 
 
 def _of(document: Document, scope: str) -> Iterator[Section]:
-    """The scope's own lines and the sections in it."""
+    """Yield the scope's own lines and the sections in it."""
     within = False
     for section in document.sections:
         if section.kind == SCOPE:
@@ -173,7 +174,7 @@ def _find(document: Document, scope: str, resource: Resource, name: str) -> Sect
 
 @dataclass(frozen=True)
 class CreateScope:
-    """Adds an empty scope, whose name stands in brackets."""
+    """Adds an empty scope; its name has brackets."""
 
     editor: ScopeEditor
     name: str
@@ -185,7 +186,7 @@ class CreateScope:
 
 @dataclass(frozen=True)
 class DeleteScope:
-    """Takes a scope away, with what stands in it."""
+    """Deletes a scope with its contents."""
 
     editor: ScopeEditor
     name: str
@@ -211,7 +212,7 @@ class CreateInScope:
 
 @dataclass(frozen=True)
 class ReplaceInScope:
-    """Gives an agent, a group or a message the members of `body`, and no others."""
+    """Replaces an agent, a group or a message."""
 
     editor: ScopeEditor
     scope: str
@@ -226,7 +227,7 @@ class ReplaceInScope:
 
 @dataclass(frozen=True)
 class DeleteInScope:
-    """Takes an agent, a group or a message away."""
+    """Deletes an agent, a group or a message."""
 
     editor: ScopeEditor
     scope: str

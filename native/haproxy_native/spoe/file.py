@@ -1,6 +1,6 @@
 """One SPOE file with its version and its transactions. A change is a commit like any other (native/haproxy_native/commit/commit.py).
 
-HAProxy is asked whenever the configuration reads the file: about the configuration as it is, with the changed text in its place.
+If the configuration reads the file, HAProxy checks the current configuration with the changed text.
 """
 
 import logging
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class SpoeFile:
-    """`open` before anything else."""
+    """A file with its version and its transactions. Call `open` first."""
 
     def __init__(self, path: Path, store: SpoeStore) -> None:
         self.path, self._store = path, store
@@ -51,7 +51,7 @@ class SpoeFile:
         return self.path.name
 
     def open(self) -> None:
-        """Finishes what a crash cut off. Raises Unreadable."""
+        """Complete a write that a crash interrupted, and read the file. Raises Unreadable."""
         try:
             self._current.file.recover()
         except OSError as error:
@@ -60,21 +60,21 @@ class SpoeFile:
         self._transactions.load()
 
     def notice(self) -> None:
-        """Reads an edit by another process as the next version. Raises Unreadable."""
+        """Read an edit by another process as the next version. Raises Unreadable."""
         if self._current.notice():
             log.warning("%s was edited by another process; it is now version %d", self.path, self._current.version)
 
     # -- reading
 
     def read(self, transaction_id: str | None = None) -> Document:
-        """Raises NoTransaction."""
+        """Return the document, or that of a transaction. Raises NoTransaction."""
         if not transaction_id:
             return self._current.document
         self._transactions.get(transaction_id)
         return self._transactions.read(transaction_id)
 
     def version(self, transaction_id: str | None = None) -> int:
-        """The current one, or that which a transaction started from. Raises NoTransaction."""
+        """Return the current version, or the one from which a transaction started. Raises NoTransaction."""
         return self._transactions.get(transaction_id).version if transaction_id else self._current.version
 
     # -- writing
@@ -82,7 +82,7 @@ class SpoeFile:
     async def write(
         self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
     ) -> Outcome:
-        """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
+        """Commit a change, or make it in a transaction."""
         if transaction_id:
             self._transactions.get(transaction_id)
             await self._transactions.change(transaction_id, partial(applied, operations), author)
@@ -92,7 +92,7 @@ class SpoeFile:
         return await self._put(change)
 
     async def remove(self, *, author: Author) -> None:
-        """Removes the file and its transactions. Raises InUse and Unusable."""
+        """Remove the file and its transactions. Raises InUse and Unusable."""
         await run_to_the_end(self._store.context, self._removed(author))
 
     async def _removed(self, author: Author) -> None:
@@ -129,7 +129,7 @@ class SpoeFile:
     def check_edit(
         self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
     ) -> None:
-        """Raise what `write` would, but what HAProxy and its commit say."""
+        """Raise what `write` would, except for errors of the commit and of HAProxy."""
         if transaction_id:
             self._transactions.to_edit(transaction_id, author)
         before = self.read(transaction_id)
@@ -138,7 +138,7 @@ class SpoeFile:
         expect.made(operations, before)
 
     async def commit_transaction(self, id_: str, *, author: Author, force_reload: bool = False) -> tuple[Transaction, Outcome]:
-        """The transaction, with the version it started from. One that another change overtook is gone; one that HAProxy refuses stays."""
+        """Commit a transaction, and return it with the outcome. An outdated one is deleted; one that HAProxy refuses stays."""
         transaction = self._transactions.to_commit(id_, author)
         if transaction.closed:
             raise NoTransaction(f"transaction {id_} does not exist")
@@ -163,7 +163,7 @@ class SpoeFile:
             transaction.closed = False
 
     def _compare(self, expect: Expect) -> None:
-        """Raises Conflict; unlike the configuration such files are not merged."""
+        """Raise Conflict for another version. Unlike configurations, SPOE files are not merged."""
         try:
             expect.compare(self._current.version)
         except Stale as error:

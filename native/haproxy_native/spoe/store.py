@@ -1,4 +1,8 @@
-"""The directory of SPOE files: what reads them, and how they change with a commit as other stored files do."""
+"""The directory of SPOE files: which filters of a configuration read a file, and the operation that changes one in a commit.
+
+HAProxy reads SPOE files only when it starts, so a change of a file that a filter reads needs a reload. When in doubt a filter counts as a
+reader: at worst that costs a reload, or an answer that names the line.
+"""
 
 import os
 import uuid
@@ -27,10 +31,12 @@ _FILTERS, _FILE = "filters", "spoe_config"
 
 @dataclass(frozen=True)
 class Reference:
-    """A filter line: the `place` of it in its section, and its `index` among the filters."""
+    """A filter line that reads a file."""
 
     section: Section
+    # Its position among the section's lines.
     place: int
+    # Its position among the section's filters.
     index: int
 
     def line(self, document: Document) -> int:
@@ -46,7 +52,7 @@ class Reference:
 
 
 class References:
-    """`bases` are the directories in which relative paths may begin."""
+    """Finds the filters that read a file. `bases` are the directories in which relative paths may begin."""
 
     def __init__(self, editor: Editor, bases: Sequence[Path]) -> None:
         self._editor, self._bases = editor, tuple(bases)
@@ -57,7 +63,7 @@ class References:
         return list(self._found(document, file))
 
     def spelled_out(self, document: Document, file: Path) -> Document:
-        """Returns the document with the file's own path, however a line spells it; line numbers stay."""
+        """Return the document with the file's own path in each filter, however it is spelled. Line numbers stay."""
         for reference in self._found(document, file):
             section = document.find(reference.section.kind, reference.section.name)
             assert section
@@ -84,17 +90,17 @@ class References:
 
 @dataclass(frozen=True)
 class SpoeStore:
-    """`storage` is for what must survive a restart, `transactions` for what is open.
-
-    `asked`: reasons to reload for a change of a file that no filter reads.
-    """
+    """The store of SPOE files, for the commit."""
 
     context: CommitContext
     home: Directory
+    # The directory for drafts and journals.
     storage: Path
+    # The directory for failed and outdated transactions.
     transactions: Path
     references: References
     outline: Outline
+    # Reasons to reload for a change of a file that no filter reads.
     asked: Sequence[Reason] = ()
     name: ClassVar[str] = "spoe"
     kind: ClassVar[str] = "spoe"
@@ -104,7 +110,7 @@ class SpoeStore:
         return self.home.path
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
-        """HAProxy reads such a file when it starts. A text that stays as it is needs no reload, but for the one it waits for."""
+        """Plan a reload, unless no filter reads the file, or its text stays the same and does not already wait for a reload."""
         same = content is not None and await beside(_same, path, content)
         loaded = same and str(path) not in self.context.ledger.entries
         reasons = [] if loaded else self.reasons(path)
@@ -118,13 +124,13 @@ class SpoeStore:
         return ()
 
     def check_content(self, path: Path, draft: Path) -> None:
-        """HAProxy is asked."""
+        """Do nothing: HAProxy checks the file with the configuration."""
 
     def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         return path.read_bytes() if path.exists() else b"", draft.read_bytes() if draft else b""
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raises InUse also while what still runs reads the file."""
+        """Raise InUse if a filter reads the file, in this document or in the one that the worker has loaded."""
         for each in (document, self._running):
             for reference in self.references.to(each, path):
                 line = f"line {reference.line(each)}: {reference.text()}"
@@ -136,23 +142,24 @@ class SpoeStore:
         return self.context.running.document or self.context.current.document
 
     def reasons(self, file: Path) -> list[Reason]:
-        """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
+        """Return why a changed file needs a reload: the filters that read it in the worker, or will after a pending reload."""
         for document in (self._running, self.context.current.document) if self.context.pending else (self._running,):
             if references := self.references.to(document, file):
                 return [reference.reason(document, file.name) for reference in references]
         return []
 
 
-# What a file holds, and what it is to hold; None where there is none.
+# Returns what a file contains and will contain; None for no file.
 Make = Callable[[], Awaitable[tuple[bytes | None, bytes | None]]]
 
 
 @dataclass(frozen=True)
 class PutSpoe(FileOperation):
-    """`make` returns what a SPOE file holds and is to hold, None where there is none; it is called anew if the file changes meanwhile."""
+    """Replaces, creates or deletes a SPOE file."""
 
     store: SpoeStore
     path: Path
+    # Called again if the file changes meanwhile.
     make: Make
 
     async def drafted(self) -> Drafted:
@@ -184,5 +191,5 @@ def _text(data: bytes | None) -> str:
 
 
 def _same(path: Path, content: Path) -> bool:
-    """Whether both hold the same but for their version."""
+    """Return whether both contain the same, except for their versions."""
     return path.exists() and without_versions(path.read_bytes()) == without_versions(content.read_bytes())

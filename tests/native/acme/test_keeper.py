@@ -111,7 +111,7 @@ def test_what_haproxy_holds_replaces_the_file(haproxy: HAProxy, name: str, caplo
     assert on_disk(path) == "held.test"
     assert path.stat().st_mode & 0o777 == (0o644 if path.suffix == ".crt" else 0o640)
     assert sorted(each.name for each in path.parent.iterdir()) == before
-    assert f"kept as {path}" in caplog.text
+    assert f"stored as {path}" in caplog.text
     assert "PRIVATE" not in caplog.text
     seen = path.stat()
     keep(haproxy, name)
@@ -196,4 +196,4 @@ def test_what_haproxy_does_not_have(haproxy: HAProxy, caplog: pytest.LogCaptureF
             await each.keep("none.pem", datetime.now(UTC))
 
     asyncio.run(work())
-    assert "none.pem was renewed, and cannot be kept on disk: " in caplog.text
+    assert "none.pem was renewed, and storing it failed: " in caplog.text
