@@ -90,8 +90,8 @@ class Connection(sqlite3.Connection):
         for each in parts:
             if (version := known.get(each.part, each.version)) != each.version:
                 raise sqlite3.DatabaseError(f"its tables of {each.part} are of version {version}; this program has version {each.version}")
-        if missing := [each for each in parts if each.part not in known]:
-            made = [f"{each.statements}; INSERT INTO part VALUES ('{each.part}', {each.version})" for each in missing]
+        if missing := {each.part: each for each in parts if each.part not in known}:
+            made = [f"{each.statements}; INSERT INTO part VALUES ('{name}', {each.version})" for name, each in missing.items()]
             self.executescript(f"BEGIN IMMEDIATE; {'; '.join(made)}; COMMIT")
 
     def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:

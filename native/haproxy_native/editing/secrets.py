@@ -20,6 +20,7 @@ from haproxy_native.grammar.line_shape import LineShape, Reading
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.synopsis import Chain, Node, Options, Part, Placeholder, Rest
+from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.words import BLANKS, Split, split, unquoted, words_of
 
 MASKED = "<masked>"
@@ -54,13 +55,13 @@ def masked_lines(text: str) -> str:
     """Return lines of a configuration, or a unified diff, with secrets masked."""
     if text.startswith("--- "):
         return "".join(_difference_lines(text))
-    return "".join(map(_masked_line, without_checksum(text).splitlines(keepends=True)))
+    return "".join(map(_masked_line, split_lines(without_checksum(text))))
 
 
 def _difference_lines(text: str) -> Iterator[str]:
     """Mask a unified diff. Files other than the configuration may quote it."""
     walk: Callable[[str], str] = _masked_line
-    for line in text.splitlines(keepends=True):
+    for line in split_lines(text):
         if line.startswith("--- "):
             walk = masked_text if _is_of_file(line[4:]) else _masked_line
         if line.startswith(("--- ", "+++ ", "@@ ", "\\ ")):
@@ -95,12 +96,12 @@ def _without(parts: Split, hidden: Collection[int]) -> str:
 
 def masked_text(text: str) -> str:
     """Return a text that may quote lines of a configuration, with secrets masked."""
-    return "".join(_masked_quotes(line) for line in text.splitlines(keepends=True))
+    return "".join(_masked_quotes(line) for line in split_lines(text))
 
 
 def masked_message(text: str) -> str:
     """Return a message of HAProxy with everything masked that it quotes, except keywords and names of sections."""
-    return "".join(map(_masked_message_line, text.splitlines(keepends=True)))
+    return "".join(map(_masked_message_line, split_lines(text)))
 
 
 def _masked_message_line(line: str) -> str:

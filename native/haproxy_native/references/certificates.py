@@ -18,6 +18,7 @@ from haproxy_native.references.lookups import LIST, Entry, Read
 from haproxy_native.references.pattern import Word, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
+from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.section import BOUNDARY, Section
 from haproxy_native.text.words import unquoted
 
@@ -67,7 +68,7 @@ class Certificates:
     def listed(self, path: str, text: str) -> Iterator[Entry]:
         """Yield the lines of a crt-list that refer to the object."""
         at = 0
-        for number, line in enumerate(text.splitlines(keepends=True), 1):
+        for number, line in enumerate(split_lines(text), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
             if word and (part := self.part(word[0])):
                 start = at + line.index(word[0])

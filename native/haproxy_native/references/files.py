@@ -18,6 +18,7 @@ from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
 from haproxy_native.storage.crt_list import listed
 from haproxy_native.storage.store import Store, is_file_name, uploaded_name
 from haproxy_native.text.document import Document
+from haproxy_native.text.pieces import split_lines
 
 # The extensions of files that HAProxy reads along with a certificate.
 ALONG = (".key", *BESIDE)
@@ -51,7 +52,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]
     entries = []
     for line in listed(document, file.path, directory):
         text = Path(line.section).read_bytes().decode("utf-8", "surrogateescape")
-        lines = text.splitlines(keepends=True)
+        lines = split_lines(text)
         start = sum(map(len, lines[: line.line - 1])) + lines[line.line - 1].index(line.keyword) + len(line.keyword)
         entries.append(Entry(line.section, line.line, line.text, start - len(file.path.name), start, LIST))
     return entries
@@ -80,7 +81,7 @@ def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
     if data is None:
         return None
     text = data.decode("utf-8", "surrogateescape")
-    lines = text.splitlines(keepends=True)
+    lines = split_lines(text)
     return "".join(_with_name(line, certificate, name) for line in lines).encode("utf-8", "surrogateescape")
 
 

@@ -286,7 +286,7 @@ class Acl:
 
 def parse_acls(text: str) -> Iterator[Acl]:
     """Parse an answer to `show acl`."""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if match := _ACL.fullmatch(line) or _OTHER_ACL.fullmatch(line):
             sample = _SAMPLE.search(match["rest"])
             yield Acl(match["id"], match["file"] or (sample[1] if sample else ""), match["rest"], match["file"])

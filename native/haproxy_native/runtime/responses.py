@@ -119,7 +119,7 @@ def row_cells(line: str) -> list[str]:
 
 def cells(text: str) -> tuple[Mapping[str, int], Iterator[list[str]]]:
     """Return each column's index, and the cells of each complete row."""
-    rows = (row_cells(line) for line in text.splitlines() if line)
+    rows = (row_cells(line) for line in text.split("\n") if line)
     names = [name.removeprefix("# ") for name in next(rows, [])]
     places = {name: place for place, name in enumerate(names) if name}
     return places, (row for row in rows if len(row) >= len(places))

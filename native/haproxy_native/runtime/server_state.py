@@ -115,7 +115,7 @@ def admin_state(bits: int) -> str:
 
 def server_states(text: str) -> list[ServerState]:
     """Parse an answer to `show servers state`, without malformed rows. Another format than the known one has no servers."""
-    format_, *lines = text.splitlines() or [""]
+    format_, *lines = text.split("\n")
     states = []
     if format_.strip() == FORMAT:
         for line in lines:

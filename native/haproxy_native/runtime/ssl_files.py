@@ -145,7 +145,7 @@ def _value(text: str, label: str) -> str:
 
 
 def _rows(text: str) -> list[str]:
-    return [row for row in text.splitlines() if row and not row.startswith("#")]
+    return [row for row in text.split("\n") if row and not row.startswith("#")]
 
 
 def _committed(text: str) -> list[str]:

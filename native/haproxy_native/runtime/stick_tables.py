@@ -39,7 +39,7 @@ class Table:
 
 def parse_tables(text: str) -> Iterator[Table]:
     """Parse an answer to `show table`."""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if match := _TABLE.fullmatch(line):
             yield Table(match["name"], match["type"], int(match["size"]), int(match["used"]))
 

@@ -15,8 +15,12 @@ from haproxy_native.editing.file_references import Reference, is_same_file, refe
 from haproxy_native.errors import BadValue, Missing
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
+from haproxy_native.text.pieces import split_lines
 
-_LINE = re.compile(r"(?P<file>[^\s\[]+)\s*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)")
+# HAProxy separates words by the blanks of C, which are ASCII.
+_BLANKS = " \t\n\v\f\r"
+_WORD = re.compile(rf"[^{_BLANKS}]+")
+_LINE = re.compile(rf"(?P<file>[^{_BLANKS}\[]+)[{_BLANKS}]*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)", re.DOTALL)
 _UNFIT = re.compile(r"[\s\0\[\]]")
 
 
@@ -61,7 +65,7 @@ def entry_of(body: dict[str, Any]) -> CrtListLine:
 
 def entries(text: str) -> list[CrtListLine]:
     """Parse all entries, as leniently as HAProxy does."""
-    return [entry for number, line in enumerate(text.splitlines(), 1) if (entry := _entry(line, number))]
+    return [entry for number, line in enumerate(split_lines(text), 1) if (entry := _entry(line, number))]
 
 
 def with_entry(text: str, entry: CrtListLine) -> str:
@@ -76,7 +80,7 @@ def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
     if entry is None:
         place = f" at line {line}" if line else ""
         raise Missing(f"certificate {file} is not in the list{place}")
-    lines = text.splitlines(keepends=True)
+    lines = split_lines(text)
     return "".join(lines[: entry.line - 1] + lines[entry.line :]), entry
 
 
@@ -115,10 +119,10 @@ def obstacle(former: str, new: str) -> str:
 
 
 def _entry(line: str, number: int) -> CrtListLine | None:
-    match = None if line.startswith("#") else _LINE.fullmatch(line.strip())
+    match = None if line.startswith("#") else _LINE.fullmatch(line.strip(_BLANKS))
     if match is None:
         return None
-    return CrtListLine(match["file"], (match["options"] or "").strip(), tuple(match["filters"].split()), number)
+    return CrtListLine(match["file"], (match["options"] or "").strip(), tuple(_WORD.findall(match["filters"])), number)
 
 
 def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:

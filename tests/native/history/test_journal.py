@@ -23,7 +23,7 @@ def opened(directory: Path, limits: Limits | None = None) -> Journal:
     """The history in a database of its own."""
     state = State(directory)
     for tables in TABLES:
-        (state.keys if tables.are_keys else state).create(tables)
+        (state.keys if tables.are_keys else state).create([tables])
     return Journal(state, limits or Limits())
 
 

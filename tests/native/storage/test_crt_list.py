@@ -25,6 +25,13 @@ def test_entries() -> None:
     ]
 
 
+def test_only_a_line_feed_ends_a_line() -> None:
+    """HAProxy knows no other line ends, and no blanks but those of ASCII."""
+    text = "# a comment\u2028b.pem\na.pem\fx\x85y z\u3000w\n# \x1c c.pem\nd.pem\n"
+    assert crt_list.entries(text) == [CrtListLine("a.pem", "", ("x\x85y", "z\u3000w"), 2), CrtListLine("d.pem", "", (), 4)]
+    assert crt_list.without_entry(text, "d.pem", 4)[0] == text.removesuffix("d.pem\n")
+
+
 # As HAProxy 2.6 and 3.2 show them.
 ODD = [
     ("a.pem[alpn h2]z", CrtListLine("a.pem", "alpn h2", ("z",), 1)),
