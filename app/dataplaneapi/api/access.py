@@ -167,7 +167,7 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
     _require(operation, call, rights)
     if (parent := listed_in(operation, call)) and not rights.reaches(parent):
         # Nothing of it may be read; whether it is there or not.
-        return json_response(200, [])
+        return await json_response(200, []).complete()
     if IF_MATCH in call.values:
         call.view = view_of(call, rights, 200, is_read=True) or call.view
     try:

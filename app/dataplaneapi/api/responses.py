@@ -269,7 +269,7 @@ def is_large(data: Any) -> bool:
         part = parts.pop()
         if isinstance(part, str):
             left -= len(part) // 16
-        elif isinstance(part, dict | list):
+        elif isinstance(part, dict | list | tuple):
             if (left := left - len(part)) < 0:
                 return True
             parts += part.values() if isinstance(part, dict) else part
