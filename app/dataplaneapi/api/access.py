@@ -231,7 +231,7 @@ def _verb(operation: Operation) -> str:
 
 
 def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View | None:
-    """Return what makes of a JSON value or a text the one that the caller may see; None if it may see all of it."""
+    """Return the function that removes from an answer what the caller may not see; None if the caller may see all of it."""
     operation, hides_secrets = call.operation, not rights.may(SECRETS, ALL)
     hides_objects = is_read and status == 200 and not rights.may(READ, ALL)
 
@@ -265,7 +265,7 @@ def of_text(view: View, text: bytes) -> bytes:
 
 
 def _as_decoded(value: Any) -> Any:
-    """Return a value as its client decodes it: with lists in the place of tuples, so that no list stays unseen."""
+    """Return a value as JSON would decode it, with tuples as lists: the filters look for lists."""
     if isinstance(value, dict):
         return {name: _as_decoded(member) for name, member in value.items()}
     return [_as_decoded(each) for each in value] if isinstance(value, list | tuple) else value

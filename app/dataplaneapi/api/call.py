@@ -81,7 +81,7 @@ class Call:
 
     `exchange` is that of the request: a handler that waits longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, or streams, declares
     the time until its answer with `exchange.answer_within(seconds)`.
-    `view` makes of a JSON value or a text, and its media type, what the caller may see of it.
+    `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
     `base`: the configuration that it is made on, and `staged` the stored files, if it is one of several calls; else both are those of its
     transaction, or the current ones.
     """

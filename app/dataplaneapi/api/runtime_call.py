@@ -24,13 +24,17 @@ _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
     """`where` stands before HAProxy's words, instead of the socket; `classed`: whether the class stands behind the command.
 
-    `seconds` bounds a read; None is for what may rightly take longer. A change also waits for its turn and for the disk: what HAProxy takes
-    for each command of it has the limit of the socket.
+    `seconds` limits a read; None is for a read that may take longer. A change also waits for its turn and for the disk, so only the
+    socket's limit applies to it, for each command.
     """
-    runtime = call.services.engine.runtime
+    runtime, is_change = call.services.engine.runtime, call.operation.method != "GET"
     try:
-        async with asyncio.timeout(seconds if call.operation.method == "GET" else None):
+        async with asyncio.timeout(None if is_change else seconds):
             yield runtime
+    except RuntimeAbsent as error:
+        if is_change and error.sent:
+            raise RuntimeAbsent(f"{error.detail}; the change may have been carried out", sent=True) from error
+        raise
     except TimeoutError:
         raise RuntimeAbsent(f"{runtime.address}: no answer within {seconds or SECONDS:g} s") from None
     except RuntimeRefused as error:

@@ -53,8 +53,8 @@ class CallLayer(Protocol):
 class OperationRoute(APIRoute):
     """The route of an operation.
 
-    FastAPI analyses the dependencies of a path function when it makes the route: 0.4 ms, for each of more than 800. This one waits until
-    its operation is first called.
+    FastAPI analyses the dependencies of a path function when it makes a route, which takes 0.4 ms for each of more than 800 operations.
+    This class postpones the analysis until the operation is first called.
     """
 
     app: Any
@@ -63,8 +63,8 @@ class OperationRoute(APIRoute):
         self.operation, self.app = operation, None
         self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
 
-    def made(self) -> ASGIApp:
-        """Return what serves the operation, within the layers of its call."""
+    def prepared(self) -> ASGIApp:
+        """Return the ASGI application that serves the operation. The first call analyses its path function."""
         if self.app is None:
             handler = with_layers(self.operation)
             super().__init__(self.path, handler, methods=[self.operation.method], tags=self.tags, response_model=None)
@@ -179,7 +179,7 @@ class Route:
         values = with_known_names(operation, values, self._services)
         exchange.operation, exchange.path_values = operation, values
         asked.note(exchange, values, self._services)
-        exchange.route = self._routes[operation].made()
+        exchange.route = self._routes[operation].prepared()
         return await next(exchange)
 
 

@@ -255,7 +255,7 @@ def _errors(
 
 
 def _place_in(value: Any, path: Location) -> Location:
-    """Return the place of an error by the names in the value: pydantic has U+FFFD for bytes that are no UTF-8."""
+    """Return the place of an error, with names as the value has them: pydantic replaces bytes that are not UTF-8 with U+FFFD."""
     place: list[str | int] = []
     for step in path:
         if isinstance(value, dict) and step not in value and "\ufffd" in str(step):

@@ -51,6 +51,18 @@ def test_a_change_may_wait_for_its_turn(tmp_path: Path) -> None:
         assert client.runner.run(wait(client)) == "changed"
 
 
+def test_a_change_that_has_no_answer_may_have_been_made(tmp_path: Path) -> None:
+    async def fail(client: Client, method: str) -> None:
+        async with asking(made(client, method)):
+            raise RuntimeAbsent("h.sock: no answer within 30 s", sent=True)
+
+    with Client(settings(tmp_path)) as client:
+        with pytest.raises(RuntimeAbsent, match=r"30 s; the change may have been carried out$"):
+            client.runner.run(fail(client, "PUT"))
+        with pytest.raises(RuntimeAbsent, match=r"30 s$"):
+            client.runner.run(fail(client, "GET"))
+
+
 def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What nothing refers to is collected, and its task with it.
     never: list[asyncio.Event] = []
