@@ -239,5 +239,8 @@ def private_memory(pid: int) -> int:
 
 
 def _started(pid: int) -> int:
-    """Clock ticks between the machine's start and that of a process; proc(5), `stat`."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    """Clock ticks between the machine's start and that of a process; proc(5), `stat`. -1 if it has ended since it was listed."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (FileNotFoundError, ProcessLookupError):
+        return -1
