@@ -10,6 +10,7 @@ are of proxies and servers. All else shows of everything.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from dataplaneapi.api.asked import object_in
@@ -169,7 +170,7 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
         # Nothing of it may be read; whether it is there or not.
         return await json_response(200, []).complete()
     if IF_MATCH in call.values:
-        call.view = view_of(call, rights, 200, is_read=True) or call.view
+        call = replace(call, view=view_of(call, rights, 200, is_read=True) or call.view)
     try:
         response = await next(call)
     except (ApiError, NativeError) as error:

@@ -1,7 +1,7 @@
 """One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -71,9 +71,11 @@ async def arriving(request: Request) -> Incoming:
 Arriving = Annotated[Incoming, Depends(arriving)]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Call:
-    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
+    """A request for an operation, with its parameters and body.
+
+    `values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
 
     `author` is that of all it changes; a write option such as `confirm` replaces it (api/write_options.py).
 
@@ -201,22 +203,20 @@ async def json_call(incoming: Arriving) -> Call:
     if JSON not in declared.media_types:
         if declared.schema.get("x-secret") == LINES:
             refuse_masked_text(data)
-        call.body = data
-        return call
+        return replace(call, body=data)
     large = len(data) > LARGE
-    call.sent = value = await beside_if(large, body.decode, data)
+    sent = await beside_if(large, body.decode, data)
     if b"masked" in data and not (call.operation.asks or call.operation.calls):
-        refuse_masked(value, declared.schema)
-    if isinstance(value, dict) and declared.takes_one:
-        value = [value]
+        refuse_masked(sent, declared.schema)
+    value: Any = [sent] if isinstance(sent, dict) and declared.takes_one else sent
     check_outermost(value, declared.schema, services.schemas)
     _check_force(call)
     _check_parent(call)
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
     make = part_of if call.operation.action == PATCH else partial(validated, present=partial(_present, call))
-    call.body = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
-    return call
+    made = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
+    return replace(call, body=made, sent=sent)
 
 
 def _present(call: Call) -> Any:

@@ -1,6 +1,7 @@
 """Bodies of JSON or YAML whose members must all be known: one that is not would be left out, and nothing would show it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -30,8 +31,8 @@ async def strict_call(incoming: Arriving) -> Call:
     check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, declared.media_types)
     is_yaml = kind.partition(";")[0].strip().lower() == YAML_TYPE
-    call.body = await beside_if(len(data) > LARGE, strict, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
-    return call
+    body = await beside_if(len(data) > LARGE, strict, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
+    return replace(call, body=body)
 
 
 def strict(data: bytes, schema: Mapping[str, Any], schemas: Schemas, *, is_yaml: bool) -> Any:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends
@@ -179,15 +179,15 @@ async def upload_call(incoming: Arriving) -> Call:
     assert declared is not None
     limit, kind = _limit(call, incoming.exchange.raw_headers), incoming.header(b"content-type")
     seconds = call.services.settings.read_timeout
-    call.body = file = File(receive, limit, seconds)
+    file = File(receive, limit, seconds)
     if declared.required:
         await file.begin()
     check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
-        call.body = Form(receive, limit, seconds, boundary(kind))
-        await call.body.begin()
-    return call
+        file = Form(receive, limit, seconds, boundary(kind))
+        await file.begin()
+    return replace(call, body=file)
 
 
 async def text_or_form_call(incoming: Arriving) -> Call:
@@ -198,8 +198,7 @@ async def text_or_form_call(incoming: Arriving) -> Call:
     call = await read_call(incoming)
     check_content_encoding(incoming.header(b"content-encoding"))
     limit = _limit(call, incoming.exchange.raw_headers)
-    call.body = Parts(incoming.exchange.receive, limit, call.services.settings.read_timeout, boundary(kind))
-    return call
+    return replace(call, body=Parts(incoming.exchange.receive, limit, call.services.settings.read_timeout, boundary(kind)))
 
 
 def _limit(call: Call, headers: Headers) -> int:

@@ -83,8 +83,7 @@ async def declared_call(incoming: Arriving) -> Call:
     kind = incoming.header(b"content-type")
     check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, call.operation.body.media_types)
-    call.body = Sent(kind, data)
-    return call
+    return replace(call, body=Sent(kind, data))
 
 
 DeclaredCall = Annotated[Call, Depends(declared_call)]

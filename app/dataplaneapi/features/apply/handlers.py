@@ -1,6 +1,7 @@
 """The operations that apply, plan, export and list declarations."""
 
 import asyncio
+import dataclasses
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
@@ -38,7 +39,7 @@ OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 async def replace(call: DeclaredCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    limits = await _limits(call, take=True)
+    call, limits = await _planned(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
@@ -50,27 +51,29 @@ async def replace(call: DeclaredCall) -> Response:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
-async def _limits(call: Call, *, take: bool) -> Limits:
-    """Return the limits of a call. A call that names a plan gets its body and options; `take` deletes the plan. Raises ApiError."""
+async def _planned(call: Call, *, take: bool) -> tuple[Call, Limits]:
+    """Return a call and its limits; for a call that names a plan, with the body and options of that. `take` deletes the plan.
+
+    Raises ApiError.
+    """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plans = ApplyFeature.of(call.services).plans
         plan = await (plans.take if take else plans.stored)(token)
-        call.body = Sent(plan.kind, plan.body)
-        call.values = {**call.values, **plan.options}
-        return Limits(version=call.query.version, moves=plan.moves, values=plan.values)
+        limits = Limits(version=call.query.version, moves=plan.moves, values=plan.values)
+        return dataclasses.replace(call, body=Sent(plan.kind, plan.body), values={**call.values, **plan.options}), limits
     if call.query.owner == OUTSIDE:
         raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
     if "owner" not in call.values:
         # An error in the body is reported first, as everywhere.
         await declared(call, call.body)
         raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
-    return Limits(call.query.max_delete, call.query.version)
+    return call, Limits(call.query.max_delete, call.query.version)
 
 
 async def _check(call: Call) -> bool:
-    limits = await _limits(call, take=False)
+    call, limits = await _planned(call, take=False)
     declaration = _declaration(call, await declared(call, call.body))
     if call.query.dry_run:
         await _apply(call).check_plan(declaration)

@@ -1,6 +1,7 @@
 """The feature `confirmations`, its options of writes, `confirm` and `guard`, and a confirmation as the API shows it."""
 
 import time
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -42,8 +43,7 @@ class Confirm(WriteOption):
         """Return the response, with the location of the confirmation and its deadline."""
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
-            call.author = author
-            response = await next(call)
+            response = await next(replace(call, author=author))
         if author.confirmation and (confirmation := self._confirmations.get(author.confirmation)).status == PENDING:
             location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
             response.raw_headers += [(LOCATION, location.encode()), (EXPIRES, timestamp(confirmation.deadline or 0).encode())]
