@@ -39,7 +39,7 @@ OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 async def replace(call: DeclaredCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    call, limits = await _planned(call, take=True)
+    call, limits = await _with_plan(call, take=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
@@ -51,10 +51,10 @@ async def replace(call: DeclaredCall) -> Response:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
-async def _planned(call: Call, *, take: bool) -> tuple[Call, Limits]:
-    """Return a call and its limits; for a call that names a plan, with the body and options of that. `take` deletes the plan.
+async def _with_plan(call: Call, *, take: bool) -> tuple[Call, Limits]:
+    """Return the call and its limits. If the call names a stored plan, its body and options are those of the plan.
 
-    Raises ApiError.
+    `take` deletes the plan. Raises ApiError.
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
@@ -73,7 +73,7 @@ async def _planned(call: Call, *, take: bool) -> tuple[Call, Limits]:
 
 
 async def _check(call: Call) -> bool:
-    call, limits = await _planned(call, take=False)
+    call, limits = await _with_plan(call, take=False)
     declaration = _declaration(call, await declared(call, call.body))
     if call.query.dry_run:
         await _apply(call).check_plan(declaration)
