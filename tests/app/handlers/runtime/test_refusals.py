@@ -1,5 +1,6 @@
 """What HAProxy refuses, by the calls that make it: a status that says whose fault it is, whatever the command and the socket's level."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -221,6 +222,12 @@ def test_a_change_of_the_configuration_waits_for_a_reload_then(limited: Beside) 
     ):
         got = limited(method, f"{configuration}/{target}?version={limited('GET', f'{configuration}/version').json}", body)
         assert (got.status, "Reload-Id" in got.headers) == (202, True), got
+        reload_id = got.headers["Reload-Id"]
     for path in ("drift", "overrides", "drains", "workers", "effective", "references?object=backend%2Fapp"):
         got = limited("GET", f"/v3/sidecar/{path}")
         assert got.status < 500, (path, got)
+    # Another test beside this HAProxy must not meet the reload.
+    deadline = time.monotonic() + 120
+    while limited("GET", f"/v3/services/haproxy/reloads/{reload_id}").json["status"] == "in_progress":
+        assert time.monotonic() < deadline, "the reload does not end"
+        time.sleep(0.05)
