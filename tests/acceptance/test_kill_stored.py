@@ -106,7 +106,8 @@ class Changes:
         """Whether the history has an entry of all that was answered; a kill may have kept the last one from being ended."""
         with closing(database.State(self.sidecar.directory / "dataplane/engine/state")) as state:
             journal = Journal(state, Limits())
-            return max([journal.last or 0, *journal.open()]) >= self.answered
+            # In this order: the last one may be ended between the two reads.
+            return max([*journal.open(), journal.last or 0]) >= self.answered
 
     def is_entered(self) -> bool:
         """Whether the history has all that was answered, and of each file what it holds."""
