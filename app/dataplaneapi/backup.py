@@ -4,6 +4,7 @@ It is the directory `dataplane_storage_dir`, with the databases as SQLite copies
 """
 
 import argparse
+import gzip
 import os
 import shutil
 import sqlite3
@@ -11,11 +12,12 @@ import stat
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, NoReturn, cast
 
 from dataplaneapi import cli
 from dataplaneapi.settings.table import SettingsError
@@ -120,16 +122,29 @@ def restore(directory: Path, file: Path) -> None:
     """Puts a backup in the place of a directory that is missing or empty. Raises OSError and TarError, with nothing put there."""
     if directory.exists() and any(directory.iterdir()):
         raise OSError(0, "it is not empty; stop the server and move it aside", str(directory))
-    with tarfile.open(file) as archive, tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as scratch:
+    with _opened(file) as archive, tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as scratch:
         root = Path(scratch, "restored")
         root.mkdir(mode=0o750)
         if directory.exists():
             _be_like(root, directory.stat())
         for member in archive:
             _extract(archive, member, root)
+        # Its checksum stands at the end, behind all that the archive holds.
+        for _ in _pieces(cast(IO[bytes], archive.fileobj)):
+            pass
         if directory.exists():
             directory.rmdir()
         move(root, directory)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tarfile.TarFile]:
+    """Opens a backup. Raises OSError, and TarError if it is none or is damaged, also while it is read."""
+    try:
+        with tarfile.open(file, "r:gz") as archive:
+            yield archive
+    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.ReadError) as error:
+        raise tarfile.TarError(f"{file} is no backup, or is damaged: {error}") from None
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> None:

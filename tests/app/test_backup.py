@@ -1,6 +1,7 @@
 """The commands `dataplaneapi backup` and `dataplaneapi restore`, without a server."""
 
 import io
+import random
 import sqlite3
 import tarfile
 from contextlib import closing
@@ -74,10 +75,24 @@ def test_what_is_no_backup(tmp_path: Path, name: str) -> None:
     (tmp_path / "text").write_text("no archive")
     assert str(run("restore", str(tmp_path / "text"), *settings(tmp_path))).startswith("dataplaneapi restore: ")
     assert "No such file" in str(run("restore", str(tmp_path / "none"), *settings(tmp_path)))
-    with tarfile.open(tmp_path / "evil.tar", "w") as archive:
+    with tarfile.open(tmp_path / "evil.tar", "w:gz") as archive:
         archive.addfile(tarfile.TarInfo(name), io.BytesIO(b""))
     assert "is no file of a backup" in str(run("restore", str(tmp_path / "evil.tar"), *settings(tmp_path)))
     assert not (tmp_path / "dataplane").exists() and not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize("damage", ["a bit", "checksum", "end", "tail", "all"])
+def test_a_damaged_backup(tmp_path: Path, damage: str) -> None:
+    directory, file = tmp_path / "dataplane", tmp_path / "backup.tar.gz"
+    directory.mkdir()
+    (directory / "notes.json").write_bytes(random.Random(1).randbytes(100_000))
+    assert run("backup", str(file), *settings(tmp_path)) == 0
+    directory.rename(tmp_path / "aside")
+    whole = bytearray(file.read_bytes())
+    whole[{"a bit": len(whole) // 2, "checksum": -8}.get(damage, 0)] ^= 1 if damage in ("a bit", "checksum") else 0
+    file.write_bytes(whole[: {"end": len(whole) // 2, "tail": -4, "all": 0}.get(damage)])
+    assert str(run("restore", str(file), *settings(tmp_path))).startswith(f"dataplaneapi restore: {file} is no backup, or is damaged: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["aside", "backup.tar.gz", "settings.yaml"]
 
 
 def test_both_databases_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
