@@ -101,13 +101,13 @@ def _user(entry: dict[str, Any]) -> User:
 
 def _stored(path: Path) -> list[User]:
     try:
-        text = path.read_text()
+        text = path.read_bytes()
     except OSError:
         return []
     try:
         entries = json.loads(text).get("users") or [] if text.strip() else []
         return [_user(entry) for entry in entries]
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise NoUsers(f"{path} is not valid: {error}") from None
 
 

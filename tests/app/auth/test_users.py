@@ -126,9 +126,10 @@ def test_a_userlist_file_must_be_there(settings: Settings, tmp_path: Path, text:
         Users(dataclasses.replace(settings, userlist_file=str(path)), Configuration())
 
 
-def test_a_failed_reading_keeps_the_users(settings: Settings, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [b"{not json", b'{"users": 5}', b'{"users": [5]}', b"[]", b'{"users": [{"name": "\xff"}]}'])
+def test_a_failed_reading_keeps_the_users(settings: Settings, tmp_path: Path, text: bytes) -> None:
     users = Users(settings, Configuration())
-    (tmp_path / "cluster.json").write_text("{not json")
+    (tmp_path / "cluster.json").write_bytes(text)
     with pytest.raises(NoUsers, match=r"cluster\.json is not valid"):
         users.read(settings)
     assert names(users) == ["cfg", "gone"]
