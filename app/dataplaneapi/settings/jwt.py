@@ -74,11 +74,14 @@ def _numbers(text: str) -> list[int]:
 
 def _check_url(member: str, url: str) -> None:
     """Keys that come without TLS are anybody's, but for those of this machine."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(f"{member} is no address: {error}") from None
     is_plain = parts.scheme == "http" and _is_loopback(parts.hostname or "")
     if not parts.hostname or "@" in parts.netloc or not url.isascii() or " " in url or not (parts.scheme == "https" or is_plain):
         raise ValueError(f"{member} is an address such as https://login.example.com, without a user; http is for this machine alone")
-    _ = parts.port
 
 
 def _is_loopback(host: str) -> bool:

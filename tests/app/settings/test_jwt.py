@@ -31,6 +31,9 @@ def test_what_is_left_out() -> None:
         ({"issuer": "login.example.com"}, "issuer is an address such as"),
         ({"issuer": "https://user:secret@login.example.com"}, "without a user"),
         ({"jwks": "http://10.0.0.1/keys"}, "jwks is an address such as"),
+        ({"issuer": "https://login.example.com:https"}, "issuer is no address"),
+        ({"jwks": "https://login.example.com:99999"}, "jwks is no address"),
+        ({"jwks": "https://[::1/keys"}, "jwks is no address"),
         ({"jwks": "file:///etc/keys"}, "jwks is an address such as"),
     ],
 )
