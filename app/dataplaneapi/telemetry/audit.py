@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from dataplaneapi.api.errors import status_of
 from dataplaneapi.server.log_rate import Rate
 from dataplaneapi.settings.audit import COLLECTOR, AuditSettings
-from dataplaneapi.telemetry.syslog import Collector
+from dataplaneapi.telemetry.syslog import Collector, left_in
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, REFUSED, Asked, Committed, Edited, Event
 from haproxy_native.errors import NativeError
@@ -136,7 +136,7 @@ class AuditLog:
         self._try(self._sink.renew)
 
     def _run(self) -> None:
-        while (make := self._lines.get()) is not None:
+        for make in left_in(self._lines, self._ending):
             try:
                 line = make()
             except Exception:

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -97,7 +98,8 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
             troubles.append(f"log target {target.get('log_to', '')!r} is not used: {error}")
     for old in root.handlers[:]:
         root.removeHandler(old)
-        old.close()
+        # It may wait for a collector to take what is left.
+        threading.Thread(target=old.close, name="log").start()
     for handler in handlers or [_handler(IMPLICIT, troubles)]:
         root.addHandler(handler)
     root.setLevel(min(handler.level for handler in root.handlers))

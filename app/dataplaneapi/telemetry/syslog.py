@@ -13,12 +13,13 @@ import select
 import socket
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 _SEVERITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 _NOTICE = 5
+Line = TypeVar("Line")
 
 
 def severity(record: logging.LogRecord) -> int:
@@ -153,10 +154,11 @@ class Syslog(logging.Handler):
         return f"<{self._facility * 8 + level}>1 {time} {self._origin} {kind} - {self.format(record)}".encode("utf-8", "replace")
 
     def _run(self) -> None:
-        while (line := self._lines.get()) is not None:
-            while not self._sent(line) and not self._ending.wait(PAUSE):
-                pass
-        self._collector.close()
+        with contextlib.closing(self._collector):
+            for line in left_in(self._lines, self._ending):
+                while not self._sent(line):
+                    if self._ending.wait(PAUSE):
+                        return
 
     def _sent(self, line: bytes) -> bool:
         try:
@@ -174,6 +176,13 @@ class Syslog(logging.Handler):
 
     def _tell(self, text: str) -> None:
         print(f"syslog {self._collector.name} {text}", file=sys.stdout, flush=True)
+
+
+def left_in(lines: "queue.Queue[Line | None]", ending: threading.Event) -> Iterator[Line]:
+    """Yields what is put into a queue, until `ending` is set and nothing is left. None is passed over: it ends a wait."""
+    while not (ending.is_set() and lines.empty()):
+        if (line := lines.get()) is not None:
+            yield line
 
 
 def handler(target: Mapping[str, Any]) -> Syslog:

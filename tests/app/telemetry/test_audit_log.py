@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,23 @@ def test_syslog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         collector.settimeout(60)
         assert collector.recv(1000) == f'<86>dataplaneapi-audit[{os.getpid()}]: {{"n": 1}}'.encode()
         log.close()
+
+
+def test_an_end_while_more_is_kept_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread ends, and what was kept is written."""
+    monkeypatch.setattr(audit, "KEPT", 2)
+    busy, go_on, others = threading.Event(), threading.Event(), set(threading.enumerate())
+    log = AuditLog(FileSink(tmp_path / "audit.log"), "audit.log")
+
+    def slow() -> None:
+        busy.set()
+        assert go_on.wait(60)
+
+    log.add(slow)
+    assert busy.wait(60)
+    for number in range(3):
+        log.add(numbered(number))
+    threading.Timer(0.1, go_on.set).start()
+    log.close()
+    until(lambda: set(threading.enumerate()) <= others)
+    assert lines(tmp_path / "audit.log") == [{"event": "lost", "lines": 1}, {"n": 0}, {"n": 1}]

@@ -3,6 +3,7 @@
 import logging
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.telemetry import syslog
+from tests.until import until
 
 LINE = re.compile(r"<(\d+)>1 \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00 [!-~]+ ([!-~]+) \d+ (app|access) - (.*)", re.DOTALL)
 GIVEN = {"syslog_facility": "daemon", "syslog_level": "info", "syslog_tag": "dp"}
@@ -100,6 +102,16 @@ def test_a_collector_that_comes_late_and_goes_away(
             with connection, connection.makefile("rb") as stream:
                 assert framed(stream).endswith("to the next one")
     assert said.count("cannot be reached") == 1
+
+
+def test_an_end_while_more_is_kept_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be sent then is given up."""
+    monkeypatch.setattr(syslog, "KEPT", 2)
+    others = set(threading.enumerate())
+    with sending("unix", str(tmp_path / "log")) as handler:
+        for _ in range(5):
+            say(handler, "kept")
+    until(lambda: set(threading.enumerate()) <= others)
 
 
 @contextmanager
