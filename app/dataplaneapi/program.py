@@ -206,23 +206,27 @@ class Program:
             self._manager.ready(self._status())
 
     async def _restart(self) -> None:
-        settings = self._reread()
-        changed = _changed(self.settings, settings)
-        if "pid_file" in changed and settings.pid_file:
-            write_pid_file(settings.pid_file)
-        await self._serving.change(settings)
+        former, settings = self.settings, self._reread()
+        changed = _changed(former, settings)
+        try:
+            # Another application would not start with users that cannot be read, and neither would the former one.
+            self.app.services.users.read(settings)
+            await self._serving.change(settings)
+            await (self._exchange if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY else self._take_over)(settings)
+        except FATAL:
+            await self._serving.change(former)
+            with contextlib.suppress(NoUsers):
+                self.app.services.users.read(former)
+            raise
         log.setup(settings.log_targets)
         greet(settings)
         if changed & IDENTITY:
             logger.warning("to take effect these settings need a new process: %s", ", ".join(sorted(changed & IDENTITY)))
-        if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY:
-            await self._exchange(settings)
-        else:
-            await self._take_over(settings)
+        if "pid_file" in changed and settings.pid_file:
+            write_pid_file(settings.pid_file)
         logger.info("Reread %s", settings.file or "the settings")
 
     async def _take_over(self, settings: Settings) -> None:
-        self.app.services.users.read(settings)
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users, settings.userlist)
         self.app.services.audit.change(read_audit(settings.audit))
@@ -236,8 +240,8 @@ class Program:
         """Another engine and application while requests wait; the former ones where these settings cannot be used."""
         former = self.settings
         await self._doorway.close(settings.graceful_timeout)
-        await self._parts.aclose()
         try:
+            await self._parts.aclose()
             await self._assemble(settings)
         except FATAL:
             await self._go_back(former)
@@ -247,7 +251,6 @@ class Program:
         """Ends the process when that cannot be done either."""
         try:
             await self._assemble(former)
-            await self._serving.change(former)
         except FATAL as error:
             self._failure = error
             self._stopping.set()

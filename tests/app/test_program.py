@@ -230,6 +230,34 @@ def test_a_hangup_with_bad_settings_changes_nothing(tmp_path: Path) -> None:
         assert ask(port, VERSION) == (200, 1)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "{directory}/storage/cluster.json is not valid"),
+        ({"debug_socket_path": "other"}, "{directory}/storage/cluster.json is not valid"),
+        ({"debug_socket_path": "wrong"}, "cannot listen on {directory}/wrong"),
+    ],
+)
+def test_a_hangup_that_fails_leaves_all_as_it_is(tmp_path: Path, changed: dict[str, str], said: str) -> None:
+    """Whether users or what the engine needs are wrong, and whether the engine stays or would be another one."""
+    with running(tmp_path) as server:
+        port = server.port
+        wrong = tmp_path / ("wrong" if said.endswith("wrong") else "storage/cluster.json")
+        wrong.write_text("{not json")
+        server.write(pid_file=str(tmp_path / "new.pid"), **{name: str(tmp_path / value) for name, value in changed.items()})
+        settings = json.loads(server.settings.read_text())
+        targets = [{"log_to": "file", "log_file": str(tmp_path / "new.log"), "log_types": ["app"]}]
+        server.settings.write_text(json.dumps({**settings, "log_targets": targets}))
+        server.process.send_signal(signal.SIGHUP)
+        server.until(f'msg="{said.format(directory=tmp_path)}')
+        wrong.unlink()
+        server.write()
+        server.process.send_signal(signal.SIGHUP)
+        server.until("Reread")
+        assert ask(port, VERSION) == (200, 1)
+        assert not (tmp_path / "new.pid").exists() and not (tmp_path / "new.log").exists()
+
+
 @pytest.mark.parametrize(("name", "said"), [("SIGUSR1", "Reloaded Data Plane API"), ("SIGUSR2", "Rereading Configuration Files")])
 def test_user_signals(tmp_path: Path, name: str, said: str) -> None:
     with running(tmp_path, "--disable-inotify") as server:

@@ -4,12 +4,10 @@ import asyncio
 import contextlib
 import dataclasses
 import os
-import socket
-import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from dataplaneapi.server.listeners import bind_unix
+from dataplaneapi.server.listeners import open_unix
 from dataplaneapi.settings.table import Settings, table
 from dataplaneapi.version import COMMIT, VERSION
 from haproxy_native.engine import Engine
@@ -61,7 +59,7 @@ class Commands:
 
 @asynccontextmanager
 async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
-    """Answers at `path`, empty for nowhere; what a former process left there is removed, anything but a socket is not."""
+    """Answers at `path`, empty for nowhere. Raises SettingsError for a path in use."""
     if not path:
         yield
         return
@@ -73,19 +71,14 @@ async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
             await asyncio.wait_for(writer.drain(), PATIENCE)
         writer.close()
 
-    with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISSOCK(os.stat(path).st_mode):
-            os.unlink(path)
-    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        bind_unix(own, path, 0o600)
-        server = await asyncio.start_unix_server(talk, sock=own, limit=LONGEST)
-    except OSError:
-        own.close()
-        raise
+    own = open_unix(path, 0o600)
+    inode = os.stat(path).st_ino
+    server = await asyncio.start_unix_server(talk, sock=own, limit=LONGEST)
     try:
         yield
     finally:
         server.close()
+        # Another server may be at the path already.
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+            if os.stat(path).st_ino == inode:
+                os.unlink(path)

@@ -160,7 +160,7 @@ def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
 
 def _open(endpoint: Endpoint) -> Listener:
     if endpoint.scheme == "unix":
-        return Listener(endpoint, _bind_unix(endpoint.path, endpoint.mode), endpoint.path)
+        return Listener(endpoint, open_unix(endpoint.path, endpoint.mode), endpoint.path)
     opened = _bind(endpoint.host, endpoint.port)
     try:
         return Listener(endpoint, opened)
@@ -188,27 +188,25 @@ def _bind(host: str, port: int) -> socket.socket:
     return opened
 
 
-def _bind_unix(path: str, mode: int | None) -> socket.socket:
-    """A file left by a server that is gone is removed; one that answers is in use."""
+def open_unix(path: str, mode: int | None) -> socket.socket:
+    """Binds a socket to a path, with a mode, by default that of the umask. At no time the file allows more.
+
+    A file left by a server that is gone is removed. Raises SettingsError, also for one that answers.
+    """
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and not _answers(path):
             os.unlink(path)
-        bind_unix(opened, path, mode)
+        if mode is not None:
+            # Linux makes the file with the mode of the socket, less the umask.
+            os.fchmod(opened.fileno(), mode)
+        opened.bind(path)
+        if mode is not None and stat.S_IMODE(os.stat(path).st_mode) != mode:
+            os.chmod(path, mode)
     except OSError as error:
         opened.close()
         raise SettingsError(f"cannot listen on {path}: {error.strerror or error}") from None
     return opened
-
-
-def bind_unix(opened: socket.socket, path: str, mode: int | None) -> None:
-    """Binds with a mode, by default that of the umask. At no time the file allows more. Raises OSError."""
-    if mode is not None:
-        # Linux makes the file with the mode of the socket, less the umask.
-        os.fchmod(opened.fileno(), mode)
-    opened.bind(path)
-    if mode is not None and stat.S_IMODE(os.stat(path).st_mode) != mode:
-        os.chmod(path, mode)
 
 
 def _answers(path: str) -> bool:

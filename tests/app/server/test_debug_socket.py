@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import socket
 import stat
 from pathlib import Path
 
 import pytest
 
 from dataplaneapi.server.debug_socket import HELP, Commands, opened
+from dataplaneapi.settings.table import SettingsError
 from tests.app.client import CONFIG, CONFIGURATION, Client
 
 
@@ -68,6 +70,14 @@ def test_what_stands_at_its_place(client: Client, tmp_path: Path) -> None:
     assert ask(client, path, b"version\n") == ask(client, path, b"version\n")
     assert not path.exists()
     path.write_text("precious")
-    with pytest.raises(OSError, match="in use"):
+    with pytest.raises(SettingsError, match="in use"):
         ask(client, path, b"version\n")
     assert path.read_text() == "precious"
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        with pytest.raises(SettingsError, match="in use"):
+            ask(client, path, b"version\n")
+        assert path.exists()
+    assert "3" in ask(client, path, b"version\n")
