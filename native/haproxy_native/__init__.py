@@ -11,7 +11,27 @@ they are first used; their types stand in the stub beside this file.
 import importlib
 from typing import Any
 
+# Those that the names below raise; docs/library.md says when.
+_ERRORS = (
+    "BadValue",
+    "CheckImpossible",
+    "Conflict",
+    "Exists",
+    "Forbidden",
+    "NativeError",
+    "NoSuchObject",
+    "NotFound",
+    "ReadOnly",
+    "Refused",
+    "ReloadFailed",
+    "RuntimeAbsent",
+    "RuntimeRefused",
+    "UnknownMember",
+    "Unreadable",
+    "WriteFailed",
+)
 _WHERE = {
+    **dict.fromkeys(_ERRORS, "errors"),
     "Change": "objects.haproxy",
     "Configuration": "objects.configuration",
     "Document": "text.document",
@@ -19,11 +39,7 @@ _WHERE = {
     "Engine": "engine",
     "EngineSettings": "engine",
     "HAProxy": "objects.haproxy",
-    "Conflict": "errors",
-    "NativeError": "errors",
     "Process": "open_engine",
-    "Refused": "errors",
-    "ReloadFailed": "errors",
     "open": "objects.haproxy",
     "opened": "open_engine",
     "parse": "objects.configuration",

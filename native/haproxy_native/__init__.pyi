@@ -1,10 +1,22 @@
 from haproxy_native.editing.editor import Editor as Editor
 from haproxy_native.engine import Engine as Engine
 from haproxy_native.engine import EngineSettings as EngineSettings
+from haproxy_native.errors import BadValue as BadValue
+from haproxy_native.errors import CheckImpossible as CheckImpossible
 from haproxy_native.errors import Conflict as Conflict
+from haproxy_native.errors import Exists as Exists
+from haproxy_native.errors import Forbidden as Forbidden
 from haproxy_native.errors import NativeError as NativeError
+from haproxy_native.errors import NoSuchObject as NoSuchObject
+from haproxy_native.errors import NotFound as NotFound
+from haproxy_native.errors import ReadOnly as ReadOnly
 from haproxy_native.errors import Refused as Refused
 from haproxy_native.errors import ReloadFailed as ReloadFailed
+from haproxy_native.errors import RuntimeAbsent as RuntimeAbsent
+from haproxy_native.errors import RuntimeRefused as RuntimeRefused
+from haproxy_native.errors import UnknownMember as UnknownMember
+from haproxy_native.errors import Unreadable as Unreadable
+from haproxy_native.errors import WriteFailed as WriteFailed
 from haproxy_native.objects.configuration import Configuration as Configuration
 from haproxy_native.objects.configuration import parse as parse
 from haproxy_native.objects.haproxy import Change as Change
@@ -15,18 +27,30 @@ from haproxy_native.open_engine import opened as opened
 from haproxy_native.text.document import Document as Document
 
 __all__ = [
+    "BadValue",
     "Change",
+    "CheckImpossible",
     "Configuration",
     "Conflict",
     "Document",
     "Editor",
     "Engine",
     "EngineSettings",
+    "Exists",
+    "Forbidden",
     "HAProxy",
     "NativeError",
+    "NoSuchObject",
+    "NotFound",
     "Process",
+    "ReadOnly",
     "Refused",
     "ReloadFailed",
+    "RuntimeAbsent",
+    "RuntimeRefused",
+    "UnknownMember",
+    "Unreadable",
+    "WriteFailed",
     "open",
     "opened",
     "parse",

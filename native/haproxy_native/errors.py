@@ -2,6 +2,7 @@
 
 NativeError
 ├── Missing             a section, child or file that does not exist
+│   ├── NoSuchObject     a name that a collection does not have (native/haproxy_native/objects)
 │   ├── NotFound         the same, for kinds that the reference does not have
 │   │   ├── NoEntry           an entry that the history does not have
 │   │   └── NoConfirmation    a confirmation that does not exist
@@ -15,7 +16,9 @@ NativeError
 ├── BadRequest           parameters that contradict one another
 ├── BadValue             a value that the file cannot contain (member and reason)
 │   ├── Incomplete       half of a condition, so that the line would always apply
-│   └── OtherName        a body with another name than the object that it replaces
+│   ├── OtherName        a body with another name than the object that it replaces
+│   ├── UnknownMember    a member that the schema does not have (native/haproxy_native/objects)
+│   └── ReadOnly         an assignment to an object that belongs to no change
 ├── UnknownWords         an edit of a line with words that the grammar does not know
 ├── Conflict             another writer was first
 │   ├── Stale            a write on an old version
@@ -95,6 +98,14 @@ class Missing(NativeError):
     label = "missing object"
 
 
+class NoSuchObject(Missing, KeyError):
+    """`detail` is the complete message, with the nearest name."""
+
+    label = ""
+    # That of KeyError quotes the message.
+    __str__ = Exception.__str__
+
+
 class NotFound(Missing):
     """`detail` is the complete message."""
 
@@ -159,6 +170,14 @@ class Incomplete(BadValue):
 
 class OtherName(BadValue):
     """`place.member` is the member that names the object."""
+
+
+class UnknownMember(BadValue, AttributeError):
+    """`place.member` is the member; the detail names the nearest one."""
+
+
+class ReadOnly(BadValue, AttributeError):
+    """The detail says why the object cannot be changed, and how to get one that can."""
 
 
 class UnknownWords(NativeError):

@@ -1,10 +1,13 @@
 """What docs/library.md shows is run beside a real HAProxy, without `dataplaneapi`, and prints what it says."""
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import haproxy_native
+from haproxy_native import errors, objects
 from tests.haproxy.process import HAProxy
 from tests.rules.sources import CHECKOUT
 
@@ -25,7 +28,28 @@ backend app from base
     server one 127.0.0.1:8081 weight 10
     server two 127.0.0.1:8082
 """
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 ALONE = "import sys; sys.modules.update(dataplaneapi=None, fastapi=None)\n"
+
+
+def exported_errors() -> set[str]:
+    return {name for name in haproxy_native.__all__ if hasattr(errors, name)}
+
+
+def test_the_page_says_when_each_exported_error_is_raised() -> None:
+    table = PAGE.read_text().partition("## Errors")[2].partition("\n## ")[0]
+    first = " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))
+    assert {"NativeError", *re.findall(r"`([A-Z]\w+)`", first)} - {"KeyError", "AttributeError"} == exported_errors()
+
+
+def test_what_the_objects_raise_is_exported() -> None:
+    modules = [path.read_text() for path in Path(str(objects.__file__)).parent.glob("*.py")]
+    docstrings = [
+        ast.get_docstring(node) or "" for module in modules for node in ast.walk(ast.parse(module)) if isinstance(node, DOCUMENTED)
+    ]
+    raised = {word for text in docstrings for raises in re.findall(r"Raises ([^.]*)\.", text) for word in re.findall(r"\w+", raises)}
+    assert {word for word in raised if hasattr(errors, word)} <= exported_errors()
+    assert raised
 
 
 def test_the_page_is_typed(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_the_drawing_tells_who_stands_below_whom() -> None:
         if drawn := re.match(r"([│ ]*)[├└]── (\w+)", line):
             depth = len(drawn[1]) // 4
             parents[depth + 1 :] = [drawn[2]]
-            assert getattr(errors, drawn[2]).__base__.__name__ == parents[depth]
+            assert getattr(errors, drawn[2]).__bases__[0].__name__ == parents[depth]
 
 
 @pytest.mark.parametrize("kind", sorted(below(NativeError), key=lambda kind: kind.__name__))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from haproxy_native.editing.resources import Resource, resources
-from haproxy_native.errors import BadValue, Place
+from haproxy_native.errors import BadValue, Place, ReadOnly, UnknownMember
 from haproxy_native.grammar.load import grammar
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.models import Model, model
@@ -21,14 +21,6 @@ STRICT = ConfigDict(extra="forbid", validate_assignment=True, validate_by_alias=
 Object = dict[str, Any]
 # Gives a collection of a section's children by the name of its resource; None where the object is read only.
 Children = Callable[[Resource], object]
-
-
-class UnknownMember(BadValue, AttributeError):
-    """A member that the object has not; the detail names the nearest one."""
-
-
-class ReadOnly(BadValue, AttributeError):
-    """An assignment to an object that belongs to no change, or no longer."""
 
 
 class Bound(Model):

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Missing
+from haproxy_native.errors import Missing, NoSuchObject
 from haproxy_native.objects.bound import Bound, Children, Object, bound_type, checked, made, read
 from haproxy_native.text.document import Document
 
@@ -28,13 +28,6 @@ class Home(Protocol):
     def children(self, section: Resource, name: str) -> Children: ...
     def flush(self) -> None: ...
     def forget(self, section: Resource, name: str) -> None: ...
-
-
-class NoSuchObject(Missing, KeyError):
-    """A name that a collection has not; the detail names the nearest one."""
-
-    def __str__(self) -> str:
-        return self.detail
 
 
 class Snapshot:

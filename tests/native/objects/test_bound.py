@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing.resources import resources
-from haproxy_native.errors import BadValue
-from haproxy_native.objects.bound import ReadOnly, UnknownMember, bound_type, checked, children_of, made, read, refuse_unknown
+from haproxy_native.errors import BadValue, ReadOnly, UnknownMember
+from haproxy_native.objects.bound import bound_type, checked, children_of, made, read, refuse_unknown
 from tests.native.objects.text import configuration
 
 SERVERS, BACKENDS = resources()["servers"], resources()["backends"]

@@ -2,10 +2,8 @@
 
 import pytest
 
-from haproxy_native.errors import BadValue, Exists, Missing
+from haproxy_native.errors import BadValue, Exists, Missing, NoSuchObject, ReadOnly
 from haproxy_native.models import model
-from haproxy_native.objects.bound import ReadOnly
-from haproxy_native.objects.collections import NoSuchObject
 from tests.native.objects.text import TEXT, configuration, lines
 
 FIRST = {"type": "deny", "cond": "if", "cond_test": "{ path /x }", "metadata": {"comment": "first"}}

@@ -3,7 +3,7 @@
 import pytest
 
 import haproxy_native
-from haproxy_native.objects.bound import ReadOnly
+from haproxy_native.errors import ReadOnly
 from haproxy_native.objects.configuration import Configuration, parse
 from haproxy_native.text.document import Document
 from tests.native.objects.text import TEXT, configuration

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import haproxy_native
-from haproxy_native.errors import Conflict, Refused
-from haproxy_native.objects.bound import ReadOnly
+from haproxy_native.errors import Conflict, ReadOnly, Refused
 from haproxy_native.objects.haproxy import HAProxy
 from tests.haproxy.process import HAProxy as Process
 from tests.native.objects.test_running import CONFIG
