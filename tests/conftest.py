@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,20 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
     return FilesTogether(config, log)
+
+
+@pytest.fixture(scope="module")
+def directory_of_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("f")
+
+
+@pytest.fixture
+def tmp_path(directory_of_file: Path, request: pytest.FixtureRequest) -> Path:
+    """A directory for the test alone, beside those of its file: a check of several files links to whatever is beside, at each level."""
+    name = re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:16]
+    path = directory_of_file / f"{name}{len(os.listdir(directory_of_file))}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(scope="session")
