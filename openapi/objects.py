@@ -23,7 +23,7 @@ def stub(document: Mapping[str, Any]) -> str:
         lines += ["", *_section(name, row, table, schemas)]
     lines += ["", "class Sections:"]
     for name, row in sections.items():
-        lines += [f"    {'global_' if name == 'global' else name}: {_held(row)}"]
+        lines += _attribute("global_" if name == "global" else name, _held(row))
     return "\n".join(lines) + "\n"
 
 
@@ -32,7 +32,12 @@ def _section(name: str, row: Mapping[str, Any], table: Mapping[str, Any], schema
     children = [(child, row) for child, row in table.items() if name in row.get("parents", ()) and row["kind"] in ("named", "indexed")]
     yield f"class {_model(row['schema'])}(Bound, {own}Model):" + ("" if children else " ...") + ""
     for child, declared in children:
-        yield f"    {child}: {'Named' if declared['kind'] == 'named' else 'Rows'}[{_model(declared['schema'])}]"
+        yield from _attribute(child, f"{'Named' if declared['kind'] == 'named' else 'Rows'}[{_model(declared['schema'])}]")
+
+
+def _attribute(name: str, type_: str) -> list[str]:
+    """A property: collections are not assigned, and are no arguments of the classes that have them."""
+    return ["    @property", f"    def {name}(self) -> {type_}: ..."]
 
 
 def _held(row: Mapping[str, Any]) -> str:

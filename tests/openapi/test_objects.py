@@ -17,5 +17,10 @@ DOCUMENT = {
 def test_collections_have_the_types_of_their_objects() -> None:
     text = stub(DOCUMENT)
     assert "from haproxy_native.models.backend_base import BackendBase as BackendBaseModel\n" in text
-    assert "class Backend(Bound, BackendBaseModel):\n    servers: Named[Server]\n    http_rules: Rows[HttpRule]\n" in text
-    assert text.endswith("class Sections:\n    global_: Global\n    backends: Named[Backend]\n")
+    assert "class Backend(Bound, BackendBaseModel):\n" + attribute("servers", "Named[Server]") in text
+    assert attribute("servers", "Named[Server]") + attribute("http_rules", "Rows[HttpRule]") in text
+    assert text.endswith("class Sections:\n" + attribute("global_", "Global") + attribute("backends", "Named[Backend]"))
+
+
+def attribute(name: str, type_: str) -> str:
+    return f"    @property\n    def {name}(self) -> {type_}: ...\n"

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -48,12 +48,26 @@ class Snapshot:
         return wanted
 
 
-class Collection:
+class Collection(Generic[T]):
     """What both kinds share."""
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
         self._home, self._resource, self._parent = home, resource, parent
         self._kind = bound_type(resource)
+
+    if TYPE_CHECKING:
+
+        @property
+        def add(self) -> type[T]:
+            """Add an object of these members behind the others, and return it. Raises Exists, UnknownMember and BadValue."""
+    else:
+        # For type checkers `add` takes what the class of the objects takes, so that they know its members.
+        def add(self, **members: Any) -> T:
+            """Add an object of these members behind the others, and return it. Raises Exists, UnknownMember and BadValue."""
+            return self._add(members)
+
+    def _add(self, members: Mapping[str, Any]) -> T:
+        raise NotImplementedError
 
     def _where(self, key: object) -> str:
         inside = f" of {self._parent[0].section} {self._parent[1]}" if self._parent else ""
@@ -78,7 +92,7 @@ def _as_mapping(members: Members) -> Mapping[str, Any]:
     return members.model_dump(by_alias=True, exclude_none=True) if isinstance(members, BaseModel) else members
 
 
-class Named(Collection, MutableMapping[str, T]):
+class Named(Collection[T], MutableMapping[str, T]):
     """Objects by name: sections, servers, binds, users.
 
     `collection["name"]` gives an object whose attributes can be assigned to; `collection["name"] = {...}` makes or replaces one,
@@ -101,7 +115,7 @@ class Named(Collection, MutableMapping[str, T]):
     def __setitem__(self, name: str, members: Members) -> None:
         given = {self._resource.key: name, **_as_mapping(members)}
         if name not in self:
-            self.add(**self._values(given, self._where(name)))
+            self._add(given)
             return
         values = self._values(given, self._where(name))
         self._home.flush()
@@ -132,8 +146,7 @@ class Named(Collection, MutableMapping[str, T]):
             return False
         return True
 
-    def add(self, **members: Any) -> T:
-        """A new object behind the others. Raises Exists, UnknownMember and BadValue."""
+    def _add(self, members: Mapping[str, Any]) -> T:
         name = str(members.get(self._resource.key, ""))
         values = self._values(members, self._where(name))
         self._home.flush()
@@ -160,10 +173,10 @@ class Named(Collection, MutableMapping[str, T]):
                 self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, wanted))
 
 
-class Rows(Collection, MutableSequence[T]):
+class Rows(Collection[T], MutableSequence[T]):
     """Objects by place: rules, ACLs, filters, log targets. Lines that cannot be read as objects are passed over, and stay.
 
-    Rows are added as mappings: `rules.append({"type": "deny", "cond": "if", "cond_test": "bad"})`.
+    `add(type="deny", cond="if", cond_test="bad")` adds one at the end, `insert(0, {...})` and `rules[0] = {...}` take mappings.
     """
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
@@ -225,6 +238,10 @@ class Rows(Collection, MutableSequence[T]):
     def __len__(self) -> int:
         return len(self._all())
 
+    def _add(self, members: Mapping[str, Any]) -> T:
+        self.append(members)
+        return self[-1]
+
     def append(self, value: T | Mapping[str, Any]) -> None:
         self.insert(len(self), value)
 
@@ -244,7 +261,7 @@ class Rows(Collection, MutableSequence[T]):
                 self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), wanted))
 
 
-class Single(Collection):
+class Single(Collection[Bound]):
     """A section that there is one of."""
 
     def __init__(self, home: Home, resource: Resource) -> None:

@@ -91,6 +91,12 @@ def test_rows() -> None:
     assert "    http-request zork" in str(own)
 
 
+def test_a_row_is_added_by_its_members() -> None:
+    own = configuration()
+    own.backends["www"].http_request_rules.add(type="tarpit", cond="if", cond_test="x").cond_test = "y"
+    assert lines(own) == ["    http-request tarpit if y"]
+
+
 def test_a_slice_of_rows() -> None:
     own = configuration()
     rules = own.backends["www"].http_request_rules
