@@ -128,6 +128,11 @@ def chosen(given: Namespace) -> Context:
     return Context(name, _merged([flags, variables, stored]))
 
 
+def named(name: str) -> Context:
+    """Return a context of the file as it stands there. Raises Failure for an unknown one."""
+    return Context(*_stored(name))
+
+
 def _stored(wanted: str | None) -> tuple[str, dict[str, str]]:
     current, contexts = read_contexts()
     name = wanted or current

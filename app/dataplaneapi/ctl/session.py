@@ -1,6 +1,7 @@
 """One run of a command: its arguments, the client of its server, what it prints, and what it waits for."""
 
 import argparse
+import json
 import re
 import sys
 import time
@@ -41,6 +42,10 @@ class Session:
             self._client = Client(contexts.chosen(self.given))
         return self._client
 
+    def use(self, client: Client) -> None:
+        """Let what follows call another server."""
+        self._client = client
+
     @property
     def colours(self) -> bool:
         return output.has_colours(sys.stdout)
@@ -73,7 +78,8 @@ class Session:
 
     def write_options(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the query and the headers for the options that `add_write_arguments` adds."""
-        query = {"confirm": self.given.confirm, "tests": "require" if self.given.with_tests else None}
+        watched = json.dumps(self.given.guard) if self.given.guard else None
+        query = {"confirm": self.given.confirm, "guard": watched, "tests": "require" if self.given.with_tests else None}
         return query, self.message_header()
 
     def message_header(self) -> dict[str, str]:
@@ -139,12 +145,30 @@ def add_write_arguments(parser: argparse.ArgumentParser) -> None:
     text = "wait for the reload, at most this long (default 5m)"
     parser.add_argument("--wait", nargs="?", const=RELOAD_SECONDS, type=duration, metavar="TIME", help=text)
     parser.add_argument("--confirm", metavar="TIME", help="roll the change back after this time, such as 2m, unless it is confirmed")
+    text = "what must be fulfilled until then, as in errors=2,ready; else the change is rolled back at once"
+    parser.add_argument("--guard", type=guard, metavar="GUARD", help=text)
     parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse the change if it breaks a routing test")
     add_message_argument(parser)
 
 
 def add_message_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--message", metavar="TEXT", help="reason for the change, for the history")
+
+
+def guard(text: str) -> dict[str, Any]:
+    """Return the guard of `errors=2,ready,min_requests=50` or of its JSON, as the server takes it. Raises argparse.ArgumentTypeError."""
+    if text.startswith("{"):
+        try:
+            return dict(json.loads(text))
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"it is not JSON: {error}") from None
+    found: dict[str, Any] = {}
+    for item in text.split(","):
+        match = re.fullmatch(r"(errors|min_requests)=(\d+(?:\.\d+)?)|(ready)", item)
+        if not match:
+            raise argparse.ArgumentTypeError(f"{item!r} is none of errors=PERCENT, ready and min_requests=N")
+        found[match[1] or match[3]] = True if match[3] else float(match[2]) if "." in match[2] else int(match[2])
+    return found
 
 
 def duration(text: str) -> float:

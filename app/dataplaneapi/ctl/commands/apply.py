@@ -35,7 +35,7 @@ FORM = "multipart/form-data; boundary="
 
 
 def apply_arguments(parser: argparse.ArgumentParser) -> None:
-    _declaration_arguments(parser)
+    declaration_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
     parser.add_argument("--diff", action="store_true", help=f"as --dry-run, and end with {DIFFERS} if something would change")
     parser.add_argument("--plan", metavar="TOKEN", help="carry out a plan by its token, or by @FILE that has it")
@@ -43,13 +43,14 @@ def apply_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    _declaration_arguments(parser)
+    declaration_arguments(parser)
     parser.add_argument("--exit-code", action="store_true", help=f"end with {DIFFERS} if something would change")
     parser.add_argument("--tests", dest="with_tests", action="store_true", help="show which routing tests it would break")
     parser.add_argument("--save", metavar="FILE", help="write the token of the plan to a file, for apply --plan @FILE")
 
 
-def _declaration_arguments(parser: argparse.ArgumentParser) -> None:
+def declaration_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is declared, and how."""
     parser.add_argument(
         "-f", "--file", action="append", metavar="FILE", help="YAML, JSON or .cfg, a directory of them, or - for standard input"
     )
@@ -72,7 +73,7 @@ def run_apply(session: Session) -> int:
         raise Failure("-f FILE and --owner NAME are required, or --plan TOKEN")
     if given.dry_run or given.diff:
         plan, status = _plan(session)
-        return DIFFERS if status == OK and given.diff and _differs(plan) else status
+        return DIFFERS if status == OK and given.diff and differs(plan) else status
     body, kind = read_declarations(given.file)
     return _apply(session, {name: getattr(given, name) for name in OPTIONS}, body, kind)
 
@@ -89,7 +90,7 @@ def run_plan(session: Session) -> int:
                 file.write(f"{plan.get('plan_token', '')}\n")
         except OSError as error:
             raise Failure(f"{given.save}: {error.strerror}") from None
-    return DIFFERS if status == OK and given.exit_code and _differs(plan) else status
+    return DIFFERS if status == OK and given.exit_code and differs(plan) else status
 
 
 def _plan(session: Session) -> tuple[dict[str, Any], int]:
@@ -99,10 +100,15 @@ def _plan(session: Session) -> tuple[dict[str, Any], int]:
     query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
     plan = session.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
     session.show(plan, lambda result: described(result, colours=session.colours))
+    return plan, plan_status(plan)
+
+
+def plan_status(plan: dict[str, Any]) -> int:
+    """Return CONFLICT or REFUSED for a plan that cannot be carried out, otherwise OK."""
     tests = plan.get("tests", {})
     if plan["conflicts"]:
-        return plan, CONFLICT
-    return plan, REFUSED if not plan["valid"] or tests.get("failed_tests") or "untested" in tests else OK
+        return CONFLICT
+    return REFUSED if not plan["valid"] or tests.get("failed_tests") or "untested" in tests else OK
 
 
 def _apply(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
@@ -125,7 +131,8 @@ def _token(text: str) -> str:
     return token
 
 
-def _differs(plan: dict[str, Any]) -> bool:
+def differs(plan: dict[str, Any]) -> bool:
+    """Return whether a plan changes anything."""
     return any(plan[name] for name in ("created", "changed", "deleted"))
 
 

@@ -72,8 +72,11 @@ def run_completion(session: Session) -> int:
 def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
     """Return what may follow the words `before`; `word` is the beginning of the next one."""
     last = before[-1] if before else ""
-    if last == "--context" or before[:2] == ["context", "use"]:
+    if last == "--context" or before[:2] == ["context", "use"] or before[:1] in (["compare"], ["copy"]):
         return contexts.read_contexts()[1]
+    if last == "--to":
+        former, comma, _ = word.rpartition(",")
+        return [f"{former}{comma}{name}" for name in contexts.read_contexts()[1] if name not in former.split(",")]
     if last in ("-o", "--output"):
         return FORMATS
     if last == "--owner":

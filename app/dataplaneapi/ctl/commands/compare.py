@@ -1,0 +1,137 @@
+"""`ctl compare` and `ctl copy`: where two servers differ in configuration and stored files, and one made like the other."""
+
+import argparse
+import difflib
+import json
+from contextlib import closing
+from typing import Any
+
+from dataplaneapi.ctl import contexts, output
+from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
+from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.failures import DIFFERS, OK, REFUSED, Failure
+from dataplaneapi.ctl.kinds import OTHERS
+from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
+from dataplaneapi.ctl.session import Session, add_write_arguments
+
+# Kinds of stored files. The API shows no private keys, so certificates are compared by their fingerprints.
+FILES = ("map", "acl_file", "crt_list", "general")
+CERTIFICATES = "certificate"
+RAW = f"{CONFIGURATION}/raw"
+
+
+def compare_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="CONTEXT", help="of one server")
+    parser.add_argument("second", metavar="CONTEXT", help="of the other")
+    parser.epilog = f"Ends with {DIFFERS} if they differ. Example: dataplaneapi ctl compare lb1 lb2"
+
+
+def run_compare(session: Session) -> int:
+    with closing(Side(session.given.first)) as first, closing(Side(session.given.second)) as second:
+        found = differences(first, second)
+    session.show(found, lambda shown: described(shown, colours=session.colours))
+    return DIFFERS if found["configuration"] or found["files"] else OK
+
+
+def copy_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="FROM", help="context of the server whose configuration is copied")
+    parser.add_argument("target", metavar="TO", help="context of the server that gets it")
+    parser.add_argument("--dry-run", action="store_true", help="show what differs, and change nothing")
+    add_write_arguments(parser)
+    parser.epilog = "Stored files that only TO has stay there. Example: dataplaneapi ctl copy lb1 lb2 --confirm 5m"
+
+
+def run_copy(session: Session) -> int:
+    """Copy the stored files that the target lacks or has otherwise, then the configuration, which its server checks with them."""
+    given = session.given
+    with closing(Side(given.target)) as target, closing(Side(given.source)) as source:
+        found = differences(target, source)
+        session.show(found, lambda shown: described(shown, colours=session.colours))
+        missing = [row for row in found["files"] if row["difference"] != f"only on {target.name}"]
+        if certificates := [row["name"] for row in missing if row["kind"] == CERTIFICATES]:
+            names = ", ".join(certificates)
+            raise Failure(f"the API shows no private keys; store {names} on {target.name} first. Nothing was changed", REFUSED)
+        if given.dry_run or not (missing or found["configuration"]):
+            return OK
+        query, headers = session.write_options()
+        target.store([(row["kind"], row["name"], source.text_of(row["kind"], row["name"])) for row in missing], headers)
+        if not found["configuration"]:
+            return OK
+        session.use(target.client)
+        answer = target.client.ask("POST", RAW, query | {"skip_version": True}, source.text, TEXT, if_match=target.tag, **headers)
+        return session.report_write(answer)
+
+
+class Side:
+    """One of two servers, with the text of its configuration and the ETag of that."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.client = name, Client(contexts.named(name))
+        answer = self._asked("GET", RAW)
+        self.text, self.tag = answer.body, answer.headers["etag"]
+
+    def close(self) -> None:
+        self.client.close()
+
+    def names(self, kind: str) -> dict[str, Any]:
+        """Return the members of each stored file of a kind, by its name."""
+        return {row["storage_name"]: row for row in self._asked("GET", OTHERS[kind]).json() or ()}
+
+    def file(self, kind: str, name: str, known: str = "") -> Answer:
+        """Return a stored file; 304 if its ETag is `known`."""
+        headers = {"if_none_match": known} if known else {}
+        return self._asked("GET", f"{OTHERS[kind]}/{quoted(name)}", None, TEXT, **headers)
+
+    def text_of(self, kind: str, name: str) -> str:
+        """Return the content of a stored file. Raises Failure for one that is no text."""
+        try:
+            return self.file(kind, name).body.decode()
+        except UnicodeDecodeError:
+            raise Failure(f"{kind}/{name} on {self.name} is no text, so it cannot be copied; nothing was changed", REFUSED) from None
+
+    def store(self, files: list[tuple[str, str, str]], headers: dict[str, str]) -> None:
+        """Create or replace stored files, each given as kind, name and content, all or none. Raises Failure."""
+        calls = []
+        for kind, name, content in files:
+            is_there = name in self.names(kind)
+            path = f"{OTHERS[kind]}/{quoted(name)}" if is_there else OTHERS[kind]
+            form = {"file": name} if not is_there or kind == "general" else {"content_type": TEXT}
+            calls.append({"method": "PUT" if is_there else "POST", "path": path, "body": content, **form})
+        if calls:
+            self._asked("POST", f"{SIDECAR}/batch", json.dumps(calls).encode(), JSON, **headers)
+
+    def _asked(self, method: str, path: str, body: bytes | None = None, kind: str = TEXT, **headers: str) -> Answer:
+        try:
+            return self.client.ask(method, path, None, body, kind, **headers)
+        except Failure as failure:
+            raise Failure(f"{self.name}: {failure}", failure.status) from None
+
+
+def differences(first: Side, second: Side) -> dict[str, Any]:
+    """Return the lines of a unified diff of the configurations, and a row for each stored file that differs."""
+    before, after = (side.text.decode("utf-8", "replace").splitlines() for side in (first, second))
+    lines = [] if first.text == second.text else list(difflib.unified_diff(before, after, first.name, second.name, lineterm=""))
+    rows = []
+    for kind in (*FILES, CERTIFICATES):
+        here, there = first.names(kind), second.names(kind)
+        for name in sorted(here.keys() | there.keys()):
+            if name not in there or name not in here:
+                rows.append({"kind": kind, "name": name, "difference": f"only on {first.name if name in here else second.name}"})
+            elif _differ(kind, name, here[name], there[name], first, second):
+                rows.append({"kind": kind, "name": name, "difference": "content"})
+    return {"configuration": lines, "files": rows}
+
+
+def _differ(kind: str, name: str, here: dict[str, Any], there: dict[str, Any], first: Side, second: Side) -> bool:
+    if kind == CERTIFICATES:
+        return here.get("sha256_finger_print") != there.get("sha256_finger_print")
+    known = first.file(kind, name).headers.get("etag", "")
+    return second.file(kind, name, known).status != 304
+
+
+def described(found: dict[str, Any], *, colours: bool = False) -> str:
+    """Return the lines of a comparison."""
+    shades = {"+": output.GREEN, "-": output.RED}
+    lines = [output.coloured(line, shades[line[0]], colours=colours) if line[:1] in shades else line for line in found["configuration"]]
+    lines += [f"{row['kind']}/{row['name']}: {row['difference']}" for row in found["files"]]
+    return "".join(f"{line}\n" for line in lines or ["no difference"])

@@ -1,0 +1,270 @@
+"""`ctl rollout`: apply what an owner declares to several servers, one after the other. It stays only if all of them are well.
+
+First every server makes a plan, and if one refuses, nothing is changed on any. Then each carries out its plan as a change that it rolls
+back unless it is confirmed, and is watched. When the last one is well, all are confirmed. So if this command is killed or loses a server,
+each server rolls back by itself at its deadline. Between two confirmations alone it may leave some servers changed and others not; if it
+is still there, it says which.
+"""
+
+import argparse
+import json
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+from dataplaneapi.ctl import contexts, output
+from dataplaneapi.ctl.client import JSON, Client
+from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.commands.apply import OPTIONS, declaration_arguments, described, differs, plan_status, read_declarations
+from dataplaneapi.ctl.failures import FAILED, OK, PENDING, UNREACHABLE, Failure, Refused
+from dataplaneapi.ctl.objects import SIDECAR
+from dataplaneapi.ctl.output import Progress
+from dataplaneapi.ctl.session import Session, add_message_argument, duration, guard
+
+# Between two looks at the servers, in seconds.
+PAUSE = 1.0
+# How long the requests before a change are counted at least, in seconds.
+COUNTED = 10.0
+# `min_requests` of a guard without it, as on the server.
+MIN_REQUESTS = 50
+UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, ROLLED_BACK, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "rolled back", "unknown"
+
+
+def rollout_arguments(parser: argparse.ArgumentParser) -> None:
+    declaration_arguments(parser)
+    text = "contexts of the servers in their order, as in lb2,lb1; the passive one first"
+    parser.add_argument("--to", metavar="CONTEXTS", required=True, help=text)
+    text = "roll back a server that is not confirmed in this time, also if this command is killed (default 10m)"
+    parser.add_argument("--confirm", type=duration, default=600.0, metavar="TIME", help=text)
+    text = "what each server must fulfil meanwhile, as in errors=2,ready,min_requests=50"
+    parser.add_argument("--guard", type=guard, metavar="GUARD", help=text)
+    parser.add_argument("--bake", type=duration, default=10.0, metavar="TIME", help="watch each server this long (default 10s)")
+    parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse the change if it breaks a routing test")
+    parser.add_argument("--dry-run", action="store_true", help="show the plans of all servers, and change nothing")
+    add_message_argument(parser)
+    parser.epilog = "example: dataplaneapi ctl rollout -f shop.yaml --owner team-a --to lb2,lb1 --guard errors=2,ready"
+
+
+def run_rollout(session: Session) -> int:
+    given = session.given
+    names = given.to.split(",")
+    if not given.file or not given.owner:
+        raise Failure("-f FILE and --owner NAME are required")
+    if len(set(names)) != len(names):
+        raise Failure(f"--to names a server twice: {given.to}")
+    if given.bake >= given.confirm:
+        raise Failure(f"--bake is {given.bake:g} s, and each server rolls back after {given.confirm:g} s; let --confirm be longer")
+    # It ends as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    servers = [Server(name, given.confirm) for name in names]
+    with ExitStack() as stack:
+        for server in servers:
+            stack.callback(server.client.close)
+        try:
+            return Rollout(session, servers).run()
+        finally:
+            session.show([server.shown() for server in servers], lambda rows: _table(rows, colours=session.colours))
+
+
+def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
+    columns = ("server", "version", "outcome")
+    return output.table(columns, [[row[column] for column in columns] for row in rows], colours=colours)
+
+
+class Server:
+    """One server of a rollout."""
+
+    def __init__(self, name: str, seconds: float) -> None:
+        """The server of a context; `seconds` is the time that its change waits for a confirmation."""
+        self.name, self.seconds = name, seconds
+        self.client = Client(contexts.named(name))
+        self.plan: dict[str, Any] = {}
+        self.outcome = UNTOUCHED
+        self.confirmation: dict[str, Any] = {}
+        # Whether it has too few requests for the guard to say anything.
+        self.is_idle = False
+        self._deadline = 0.0
+        # When requests were first counted, and how many there had been; None if that is not known.
+        self._counted: tuple[float, int | None] = (0.0, None)
+
+    def shown(self) -> dict[str, Any]:
+        return {"server": self.name, "version": self.plan.get("version", ""), "outcome": self.outcome, "plan": self.plan}
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Put the name of the server before the message of a failure."""
+        try:
+            yield
+        except Failure as failure:
+            raise Failure(f"{self.name}: {failure}", failure.status) from None
+
+    def change(self, query: dict[str, Any], headers: dict[str, str], least: int) -> None:
+        """Carry out the plan; the change then waits for its confirmation. Raises Failure."""
+        self.is_idle = self._has_fewer(least)
+        self.outcome, self._deadline = UNKNOWN, time.monotonic() + self.seconds
+        try:
+            answer = self.client.ask("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
+        except Refused:
+            self.outcome = UNTOUCHED
+            raise
+        self.plan |= answer.json()
+        if number := answer.headers.get("location", "").partition("/confirmations/")[2]:
+            self.outcome, self.confirmation = WAITING, {"id": number}
+        else:
+            self.outcome = UNCHANGED
+
+    def look(self) -> None:
+        """Read the confirmation again. Raises Failure if the change no longer waits for it, or the deadline passes without an answer."""
+        try:
+            self.confirmation = self.client.get(self._path)
+        except Failure as failure:
+            if failure.status != UNREACHABLE or time.monotonic() > self._deadline:
+                raise
+        if (status := self.confirmation.get("status", "pending")) != "pending":
+            self.outcome = ROLLED_BACK if status == "returned" else str(status)
+            why = [*self.confirmation.get("verdict", {}).get("reasons", ()), self.confirmation.get("error")]
+            raise Failure(f"the change is {self.outcome}: {'; '.join(filter(None, why)) or 'somebody else has ended it'}", FAILED)
+
+    def extend(self) -> None:
+        """Let the deadline begin again. Raises Failure."""
+        self.confirmation = self.client.ask("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
+        self._deadline = time.monotonic() + self.seconds
+
+    def confirm(self) -> None:
+        """Confirm the change, which stays then; try again until the deadline if there is no answer. Raises Failure."""
+        while True:
+            try:
+                self.client.ask("POST", f"{self._path}/confirm")
+            except Failure as failure:
+                if failure.status == UNREACHABLE and time.monotonic() < self._deadline:
+                    time.sleep(PAUSE)
+                    continue
+                # The call before this one may have been carried out, although there was no answer.
+                with suppress(Failure):
+                    self.confirmation = self.client.get(self._path)
+                if self.confirmation.get("status") != "confirmed":
+                    raise
+            self.outcome = CONFIRMED
+            return
+
+    def roll_back(self) -> None:
+        """Roll the change back at once. Raises Failure."""
+        self.outcome = UNKNOWN
+        # A signal may have interrupted a call, whose answer is still to come.
+        self.client.close()
+        self.confirmation = self.client.ask("DELETE", self._path).json()
+        status = self.confirmation["status"]
+        self.outcome = ROLLED_BACK if status == "returned" else str(status)
+
+    def count(self) -> None:
+        """Begin to count requests."""
+        self._counted = time.monotonic(), self._requests()
+
+    def _has_fewer(self, least: int) -> bool:
+        """Return whether it had fewer requests a minute since `count`; False if that is not known, or nothing was counted."""
+        began, before = self._counted
+        if before is None:
+            return False
+        time.sleep(max(0.0, began + COUNTED - time.monotonic()))
+        now = self._requests()
+        # The counters of a new worker begin anew.
+        return now is not None and now >= before and (now - before) * 60 / (time.monotonic() - began) < least
+
+    def _requests(self) -> int | None:
+        try:
+            found = self.client.get("/v3/services/haproxy/stats/native", {"type": "frontend"})
+        except Refused:
+            return None
+        return sum(row["stats"].get("req_tot") or row["stats"].get("stot") or 0 for row in found["stats"])
+
+    @property
+    def _path(self) -> str:
+        return f"{SIDECAR}/confirmations/{quoted(self.confirmation['id'])}"
+
+
+class Rollout:
+    def __init__(self, session: Session, servers: list[Server]) -> None:
+        self._session, self._given, self._servers = session, session.given, servers
+
+    def run(self) -> int:
+        """Return the exit status. Raises Failure after the servers that were changed have been rolled back, if they could be reached."""
+        status = self._plan()
+        if status != OK or self._given.dry_run:
+            return status
+        try:
+            for server in self._servers:
+                with server.named():
+                    self._change(server)
+                self._watch(server)
+            for server in self._waiting():
+                with server.named():
+                    server.extend()
+            for server in self._waiting():
+                with server.named():
+                    server.confirm()
+        except BaseException:
+            self._roll_back()
+            raise
+        return OK
+
+    def _waiting(self) -> list[Server]:
+        return [server for server in self._servers if server.outcome == WAITING]
+
+    def _plan(self) -> int:
+        """Make the plans of all servers and show them. Return OK, or the status for one that refuses."""
+        given, refused = self._given, OK
+        body, kind = read_declarations(given.file)
+        query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
+        for server in self._servers:
+            with server.named():
+                server.plan = server.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
+                if given.guard and not given.dry_run:
+                    server.count()
+            if self._session.format == "table":
+                self._session.write(f"{server.name}:\n{described(server.plan, colours=self._session.colours)}")
+            if status := plan_status(server.plan):
+                refused = refused or status
+                self._session.note(f"{server.name} refuses; nothing is changed on any server")
+        return refused
+
+    def _change(self, server: Server) -> None:
+        given = self._given
+        if not differs(server.plan):
+            server.outcome = UNCHANGED
+            return
+        query = {"plan": server.plan["plan_token"], "confirm": f"{given.confirm:g}s", "tests": "require" if given.with_tests else None}
+        query |= {"guard": json.dumps(given.guard) if given.guard else None}
+        server.change(query, self._session.message_header(), (given.guard or {}).get("min_requests", MIN_REQUESTS))
+        if server.outcome == WAITING:
+            self._session.note(f"{server.name}: changed, and watched{' without traffic' if server.is_idle else ''}")
+
+    def _watch(self, server: Server) -> None:
+        """Wait until a server is well. Raises Failure if it is not, or another one no longer is."""
+        began = time.monotonic()
+        with Progress() as progress:
+            while server.outcome == WAITING:
+                for each in self._waiting():
+                    with each.named():
+                        each.look()
+                        if each is not server and each.confirmation["seconds_left"] < each.seconds / 2:
+                            each.extend()
+                verdict = server.confirmation.get("verdict", {"result": "good", "reasons": []})
+                spent, why = time.monotonic() - began, "; ".join(verdict["reasons"])
+                if spent >= self._given.bake and (verdict["result"] == "good" or server.is_idle):
+                    return
+                if verdict["result"] == "inconclusive" and server.confirmation["seconds_left"] <= 2 * PAUSE:
+                    raise Failure(f"{server.name}: the guard has no verdict yet: {why}", PENDING)
+                progress.show(f"{server.name}: {verdict['result']} {why}, {spent:.0f} s")
+                time.sleep(PAUSE)
+
+    def _roll_back(self) -> None:
+        for server in reversed(self._waiting()):
+            with suppress(Failure):
+                server.roll_back()
+        for server in self._servers:
+            if server.outcome == UNKNOWN:
+                self._session.note(f"{server.name}: unknown, since it does not answer; a change rolls back within {server.seconds:g} s")
+            elif server.outcome == CONFIRMED:
+                self._session.note(f"{server.name}: confirmed, and keeps the change")

@@ -1,0 +1,216 @@
+"""`ctl rollout`, `ctl compare` and `ctl copy` beside two real servers, each with its own HAProxy."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.quick import Quick
+from tests.app.ctl.calls import Ctl, config
+from tests.haproxy.process import HAProxy
+from tests.haproxy.sidecar import COMMAND, USER
+
+SHOP = """\
+backends:
+- name: new
+  from: plain
+  servers:
+    one: {name: one, address: 127.0.0.1, port: 3, weight: 5}
+"""
+HISTORY = "/v3/sidecar/history"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Quick]]:
+    with ExitStack() as stack:
+        text, servers = config(), {}
+        for name in ("lb1", "lb2"):
+            haproxy = stack.enter_context(HAProxy(tmp_path_factory.mktemp(name), text.replace("name one", f"name {name}")))
+            servers[name] = stack.enter_context(Quick(haproxy))
+        yield servers
+
+
+@pytest.fixture
+def ctl(pair: dict[str, Quick], tmp_path: Path) -> Ctl:
+    """With a context for each server, and `more.yaml`, which declares a backend."""
+    contexts: dict[str, Any] = {}
+    for name, server in pair.items():
+        if server.get("backends/new").status_code == 200:
+            assert server.put("/v3/sidecar/apply", {}, owner="team", force_reload=True).is_success
+        contexts[name] = {"url": f"http://127.0.0.1:{server.port}", "user": USER[0], "password": USER[1]}
+    (tmp_path / "ctl.yaml").write_text(json.dumps({"contexts": contexts}))
+    (tmp_path / "ctl.yaml").chmod(0o600)
+    (tmp_path / "more.yaml").write_text(SHOP)
+    # Variables name another server, which is never called.
+    return Ctl(1, tmp_path, DATAPLANECTL_CONFIG=str(tmp_path / "ctl.yaml"))
+
+
+def words(ctl: Ctl, *more: str) -> list[str]:
+    return ["rollout", "-f", f"{ctl.home}/more.yaml", "--owner", "team", "--to", "lb2,lb1", "--bake", "0", *more]
+
+
+def have_it(pair: dict[str, Quick]) -> list[str]:
+    return [name for name, server in pair.items() if "backend new " in server.text()]
+
+
+def waiting(pair: dict[str, Quick]) -> list[str]:
+    found = {name: server.get("/v3/sidecar/confirmations").json() for name, server in pair.items()}
+    return [name for name, rows in found.items() if any(row["status"] in ("open", "pending") for row in rows)]
+
+
+def test_all_are_changed(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    shown = ctl.output(*words(ctl, "-m", "a new shop"))
+    assert shown.startswith("lb2:\n+ backend/new\n") and "lb1:\n+ backend/new\n" in shown
+    assert [line.split()[::2] for line in shown.splitlines()[-2:]] == [["lb2", "confirmed"], ["lb1", "confirmed"]]
+    assert have_it(pair) == ["lb1", "lb2"] and not waiting(pair)
+    assert all(server.get(HISTORY).json()[0]["message"] == "a new shop" for server in pair.values())
+    again = json.loads(ctl.output(*words(ctl, "-o", "json")))
+    assert [(row["server"], row["outcome"]) for row in again] == [("lb2", "unchanged"), ("lb1", "unchanged")]
+
+
+def test_plans_alone(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    rows = json.loads(ctl.output(*words(ctl, "--dry-run", "-o", "json")))
+    assert [(row["outcome"], row["plan"]["created"][0]) for row in rows] == [("untouched", "backend/new")] * 2
+    assert have_it(pair) == []
+
+
+def test_one_that_refuses_its_plan_stops_all(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    """The first in the order is asked as well as the last."""
+    body = {"name": "new", "from": "plain", "balance": {"algorithm": "leastconn"}}
+    assert pair["lb1"].post("backends", body, version=pair["lb1"].version(), force_reload=True).is_success
+    (ctl.home / "more.yaml").write_text(SHOP.replace("  from: plain", "  from: plain\n  balance: {algorithm: first}"))
+    try:
+        refused = ctl(*words(ctl))
+        assert refused.returncode == 3 and "lb1 refuses; nothing is changed on any server" in refused.stderr, refused
+        assert have_it(pair) == ["lb1"]
+    finally:
+        assert pair["lb1"].delete("backends/new", version=pair["lb1"].version(), force_reload=True).is_success
+
+
+def test_one_that_does_not_answer_stops_all(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    contexts = json.loads((ctl.home / "ctl.yaml").read_text())
+    contexts["contexts"]["lb1"]["url"] = "http://127.0.0.1:1"
+    (ctl.home / "ctl.yaml").write_text(json.dumps(contexts))
+    refused = ctl(*words(ctl))
+    assert refused.returncode == 4 and "lb1: http://127.0.0.1:1 does not answer" in refused.stderr, refused
+    assert have_it(pair) == []
+
+
+def test_a_later_one_that_refuses_the_change_rolls_back_the_others(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    """A change of somebody else waits on it."""
+    held = pair["lb1"].put_server("web1", {"weight": 11}, "shop", version=pair["lb1"].version(), confirm="1h")
+    assert held.is_success, held.text
+    try:
+        refused = ctl(*words(ctl))
+        assert refused.returncode == 3 and "lb1: 409" in refused.stderr, refused
+        assert [line.split()[-1] for line in refused.stdout.splitlines()[-2:]] == ["back", "untouched"]
+        assert have_it(pair) == [] and waiting(pair) == ["lb1"]
+    finally:
+        assert pair["lb1"].delete(held.headers["Location"]).is_success
+
+
+def test_a_guard_that_is_violated_rolls_back_all(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    """The first one loses a ready server while it is watched."""
+    ctl.output(*words(ctl))
+    (ctl.home / "more.yaml").write_text(SHOP.replace("  from: plain", "  from: plain\n  balance: {algorithm: first}"))
+    line = [str(COMMAND), "ctl", *words(ctl, "--guard", "ready", "--bake", "500")]
+    with subprocess.Popen(line, env=ctl.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
+        try:
+            assert running.stderr
+            assert running.stderr.readline() == "lb2: changed, and watched without traffic\n"
+            pair["lb2"].haproxy.ask("set server new/one state maint")
+            said = running.stderr.read()
+            assert "lb2: the change is rolled back: " in said and "ready" in said, said
+            assert running.wait(60) == 5 and not waiting(pair)
+            assert not [name for name, server in pair.items() if "balance first" in server.text()]
+        finally:
+            running.kill()
+            pair["lb2"].haproxy.ask("set server new/one state ready")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_end_while_one_is_watched(ctl: Ctl, pair: dict[str, Quick], number: signal.Signals) -> None:
+    """It rolls back at once if the command can still say so, otherwise by itself."""
+    times = ("--bake", "7s", "--confirm", "8s") if number == signal.SIGKILL else ("--bake", "500")
+    line = [str(COMMAND), "ctl", *words(ctl, *times)]
+    with subprocess.Popen(line, env=ctl.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
+        try:
+            assert running.stderr
+            assert running.stderr.readline() == "lb2: changed, and watched\n"
+            assert have_it(pair) == ["lb2"]
+            running.send_signal(number)
+            assert running.wait(60) == (-9 if number == signal.SIGKILL else 130)
+        finally:
+            running.kill()
+    while waiting(pair):
+        time.sleep(0.05)
+    assert have_it(pair) == []
+
+
+def test_a_server_that_is_gone_while_it_is_watched(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    """The others are rolled back; it rolls back when it runs again."""
+    line = [str(COMMAND), "ctl", *words(ctl, "--bake", "9s", "--confirm", "10s")]
+    with subprocess.Popen(line, env=ctl.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
+        try:
+            assert running.stderr
+            assert running.stderr.readline() == "lb2: changed, and watched\n"
+            pair["lb2"].kill()
+            said = running.stderr.read()
+            assert running.wait(60) == 4 and "lb2: unknown, since it does not answer" in said, said
+        finally:
+            running.kill()
+            pair["lb2"].start()
+    while waiting(pair):
+        time.sleep(0.05)
+    assert have_it(pair) == []
+
+
+def test_contexts_are_completed(ctl: Ctl) -> None:
+    assert ctl.output("completion", "--words", "compare", "lb1", "") == "lb1\nlb2\n"
+    assert ctl.output("completion", "--words", "rollout", "--to", "lb2,") == "lb2,lb1\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (["--owner", "team", "--to", "lb1"], "-f FILE and --owner NAME are required"),
+        (["-f", "x", "--owner", "team", "--to", "lb1,lb1"], "names a server twice"),
+        (["-f", "x", "--owner", "team", "--to", "lb3"], "context lb3 is not in"),
+        (
+            ["-f", "x", "--owner", "team", "--to", "lb1", "--guard", "error=2"],
+            "'error=2' is none of errors=PERCENT, ready and min_requests=N",
+        ),
+        (["-f", "x", "--owner", "team"], "--to"),
+        (["-f", "x", "--owner", "team", "--to", "lb1", "--confirm", "5s"], "let --confirm be longer"),
+    ],
+)
+def test_what_is_wrong(ctl: Ctl, line: list[str], says: str) -> None:
+    assert says in ctl.refusal(2, "rollout", *line)
+
+
+def test_two_servers_are_compared_and_made_alike(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    maps, storage = "/v3/services/haproxy/storage/maps", "/v3/services/haproxy/storage"
+    for name, content in (("both.map", "a 1\n"), ("lb1.map", "b 2\n")):
+        assert pair["lb1"].client.post(maps, files={"file_upload": (name, content)}).is_success
+    assert pair["lb1"].client.post(f"{storage}/general", files={"file_upload": ("sorry.http", "HTTP/1.0 503 Sorry\n\n")}).is_success
+    for name, content in (("both.map", "a 3\n"), ("lb2.map", "c 4\n")):
+        assert pair["lb2"].client.post(maps, files={"file_upload": (name, content)}).is_success
+    compared = ctl("compare", "lb2", "lb1")
+    assert compared.returncode == 10
+    assert "--- lb2\n+++ lb1\n" in compared.stdout and "name lb2\n+" in compared.stdout
+    assert compared.stdout.endswith(
+        "map/both.map: content\nmap/lb1.map: only on lb1\nmap/lb2.map: only on lb2\ngeneral/sorry.http: only on lb1\n"
+    )
+    assert ctl.output("copy", "lb1", "lb2", "--dry-run") == compared.stdout
+    assert "name lb2" in pair["lb2"].text()
+    copied = ctl("copy", "lb1", "lb2", "--wait", "-m", "as lb1")
+    assert copied.returncode == 0 and "succeeded" in copied.stderr, copied
+    assert ctl("compare", "lb1", "lb2").stdout == "map/lb2.map: only on lb2\n"
+    assert pair["lb2"].get(HISTORY).json()[0]["message"] == "as lb1"
+    assert ctl("copy", "lb1", "lb2").stderr == ""
