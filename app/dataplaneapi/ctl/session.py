@@ -57,6 +57,9 @@ class Session:
     def write(self, text: str) -> None:
         sys.stdout.write(text)
 
+    def standard_input(self) -> bytes:
+        return sys.stdin.buffer.read()
+
     def note(self, text: str) -> None:
         """Print a line on standard error: progress and hints, which are not part of the result."""
         print(text, file=sys.stderr)

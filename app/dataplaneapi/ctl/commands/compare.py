@@ -14,9 +14,11 @@ from dataplaneapi.ctl.kinds import OTHERS
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
 from dataplaneapi.ctl.session import Session, add_write_arguments
 
-# Kinds of stored files. The API shows no private keys, so certificates are compared by their fingerprints.
+# Kinds of stored files.
 FILES = ("map", "acl_file", "crt_list", "general")
 CERTIFICATES = "certificate"
+# The API shows no content of certificates, since private keys are in it. By these members they are compared.
+IDENTITY = ("serial", "issuers", "subject", "not_before", "not_after", "size")
 RAW = f"{CONFIGURATION}/raw"
 
 
@@ -73,9 +75,9 @@ class Side:
     def close(self) -> None:
         self.client.close()
 
-    def names(self, kind: str) -> dict[str, Any]:
-        """Return the members of each stored file of a kind, by its name."""
-        return {row["storage_name"]: row for row in self._asked("GET", OTHERS[kind]).json() or ()}
+    def names(self, kind: str) -> set[str]:
+        """Return the names of the stored files of a kind."""
+        return {row["storage_name"] for row in self._asked("GET", OTHERS[kind]).json() or ()}
 
     def file(self, kind: str, name: str, known: str = "") -> Answer:
         """Return a stored file; 304 if its ETag is `known`."""
@@ -114,17 +116,18 @@ def differences(first: Side, second: Side) -> dict[str, Any]:
     rows = []
     for kind in (*FILES, CERTIFICATES):
         here, there = first.names(kind), second.names(kind)
-        for name in sorted(here.keys() | there.keys()):
+        for name in sorted(here | there):
             if name not in there or name not in here:
                 rows.append({"kind": kind, "name": name, "difference": f"only on {first.name if name in here else second.name}"})
-            elif _differ(kind, name, here[name], there[name], first, second):
+            elif _differ(kind, name, first, second):
                 rows.append({"kind": kind, "name": name, "difference": "content"})
     return {"configuration": lines, "files": rows}
 
 
-def _differ(kind: str, name: str, here: dict[str, Any], there: dict[str, Any], first: Side, second: Side) -> bool:
+def _differ(kind: str, name: str, first: Side, second: Side) -> bool:
     if kind == CERTIFICATES:
-        return here.get("sha256_finger_print") != there.get("sha256_finger_print")
+        one, other = (side.file(kind, name).json() for side in (first, second))
+        return any(one.get(member) != other.get(member) for member in IDENTITY)
     known = first.file(kind, name).headers.get("etag", "")
     return second.file(kind, name, known).status != 304
 

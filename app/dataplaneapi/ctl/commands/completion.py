@@ -18,7 +18,7 @@ from dataplaneapi.ctl.session import FORMATS, Session
 # How long a completion waits for the server, in seconds.
 SECONDS = 2.0
 # Commands whose arguments are objects.
-OF_OBJECTS = ("get", "edit", "references", "rename")
+OF_OBJECTS = ("get", "edit", "set", "delete", "references", "rename")
 BASH = """\
 _dataplaneapi_ctl() {
     if [ "${COMP_WORDS[1]}" != ctl ]; then
@@ -104,8 +104,10 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
 
         known = operations(client)
         return [f"--{name}" for name in known[more[0]]["parameters"]] if more and more[0] in known else known
-    if command == "drain":
+    if command in ("drain", "ready", "maint", "weight"):
         return [f"{backend}/{server}" for backend, server in _servers(client)]
+    if command == "map" and len(more) == 1:
+        return _names(client, parsed(["map"]))
     if command == "split" and not more:
         return _names(client, parsed(["split"]))
     return ()

@@ -180,6 +180,11 @@ class Server:
         return sum(row["stats"].get("req_tot") or row["stats"].get("stot") or 0 for row in found["stats"])
 
     @property
+    def seconds_left(self) -> float:
+        """The seconds until it rolls back, as it has said last."""
+        return float(self.confirmation.get("seconds_left", self.seconds))
+
+    @property
     def _path(self) -> str:
         return f"{SIDECAR}/confirmations/{quoted(self.confirmation['id'])}"
 
@@ -248,13 +253,13 @@ class Rollout:
                 for each in self._waiting():
                     with each.named():
                         each.look()
-                        if each is not server and each.confirmation["seconds_left"] < each.seconds / 2:
+                        if each is not server and each.seconds_left < each.seconds / 2:
                             each.extend()
                 verdict = server.confirmation.get("verdict", {"result": "good", "reasons": []})
                 spent, why = time.monotonic() - began, "; ".join(verdict["reasons"])
                 if spent >= self._given.bake and (verdict["result"] == "good" or server.is_idle):
                     return
-                if verdict["result"] == "inconclusive" and server.confirmation["seconds_left"] <= 2 * PAUSE:
+                if verdict["result"] == "inconclusive" and server.seconds_left <= 2 * PAUSE:
                     raise Failure(f"{server.name}: the guard has no verdict yet: {why}", PENDING)
                 progress.show(f"{server.name}: {verdict['result']} {why}, {spent:.0f} s")
                 time.sleep(PAUSE)

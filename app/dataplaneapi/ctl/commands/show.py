@@ -1,4 +1,4 @@
-"""`ctl history`, `lint`, `references`, `workers`, `overrides`, `whoami` and `export`: what the server reports."""
+"""`ctl history`, `lint`, `references`, `drift`, `workers`, `overrides`, `whoami` and `export`: what the server reports."""
 
 import argparse
 from typing import Any
@@ -97,6 +97,26 @@ def reference_lines(found: dict[str, Any]) -> list[str]:
 def run_workers(session: Session) -> int:
     session.show_list("worker", session.client.get(f"{SIDECAR}/workers"))
     return OK
+
+
+def run_drift(session: Session) -> int:
+    drift = session.client.get(f"{SIDECAR}/drift")
+    session.show(drift, _drift)
+    return OK if drift["in_sync"] else DIFFERS
+
+
+def _drift(found: dict[str, Any]) -> str:
+    lines = [
+        f"{row['object']} {row.get('member', '')}: "
+        + ", ".join(f"{name} {output.cell(value)}" for name, value in row.items() if name not in ("object", "member", "cause"))
+        + f" ({row['cause']})"
+        for row in found["differences"]
+    ]
+    lines += found["notes"]
+    lines += [] if found["running_known"] else ["what the worker has loaded is not known, so the file was not compared"]
+    lines += [] if found["worker_answers"] else ["HAProxy does not answer, so its worker was not compared"]
+    lines += [f"reload {found['reload_pending']} is scheduled"] if "reload_pending" in found else []
+    return "".join(f"{line}\n" for line in lines or ["file and process agree"])
 
 
 def run_overrides(session: Session) -> int:

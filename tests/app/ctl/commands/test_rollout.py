@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.quick import Quick
+from tests.app.authority import Authority
 from tests.app.ctl.calls import Ctl, config
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import COMMAND, USER
@@ -24,6 +25,7 @@ backends:
     one: {name: one, address: 127.0.0.1, port: 3, weight: 5}
 """
 HISTORY = "/v3/sidecar/history"
+PLAIN = {"Content-Type": "text/plain"}
 
 
 @pytest.fixture(scope="module")
@@ -194,13 +196,25 @@ def test_what_is_wrong(ctl: Ctl, line: list[str], says: str) -> None:
     assert says in ctl.refusal(2, "rollout", *line)
 
 
-def test_two_servers_are_compared_and_made_alike(ctl: Ctl, pair: dict[str, Quick]) -> None:
+def test_two_servers_are_compared_and_made_alike(ctl: Ctl, pair: dict[str, Quick], tmp_path: Path) -> None:
     maps, storage = "/v3/services/haproxy/storage/maps", "/v3/services/haproxy/storage"
     for name, content in (("both.map", "a 1\n"), ("lb1.map", "b 2\n")):
         assert pair["lb1"].client.post(maps, files={"file_upload": (name, content)}).is_success
     assert pair["lb1"].client.post(f"{storage}/general", files={"file_upload": ("sorry.http", "HTTP/1.0 503 Sorry\n\n")}).is_success
     for name, content in (("both.map", "a 3\n"), ("lb2.map", "c 4\n")):
         assert pair["lb2"].client.post(maps, files={"file_upload": (name, content)}).is_success
+    authority = Authority(tmp_path)
+    certificates = {name: b"".join(file.read_bytes() for file in authority.issue(name)) for name in pair}
+    for name, server in pair.items():
+        file = ("shop.pem", certificates[name])
+        assert server.client.post(f"{storage}/ssl_certificates", files={"file_upload": file}).is_success
+    text = pair["lb2"].text()
+    refused = ctl("copy", "lb1", "lb2", "--wait")
+    assert (
+        refused.returncode == 1 and "certificate/shop.pem: content\n" in refused.stdout and "store shop.pem on lb2 first" in refused.stderr
+    )
+    assert pair["lb2"].text() == text and "lb1.map" not in pair["lb2"].get(maps).text
+    assert pair["lb2"].client.put(f"{storage}/ssl_certificates/shop.pem", content=certificates["lb1"], headers=PLAIN).is_success
     compared = ctl("compare", "lb2", "lb1")
     assert compared.returncode == 10
     assert "--- lb2\n+++ lb1\n" in compared.stdout and "name lb2\n+" in compared.stdout
