@@ -57,6 +57,7 @@ def _broken(line: str) -> str:
 
 STATUS: dict[type[native.NativeError], int] = {
     native.Missing: 404,
+    native.NoSuchObject: 404,
     native.NotFound: 404,
     native.NoEntry: 404,
     native.NoConfirmation: 404,
@@ -71,6 +72,8 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NoParent: 400,
     native.BadRequest: 400,
     native.BadValue: 400,
+    native.UnknownMember: 400,
+    native.ReadOnly: 400,
     native.Incomplete: 422,
     native.OtherName: 400,
     native.UnknownWords: 400,

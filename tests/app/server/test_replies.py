@@ -91,7 +91,8 @@ class Site:
         self.app.reply = counted
         self.door = Doorway()
         self.door.open(self.app)
-        endpoint = Endpoint(host="127.0.0.1")
+        # The connection is idle between two requests, however slow the machine is.
+        endpoint = Endpoint(host="127.0.0.1", cleanup_timeout=600.0)
         (self._listener,) = listeners.open_all([endpoint])
         self._listener.socket.listen()
         self.runner.run(self._start())
