@@ -52,7 +52,8 @@ def run_maint(session: Session) -> int:
 
 def _set_state(session: Session, state: str) -> int:
     server = _server(session.given.server, runtime=True)
-    session.show_one(session.client.ask("PUT", server.path, None, {"admin_state": state}, **session.message_header()).json())
+    found = session.client.ask("PUT", server.path, None, {"admin_state": state}, **session.message_header()).json()
+    session.show(found, lambda row: f"{server}: {row['admin_state']}, {row['operational_state']}\n")
     return OK
 
 
@@ -206,20 +207,25 @@ def _write(session: Session, call: dict[str, Any]) -> int:
     query, headers = session.write_options()
     dry_run = {"dry_run": True} if session.given.dry_run else {}
     answer = session.client.ask("POST", f"{SIDECAR}/batch", query | dry_run, [call], JSON, **headers)
-    session.show(answer.json(), lambda found: described(found, colours=session.colours))
-    return OK if session.given.dry_run else session.report_write(answer)
+    if session.given.dry_run:
+        session.show(answer.json(), lambda found: described(found, colours=session.colours))
+        return OK
+    session.show(answer.json(), _made)
+    return session.report_write(answer)
+
+
+def _made(found: dict[str, Any]) -> str:
+    return f"version {found['version']}: {'in effect after a reload' if found['reload'] else 'live'}\n"
 
 
 def described(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return the lines of a plan, or of what was done."""
+    """Return the lines of a plan."""
     shades = {"+": output.GREEN, "-": output.RED}
     lines = [output.coloured(line, shades.get(line[:1], ""), colours=colours) for line in found.get("diff", "").splitlines()]
     lines += [f"live: {command}" for command in found.get("commands", ())]
     lines += [f"reload: {reason['reason']}" for reason in found.get("reasons", ())] if found.get("reload") else []
     lines += [f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice"]
-    if "version" in found:
-        lines.append(f"version {found['version']}: {'in effect after a reload' if found.get('reload') else 'live'}")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines or ["nothing would change"])
 
 
 def raw_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from dataplaneapi.ctl import contexts, output
 from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import DIFFERS, OK, REFUSED, Failure
+from dataplaneapi.ctl.failures import DIFFERS, OK, REFUSED, Failure, Refused
 from dataplaneapi.ctl.kinds import OTHERS
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
 from dataplaneapi.ctl.session import Session, add_write_arguments
@@ -76,8 +76,13 @@ class Side:
         self.client.close()
 
     def names(self, kind: str) -> set[str]:
-        """Return the names of the stored files of a kind."""
-        return {row["storage_name"] for row in self._asked("GET", OTHERS[kind]).json() or ()}
+        """Return the names of the stored files of a kind; none where the server has no directory for them."""
+        try:
+            return {row["storage_name"] for row in self._asked("GET", OTHERS[kind]).json() or ()}
+        except Refused as refused:
+            if refused.code == 404:
+                return set()
+            raise
 
     def file(self, kind: str, name: str, known: str = "") -> Answer:
         """Return a stored file; 304 if its ETag is `known`."""
@@ -106,7 +111,8 @@ class Side:
         try:
             return self.client.ask(method, path, None, body, kind, **headers)
         except Failure as failure:
-            raise Failure(f"{self.name}: {failure}", failure.status) from None
+            failure.args = (f"{self.name}: {failure}",)
+            raise
 
 
 def differences(first: Side, second: Side) -> dict[str, Any]:

@@ -14,10 +14,10 @@ HISTORY = "/v3/sidecar/history"
 
 def test_a_server(ctl: Ctl, sidecar: Quick) -> None:
     """In maintenance and back, in the process; its weight in file and process."""
-    assert "maint" in ctl.output("maint", "shop/web1", "-m", "new disk")
+    assert ctl.output("maint", "shop/web1", "-m", "new disk") == "backend/shop/server/web1: maint, down\n"
     assert "MAINT" in sidecar.stat("web1", "shop")["status"]
     assert sidecar.get(HISTORY).json()[0]["message"] == "new disk"
-    assert "ready" in ctl.output("ready", "backend/shop/server/web1")
+    assert ctl.output("ready", "backend/shop/server/web1").startswith("backend/shop/server/web1: ready, ")
     assert "MAINT" not in sidecar.stat("web1", "shop")["status"]
     text = sidecar.text()
     planned = ctl.output("weight", "shop/web1", "40", "--dry-run")

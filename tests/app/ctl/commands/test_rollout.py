@@ -228,3 +228,14 @@ def test_two_servers_are_compared_and_made_alike(ctl: Ctl, pair: dict[str, Quick
     assert ctl("compare", "lb1", "lb2").stdout == "map/lb2.map: only on lb2\n"
     assert pair["lb2"].get(HISTORY).json()[0]["message"] == "as lb1"
     assert ctl("copy", "lb1", "lb2").stderr == ""
+
+
+def test_a_server_without_a_directory_has_no_files_of_that_kind(tmp_path: Path, ctl: Ctl, pair: dict[str, Quick]) -> None:
+    resources = {"dataplane_storage_dir": str(tmp_path / "dataplane")}
+    with HAProxy(tmp_path, config()) as haproxy, Quick(haproxy, dataplaneapi={"resources": resources}) as bare:
+        contexts = json.loads((ctl.home / "ctl.yaml").read_text())
+        contexts["contexts"]["bare"] = {"url": f"http://127.0.0.1:{bare.port}", "user": USER[0], "password": USER[1]}
+        (ctl.home / "ctl.yaml").write_text(json.dumps(contexts))
+        assert bare.get("/v3/sidecar/acls").status_code == 404
+        compared = ctl("compare", "lb1", "bare")
+        assert compared.returncode == 10 and "--- lb1\n+++ bare\n" in compared.stdout, compared
