@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import json
+import re
 from contextlib import closing
 from typing import Any
 
@@ -20,6 +21,7 @@ CERTIFICATES = "certificate"
 # The API shows no content of certificates, since private keys are in it. By these members they are compared.
 IDENTITY = ("serial", "issuers", "subject", "not_before", "not_after", "size")
 RAW = f"{CONFIGURATION}/raw"
+HEADER = re.compile(rb"\A(?:# (?:_md5hash=|_version=|Dataplaneapi managed File|changing file directly)[^\n]*\n)+")
 
 
 def compare_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,17 +62,18 @@ def run_copy(session: Session) -> int:
         if not found["configuration"]:
             return OK
         session.use(target.client)
-        answer = target.client.ask("POST", RAW, query | {"skip_version": True}, source.text, TEXT, if_match=target.tag, **headers)
+        answer = target.client.ask("POST", RAW, query | {"skip_version": True}, source.whole, TEXT, if_match=target.tag, **headers)
         return session.report_write(answer)
 
 
 class Side:
-    """One of two servers, with the text of its configuration and the ETag of that."""
+    """One of two servers, with its configuration, the ETag of that, and the text below the lines that the server writes above it."""
 
     def __init__(self, name: str) -> None:
         self.name, self.client = name, Client(contexts.named(name))
         answer = self._asked("GET", RAW)
-        self.text, self.tag = answer.body, answer.headers["etag"]
+        self.whole, self.tag = answer.body, answer.headers["etag"]
+        self.text = HEADER.sub(b"", self.whole, count=1)
 
     def close(self) -> None:
         self.client.close()

@@ -225,9 +225,13 @@ def test_two_servers_are_compared_and_made_alike(ctl: Ctl, pair: dict[str, Quick
     assert "name lb2" in pair["lb2"].text()
     copied = ctl("copy", "lb1", "lb2", "--wait", "-m", "as lb1")
     assert copied.returncode == 0 and "succeeded" in copied.stderr, copied
+    for weight in (5, 10):
+        assert pair["lb1"].put_server("web1", {"weight": weight}, "shop").is_success
+    assert pair["lb1"].version() != pair["lb2"].version()
     assert ctl("compare", "lb1", "lb2").stdout == "map/lb2.map: only on lb2\n"
     assert pair["lb2"].get(HISTORY).json()[0]["message"] == "as lb1"
-    assert ctl("copy", "lb1", "lb2").stderr == ""
+    version = pair["lb2"].version()
+    assert ctl("copy", "lb1", "lb2").stderr == "" and pair["lb2"].version() == version
 
 
 def test_a_server_without_a_directory_has_no_files_of_that_kind(tmp_path: Path, ctl: Ctl, pair: dict[str, Quick]) -> None:
