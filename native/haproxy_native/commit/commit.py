@@ -98,7 +98,7 @@ async def _reported(context: CommitContext, change: Change) -> Outcome:
     except Same:
         if request:
             request.is_recorded = False
-        return await _unchanged(context)
+        return await unchanged(context)
     except Exception as error:
         if isinstance(error, Stale) and request:
             # The client repeats a call that was too late, so it is no failed commit.
@@ -110,7 +110,7 @@ async def _reported(context: CommitContext, change: Change) -> Outcome:
     return outcome
 
 
-async def _unchanged(context: CommitContext) -> Outcome:
+async def unchanged(context: CommitContext) -> Outcome:
     """Return the outcome of a change without effect: live already, or waiting for the reload that other changes have scheduled."""
     async with context.publishing():
         pending = None if context.running.is_current else context.pending

@@ -1,14 +1,16 @@
-"""What clients change of servers in the process alone: which members, and how a change is reverted."""
+"""What clients change of servers in the process alone: which members, how, and how a change is reverted."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing import object_names
-from haproxy_native.errors import Conflict, NotFound, RuntimeRefused
+from haproxy_native.errors import BadValue, Conflict, NotFound, RuntimeAbsent, RuntimeRefused
 from haproxy_native.planning import touches
 from haproxy_native.planning.observed import OPERATIONAL
 from haproxy_native.request_context import Author
@@ -16,6 +18,7 @@ from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.runtime.verification import Shows, holds
 
 STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
 # Members that stay as they are set, and the health, which the next check may change.
@@ -47,6 +50,47 @@ def changed_members(changes: Changes, members: Collection[str]) -> list[Member]:
         was, now, object_ = values_of(before), values_of(after), object_of(before)
         found += [Member(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member]]
     return found
+
+
+async def change_server(
+    context: CommitContext, runtime: Runtime, before: ServerState, wanted: Mapping[str, Any], author: Author
+) -> tuple[ServerState, list[Member]]:
+    """Set members of a server in the process alone. Return its state, and the members that differ from before.
+
+    Only what differs is sent, state before weight before address; if HAProxy refuses one, those before it are undone. The caller holds the
+    lock of the process. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced meanwhile.
+    """
+    await commands.apply(runtime, list(_changes(before, wanted)))
+    after = await state_of(runtime, object_of(before))
+    # A whole text that is pushed does not end it, where it leaves the member as it was.
+    changed = await held(context, [(before, after)], [member for member in (*MEMBERS, HEALTH) if member in wanted], author) if after else []
+    if after is None or any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, wanted)):
+        raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
+    return after, changed
+
+
+def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
+    def changed(member: str) -> Any:
+        value = wanted.get(member)
+        return None if value == getattr(now, member) else value
+
+    backend, name = now.backend_name, now.name
+    if value := changed(HEALTH):
+        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or "up"))
+    # What is forced differs from what is shown where a server is in maintenance for another reason as well.
+    if (value := wanted.get(STATE)) and {value} != {now.admin_state, now.forced_state}:
+        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
+    if (value := changed(WEIGHT)) is not None:
+        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, now.uweight))
+    if changed(ADDRESS) is not None or changed(PORT) is not None:
+        there = commands.address(backend, name, wanted.get(ADDRESS, now.address), wanted.get(PORT, now.port) or None)
+        with suppress(BadValue):
+            there = _undone_by(there, commands.address(backend, name, now.address, now.port or None))
+        yield there
+
+
+def _undone_by(command: Command, undo: Command) -> Command:
+    return replace(command, undo=undo.text)
 
 
 def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:

@@ -1,7 +1,7 @@
 """Reverts an entry of the history and keeps later changes, or restores everything as it was after an entry.
 
 Both are changes like any other, with one commit for the configuration and stored files. SPOE files and tests of routing have commits of
-their own, before it or after it; if it is refused, those before it are undone.
+their own, before it or after it; if it is refused, those before it are undone. `revert_outcome` needs no history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +15,11 @@ from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import Edit
 from haproxy_native.changes.rebasing import reverted
 from haproxy_native.commit.change import Change, Content, Operation, Outcome, Validation
-from haproxy_native.commit.commit import commit
+from haproxy_native.commit.commit import commit, unchanged
 from haproxy_native.commit.permission import touch
 from haproxy_native.commit.servers_in_process import set_back
 from haproxy_native.editing import header, patches
+from haproxy_native.editing.object_names import parsed
 from haproxy_native.editing.secrets import masked_lines
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Diverged, NotFound, NotRevertible
@@ -28,6 +29,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
+from haproxy_native.storage.stores import Stores
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import Collision, Lines, merged
 from haproxy_native.text.pieces import decoded, encoded, split_lines
@@ -165,17 +167,10 @@ class Reverter:
             if _kind(content) in self.others:
                 is_there, stays = await self._current(content) is not None, content.after is not None
                 author.permit(touch(_kind(content), Path(content.path), is_there=is_there, stays=stays))
-        change = self._change_of(author, operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others})
+        change = _change_of(
+            self.engine.stores, author, operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others}
+        )
         return await self.engine.check_change(change) if change else False
-
-    def _change_of(self, author: Author, operation: Edit | None, stored: Mapping[Content, Wanted]) -> Change | None:
-        """Return the change of the configuration and of stored files; None if neither changes."""
-        if not (operation or stored):
-            return None
-        # Files alone can be reverted even if HAProxy cannot be asked.
-        validation = Validation.IF_NEEDED if operation else Validation.NEVER
-        operations: list[Operation] = [*([operation] if operation else []), *([self._edits(stored)] if stored else [])]
-        return Change(operations, validation=validation, author=author)
 
     async def _return(self, changes: _Changes, author: Author) -> Reverted:
         """Commit the configuration and stored files together, and other files before and after that."""
@@ -185,7 +180,9 @@ class Reverter:
         former = {path: await self._current(path) for path in first}
         outcomes = [await self._change(path, wanted[path], author) for path in first]
         try:
-            if made := self._change_of(author, operation, {path: change for path, change in wanted.items() if path not in others}):
+            if made := _change_of(
+                self.engine.stores, author, operation, {path: change for path, change in wanted.items() if path not in others}
+            ):
                 outcomes.append(await commit(self.engine.context, made))
         except Exception:
             for path in first:
@@ -196,22 +193,49 @@ class Reverter:
     async def _change(self, content: Content, wanted: Wanted, author: Author) -> Outcome:
         return await self.others[_kind(content)].change(Path(content.path).name, wanted, author)
 
-    def _edits(self, wanted: Mapping[Content, Wanted]) -> EditFiles:
-        def edit(now: Contents) -> Contents:
-            return {Path(path.path): change(now[Path(path.path)]) for path, change in wanted.items()}
-
-        # Unchecked, since the store of certificates would refuse a file with only a key.
-        return EditFiles({Path(path.path): self._store(path) for path in wanted}, edit, is_checked=False)
-
     async def _current(self, content: Content) -> bytes | None:
         """Return the current content of a file, in the form of `_plain`."""
         return _plain(replace(content, after=await self.history.current(content.path))).after
 
-    def _store(self, content: Content) -> Store:
-        for store in self.engine.stores.values():
-            if store.kind == _kind(content):
-                return store
-        raise NotFound(f"{content.path} is in none of the directories for stored files")
+
+async def revert_outcome(engine: Engine, outcome: Outcome, author: Author) -> Outcome:
+    """Revert a change by what its commit has returned, and keep later changes.
+
+    Raises NotRevertible for a change of anything but servers in the process alone, Conflict if what it has changed was changed since, and
+    what a commit raises.
+    """
+    if not outcome.lasting:
+        if other := next((member.object for member in outcome.members if parsed(member.object)[0] != "backend"), None):
+            raise NotRevertible(f"{other} was changed in the running process alone, and cannot be reverted")
+        return await set_back(engine.context, outcome.members, author) or await unchanged(engine.context)
+    undo = Undo(*outcome.texts) if outcome.texts else None
+    change = _change_of(engine.stores, author, undo, {content: partial(_content_without, content) for content in outcome.contents})
+    return await commit(engine.context, replace(change, skips_same=True)) if change else await unchanged(engine.context)
+
+
+def _change_of(stores: Stores, author: Author, operation: Edit | None, stored: Mapping[Content, Wanted]) -> Change | None:
+    """Return the change of the configuration and of stored files; None if neither changes."""
+    if not (operation or stored):
+        return None
+    # Files alone can be reverted even if HAProxy cannot be asked.
+    validation = Validation.IF_NEEDED if operation else Validation.NEVER
+    operations: list[Operation] = [*([operation] if operation else []), *([_edits(stores, stored)] if stored else [])]
+    return Change(operations, validation=validation, author=author)
+
+
+def _edits(stores: Stores, wanted: Mapping[Content, Wanted]) -> EditFiles:
+    def edit(now: Contents) -> Contents:
+        return {Path(path.path): change(now[Path(path.path)]) for path, change in wanted.items()}
+
+    # Unchecked, since the store of certificates would refuse a file with only a key.
+    return EditFiles({Path(path.path): _store(stores, path) for path in wanted}, edit, is_checked=False)
+
+
+def _store(stores: Stores, content: Content) -> Store:
+    for store in stores.values():
+        if store.kind == _kind(content):
+            return store
+    raise NotFound(f"{content.path} is in none of the directories for stored files")
 
 
 def _content_without(content: Content, now: bytes | None) -> bytes | None:

@@ -103,14 +103,14 @@ class LiveFile(ABC, Generic[Item]):
         whole: bool = False,
         check: Callable[[], Awaitable[None]] = unchecked,
         touched: Sequence[Touch] = (),
-    ) -> None:
+    ) -> Outcome:
         """Change file and process. `check` runs under the lock. With `whole` no former entry stays. `touched` are the changed entries."""
 
         async def drafted() -> Drafted:
             await check()
             return await self.drafted([step], edit, whole=whole, touched=touched)
 
-        check_live(await self.commit(FollowProcess(f"{self.store.kind}/{self.path.name}", drafted)))
+        return check_live(await self.commit(FollowProcess(f"{self.store.kind}/{self.path.name}", drafted)))
 
     async def commit(self, operation: FileOperation) -> Outcome:
         # What HAProxy refuses at runtime waits for a reload that comes anyway.
@@ -141,12 +141,13 @@ class LiveFile(ABC, Generic[Item]):
             raise WriteFailed(f"cannot read {self.path}: {error.strerror}") from error
 
 
-def check_live(outcome: Outcome) -> None:
-    """Raise RuntimeAbsent if a change waits for a reload, for operations whose answer cannot say so."""
+def check_live(outcome: Outcome) -> Outcome:
+    """Return the outcome. Raise RuntimeAbsent if a change waits for a reload, for operations whose answer cannot say so."""
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
         reload = f"reload {outcome.reload_id}" if outcome.reload_id else "the next reload"
         raise RuntimeAbsent(f"{why}{'; ' * bool(why)}the file has the change, and {reload} will make HAProxy read it", sent=True)
+    return outcome
 
 
 # The prefix of a map without a file.
@@ -183,7 +184,7 @@ class LiveMap(LiveFile[MapEntry]):
     async def entry(self, key: str) -> MapEntry | None:
         return await lists.find_entry(self.context.runtime, self.name, key)
 
-    async def add(self, key: str, value: str, *, sync: bool = False) -> None:
+    async def add(self, key: str, value: str, *, sync: bool = False) -> Outcome:
         """Append an entry. Raises Exists for an existing key, and BadValue for an empty value, which only a file can have."""
         check_key(key)
         if not value:
@@ -192,37 +193,37 @@ class LiveMap(LiveFile[MapEntry]):
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [*before, MapEntry(key, value)]
 
-        await self._change(AddEntry(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
+        return await self._change(AddEntry(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
 
-    async def set(self, key: str, value: str, *, sync: bool = False) -> None:
+    async def set(self, key: str, value: str, *, sync: bool = False) -> Outcome:
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [MapEntry(key, value) if entry.key == key else entry for entry in before]
 
-        await self._change(SetEntry(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
+        return await self._change(SetEntry(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
 
-    async def delete(self, key: str, *, sync: bool = False) -> None:
+    async def delete(self, key: str, *, sync: bool = False) -> Outcome:
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [entry for entry in before if entry.key != key]
 
-        await self._change(DeleteEntries(self.name, key), edit, sync, self._touch(key, DELETE))
+        return await self._change(DeleteEntries(self.name, key), edit, sync, self._touch(key, DELETE))
 
-    async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:
+    async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> Outcome:
         """Replace all entries, in this order."""
         for entry in entries:
             lists.payload_line(entry)
             if sync:
                 list_files.check_map_value(entry.value)
-        await self._change(ReplaceMap(self.name, lambda: entries), lambda before: list(entries), sync)
+        return await self._change(ReplaceMap(self.name, lambda: entries), lambda before: list(entries), sync)
 
-    async def clear(self, *, sync: bool = False) -> None:
-        await self._change(ClearMap(self.name), lambda before: [], sync)
+    async def clear(self, *, sync: bool = False) -> Outcome:
+        return await self._change(ClearMap(self.name), lambda before: [], sync)
 
-    async def remove(self) -> None:
+    async def remove(self) -> Outcome:
         """Clear the map and delete its file, even if the configuration refers to it. Raises Missing."""
         self._check_ours()
         self.store.check_there(self.path)
         check, steps = lambda: self.store.check_there(self.path), [ClearMap(self.name)]
-        check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
+        return check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:
         """Write the entries of the process to the file, unless the file waits to be loaded. Return whether it has changed."""
@@ -240,15 +241,14 @@ class LiveMap(LiveFile[MapEntry]):
 
     async def _change(
         self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Touch | None = None, *, value: str | None = None
-    ) -> None:
+    ) -> Outcome:
         """Change the entry `touched` to `value`, or without it all entries. Raises Exists if it is to be created and exists."""
         key = parsed(touched.object)[3] if touched else ""
         check = partial(self._refuse_taken, key if touched and touched.verb == CREATE else "")
         if sync:
             self._check_ours()
             list_files.check_map_value(value or "")
-            await self.change(step, edit, whole=touched is None, check=check, touched=[touched] if touched else ())
-            return
+            return await self.change(step, edit, whole=touched is None, check=check, touched=[touched] if touched else ())
 
         async def apply() -> Sequence[Member]:
             await check()
@@ -259,7 +259,7 @@ class LiveMap(LiveFile[MapEntry]):
             await step.apply(self.context.runtime)
             return [Member(touched.object, "value", old.value if old else None, value)]
 
-        await change_process(self.context, self.object, apply, [touched] if touched else (), author=self.author)
+        return await change_process(self.context, self.object, apply, [touched] if touched else (), author=self.author)
 
     def _check_ours(self) -> None:
         """Raise BadRequest for a map outside the store."""

@@ -1,7 +1,5 @@
 """The servers of a backend in the worker in service, which may differ from the file."""
 
-import dataclasses
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,20 +9,17 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.commit.change import Member
-from haproxy_native.commit.servers_in_process import HEALTH, MEMBERS, held
+from haproxy_native.commit.servers_in_process import HEALTH, MEMBERS, change_server
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing
+from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeMissing
 from haproxy_native.planning.live import NotExpressible
 from haproxy_native.planning.server_plan import add_server_commands, server_line
 from haproxy_native.planning.touches import EXPRESSIONS, has_new_expression
 from haproxy_native.process_state import Drifted
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.runtime.verification import Shows, holds
 
-UP = "up"
 # How long a server that is to be deleted may take to finish what it has begun; seconds.
 PATIENCE = 1.0
 
@@ -65,15 +60,9 @@ async def replace(call: JsonCall) -> Response:
     async def work(runtime: Runtime) -> list[Member]:
         before = await _server(runtime, backend, name)
         try:
-            changes = list(_changes(before, call.body))
+            after, changed = await change_server(call.services.engine.context, runtime, before, call.body, call.author)
         except BadValue as error:
             raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
-        await commands.apply(runtime, changes)
-        after = await _server(runtime, backend, name)
-        # A whole text that is pushed does not end it, where it leaves the member as it was.
-        changed = await held(call.services.engine.context, [(before, after)], changing, call.author)
-        if any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, call.body)):
-            raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
         shown.update(as_dict(call, after))
         return changed
 
@@ -123,31 +112,6 @@ def _changing(call: Call) -> list[str]:
 
 def _object(backend: str, name: str) -> str:
     return spelled("backend", backend, "server", name)
-
-
-def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
-    def changed(member: str) -> Any:
-        value = wanted.get(member)
-        return None if value == getattr(now, member) else value
-
-    backend, name = now.backend_name, now.name
-    if value := changed("operational_state"):
-        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or UP))
-    # What is forced differs from what is shown where a server is in maintenance for another reason as well.
-    if (value := wanted.get("admin_state")) and {value} != {now.admin_state, now.forced_state}:
-        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
-    # The member is called as the command.
-    if (value := changed(commands.weight.__name__)) is not None:
-        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, now.uweight))
-    if changed("address") is not None or changed("port") is not None:
-        there = commands.address(backend, name, wanted.get("address", now.address), wanted.get("port", now.port) or None)
-        with suppress(BadValue):
-            there = _undone_by(there, commands.address(backend, name, now.address, now.port or None))
-        yield there
-
-
-def _undone_by(command: Command, undo: Command) -> Command:
-    return dataclasses.replace(command, undo=undo.text)
 
 
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:
