@@ -85,13 +85,21 @@ READ_ONLY = "this server is read-only: it reads, validates and plans, and change
 
 
 class NativeError(Exception):
-    """The base of all; `str(error)` is `label: detail`, without an empty one of the two."""
+    """The base of all; `str(error)` is `label: detail`, without an empty one of the two. Its repr has the summary alone."""
 
     label = ""
 
     def __init__(self, detail: str = "", *, place: Place | None = None) -> None:
         self.detail, self.place = detail, place
         super().__init__(": ".join(part for part in (self.label, detail) if part))
+
+    @property
+    def summary(self) -> str:
+        """What is wrong, in one line."""
+        return self.detail.partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.summary!r})"
 
 
 class Missing(NativeError):
@@ -375,7 +383,15 @@ class Unrecorded(Unusable):
 
 
 class ReloadFailed(NativeError):
-    """`detail` begins with `Reload failed: `."""
+    """`detail` begins with `Reload failed: ` and has all that HAProxy has printed; `alert` is its first alert, empty without one."""
+
+    def __init__(self, detail: str = "", *, alert: str = "") -> None:
+        super().__init__(detail)
+        self.alert = alert
+
+    @property
+    def summary(self) -> str:
+        return f"Reload failed: {self.alert}" if self.alert else super().summary
 
 
 class RuntimeFailure(NativeError):

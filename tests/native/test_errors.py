@@ -5,7 +5,7 @@ import re
 import pytest
 
 from haproxy_native import errors
-from haproxy_native.errors import NativeError, NotCommittable, Place, Refused, RuntimeRefused
+from haproxy_native.errors import NativeError, NotCommittable, Place, Refused, ReloadFailed, RuntimeRefused
 
 DRAWN = re.compile(r"^[│ ]*[├└]── (\w+)", re.MULTILINE)
 
@@ -40,6 +40,8 @@ def test_what_they_carry() -> None:
     place = Place(section="backend b", member="from")
     assert Refused("no", place=place, alerts=["one"]).alerts == ("one",)
     assert Refused("no", place=place).place is place
+    assert (Refused("no\nbecause").summary, repr(Refused("no\nbecause"))) == ("no", "Refused('no')")
+    assert ReloadFailed("Reload failed: x\ny", alert="why").summary == "Reload failed: why"
     assert str(NotCommittable("transaction x is failed")) == "transaction x is failed"
     assert (RuntimeRefused("No such server.", "set x").answer, str(RuntimeRefused("No such server.", "set x"))) == (
         "No such server.",

@@ -204,6 +204,9 @@ class Member:
     old: Any
     new: Any
 
+    def __str__(self) -> str:
+        return f"{self.object}{' ' * bool(self.member)}{self.member}: {self.old} -> {self.new}"
+
 
 class Texts:
     """A configuration before and after a change; `before, after = texts`."""
@@ -228,9 +231,13 @@ class Texts:
         return Texts(self.before, after, self._effects)
 
 
-@dataclass(frozen=True)
+# What an outcome is called in sentences, by its kind.
+_WORDS = {"runtime": "live until the next reload", "reloaded": "live by a reload"}
+
+
+@dataclass(frozen=True, repr=False)
 class Outcome:
-    """What a commit has done."""
+    """What a commit has done. Printed, it is a sentence: `version 3, live`."""
 
     # That of the configuration after the change.
     version: int
@@ -261,6 +268,21 @@ class Outcome:
     def effects(self) -> tuple[Effect, ...]:
         """The effects on the objects of the configuration. Blocks."""
         return self.texts.effects if self.texts else ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was changed."""
+        return bool(self.texts or self.contents or not self.lasting)
+
+    def __str__(self) -> str:
+        names = [f"version {self.version}"] if self.texts or not self.changed else []
+        names += [str(member) for member in self.members] if not self.lasting else [content.object for content in self.contents]
+        how = f"reload {self.reload_id} is scheduled" if self.reload_id else _WORDS.get(self.kind, self.kind)
+        why = "; ".join(map(str, self.reasons))
+        return ", ".join([*names, how if self.changed or self.reload_id else "unchanged"]) + f": {why}" * bool(why)
+
+    def __repr__(self) -> str:
+        return f"<Outcome: {self}>"
 
     @property
     def kind(self) -> str:

@@ -30,6 +30,11 @@ class Model(BaseModel):
 
     model_config = ConfigDict(extra="ignore", validate_by_alias=True, validate_by_name=False, protected_namespaces=())
 
+    def __repr_args__(self) -> Any:
+        return [(name, value) for name, value in super().__repr_args__() if value is not None]
+
+    __str__ = BaseModel.__repr__
+
 
 @functools.cache
 def model(schema: str) -> type[BaseModel]:

@@ -47,11 +47,6 @@ class Bound(Model):
             except ValidationError as error:
                 raise refused(self._where, error) from None
 
-    def __repr_args__(self) -> Any:
-        return [(name, value) for name, value in super().__repr_args__() if value is not None]
-
-    __str__ = Model.__repr__
-
     def as_object(self) -> Object:
         """The members that are set, by their names in the API; an empty list says as little as none."""
         return {name: value for name, value in self.model_dump(by_alias=True, exclude_none=True).items() if value != []}
@@ -70,7 +65,7 @@ def bound_type(resource: Resource) -> type[Bound]:
     for child in children_of(resource):
         namespace[child.name] = property(functools.partial(_collection, resource=child), doc=f"The {child.title} objects of it.")
     made_of: Any = type(Bound)
-    kind: type[Bound] = made_of(parent.__name__, (Bound, parent), namespace)
+    kind: type[Bound] = made_of(parent.__name__.removesuffix("Base"), (Bound, parent), namespace)
     kind._schema = resource.schema
     return kind
 

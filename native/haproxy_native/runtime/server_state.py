@@ -15,7 +15,7 @@ FORCED_MAINT, INHERITED_MAINT, CONFIGURED_MAINT, FORCED_DRAIN, INHERITED_DRAIN, 
 IN_PROGRESS, CONFIGURED, ENABLED = 0x01, 0x02, 0x04
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ServerState:
     """The columns in HAProxy's order. `address`, `fqdn`, `srvrecord`, `check_addr` and `agent_addr` are `-` without a value."""
 
@@ -44,6 +44,10 @@ class ServerState:
     check_addr: str
     agent_addr: str
     agent_port: int
+
+    def __repr__(self) -> str:
+        states = f"{self.admin_state}, {self.operational_state}"
+        return f"<ServerState {self.backend_name}/{self.name} {self.address}:{self.port}, weight {self.uweight}, {states}>"
 
     @property
     def weight(self) -> int:
