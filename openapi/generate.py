@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from openapi import (
+    blocking,
     bundle,
     command,
     completion_words,
@@ -48,6 +49,7 @@ def files() -> dict[Path, str]:
         DOCS / "modules.md": modules_page.page(),
         DOCS / "decisions" / "README.md": decisions_page.page(),
         OBJECTS / "sections.pyi": objects.stub(document),
+        OBJECTS / "blocking.pyi": blocking.stub(OBJECTS),
         API / "parameter_values.py": parameter_values.module(document),
         CLIENT / "kinds.py": kinds.module(document),
         PAGE / "words.js": completion_words.module(document),

@@ -50,9 +50,8 @@ async def synchronize(haproxy: HAProxy, file: Path) -> None:
     except (OSError, ValueError, NativeError) as error:
         print(f"{file.name}: {error}", file=sys.stderr, flush=True)
         return
-    if outcome := change.outcome:
-        how = "live" if outcome.live else f"by reload {outcome.reload_id}"
-        print(f"{file.name}: version {outcome.version}, {how}", flush=True)
+    if change.outcome.changed:
+        print(f"{file.name}: {change.outcome}", flush=True)
 
 
 def stamps(directory: Path) -> set[tuple[Path, int]]:

@@ -13,14 +13,18 @@ from typing import Any
 
 # Those that the names below raise; docs/library.md says when.
 _ERRORS = (
+    "BadRequest",
     "BadValue",
     "CheckImpossible",
     "Conflict",
     "Exists",
     "Forbidden",
+    "InUse",
+    "Missing",
     "NativeError",
     "NoSuchObject",
     "NotFound",
+    "NotTaken",
     "ReadOnly",
     "Refused",
     "ReloadFailed",
@@ -28,6 +32,7 @@ _ERRORS = (
     "RuntimeRefused",
     "UnknownMember",
     "Unreadable",
+    "Unusable",
     "WriteFailed",
 )
 _WHERE = {
@@ -39,8 +44,10 @@ _WHERE = {
     "Engine": "engine",
     "EngineSettings": "engine",
     "HAProxy": "objects.haproxy",
+    "Outcome": "commit.change",
     "Process": "open_engine",
     "open": "objects.haproxy",
+    "open_sync": "objects.blocking",
     "opened": "open_engine",
     "parse": "objects.configuration",
 }

@@ -70,8 +70,13 @@ class Collection(Generic[T]):
         raise NotImplementedError
 
     def _where(self, key: object) -> str:
-        inside = f" of {self._parent[0].section} {self._parent[1]}" if self._parent else ""
-        return f"{self._resource.schema} {key}{inside}"
+        return f"{self._resource.schema} {key}{self._inside()}"
+
+    def _inside(self) -> str:
+        return f" of {self._parent[0].section} {self._parent[1]}" if self._parent else ""
+
+    def _about(self) -> str:
+        return self._resource.name + self._inside()
 
     def _edit(self, document: Document) -> None:
         self._home.text = document
@@ -129,6 +134,9 @@ class Named(Collection[T], MutableMapping[str, T]):
         self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, name))
         self._let_go(name)
         self._home.forget(self._resource, name)
+
+    def __repr__(self) -> str:
+        return f"<{self._about()}: {', '.join(self) or 'none'}>"
 
     def __iter__(self) -> Iterator[str]:
         objects = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
@@ -234,6 +242,9 @@ class Rows(Collection[T], MutableSequence[T]):
         for place in sorted([places] if isinstance(places, int) else places, reverse=True):
             self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, self._place(place)))
             self._all().pop(place).own._refusal = REPLACED
+
+    def __repr__(self) -> str:
+        return f"<{self._about()}: {[row.own for row in self._all()]}>"
 
     def __len__(self) -> int:
         return len(self._all())

@@ -5,6 +5,7 @@ configuration.backends["www"].servers["web1"].weight = 10
 print(configuration)
 """
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from haproxy_native.editing.editor import Editor, standard_editor
@@ -31,6 +32,10 @@ class Configuration(Sections):
         """The text with all that was assigned. Raises BadValue where that cannot stand in the file."""
         self.flush()
         return self.text
+
+    def __repr__(self) -> str:
+        numbers = Counter(section.kind for section in self.document.sections)
+        return f"<{type(self).__name__}: {', '.join(f'{number} {kind}' for kind, number in numbers.items()) or 'empty'}>"
 
     def __str__(self) -> str:
         return bytes(self).decode(errors="surrogateescape")

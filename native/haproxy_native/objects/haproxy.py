@@ -14,11 +14,15 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Outcome, Reload
+from haproxy_native.commit.commit import unchanged
+from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.engine import Engine, EngineSettings
 from haproxy_native.errors import Unreadable
+from haproxy_native.history.reverting import revert_outcome
 from haproxy_native.objects.configuration import Configuration
 from haproxy_native.objects.running import Running
+from haproxy_native.objects.stored import Certificates, Maps
 from haproxy_native.open_engine import Process, opened
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
@@ -30,19 +34,31 @@ OVER = "its change is over; begin another one"
 class Change(Configuration):
     """A configuration that is committed at the end of `async with`."""
 
-    # None until then, and if nothing was changed.
-    outcome: Outcome | None = None
+    # Set at that end; an error in the block leaves none.
+    outcome: Outcome
 
     def __init__(self, document: Document, version: int, editor: Editor) -> None:
         super().__init__(document, editor=editor)
+        # The version that is changed.
         self.version = version
+
+    def __repr__(self) -> str:
+        return f"<Change of version {self.version}: {self.__dict__.get('outcome', 'not committed')}>"
 
 
 class HAProxy:
     """The file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
 
+    runtime: Running
+    maps: Maps
+    certificates: Certificates
+
     def __init__(self, engine: Engine) -> None:
-        self.engine, self.runtime, self._editor = engine, Running(engine.runtime), standard_editor()
+        self.engine, self._editor = engine, standard_editor()
+        self.runtime, self.maps, self.certificates = Running(engine), Maps(engine), Certificates(engine)
+
+    def __repr__(self) -> str:
+        return f"<HAProxy of {self.engine.settings.file}, version {self.version}>"
 
     @property
     def version(self) -> int:
@@ -59,7 +75,7 @@ class HAProxy:
         """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
 
         An error in the block changes nothing. `Change.outcome` then says whether the change is `live`, or has the `reload_id` of the
-        scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. The history names the `author`.
+        scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
 
         Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
         file, WriteFailed, CheckImpossible, ReloadFailed.
@@ -71,11 +87,20 @@ class HAProxy:
         try:
             yield change
             after = change.document
-            if after.data != before.data:
-                whole, reload = PutDocument(after), Reload.NOW if force_reload else Reload.AUTO
-                change.outcome = await self.engine.write([whole], Version(change.version), reload=reload, author=author)
+            if after.data == before.data:
+                change.outcome = await unchanged(self.engine.context)
+                return
+            whole, reload = PutDocument(after), Reload.NOW if force_reload else Reload.AUTO
+            change.outcome = await self.engine.write([whole], Version(change.version), reload=reload, author=author)
         finally:
             change.freeze(OVER)
+
+    async def revert(self, outcome: Outcome, *, author: Author = NOBODY) -> Outcome:
+        """Revert a change, and keep later ones.
+
+        Raises Conflict if a later change has changed the same, or if it cannot be reverted; further what a change raises.
+        """
+        return await revert_outcome(self.engine, outcome, author)
 
 
 @asynccontextmanager
@@ -87,17 +112,27 @@ async def open(
     state: str | Path | None = None,
     reload_command: Sequence[str] = (),
     reload_delay: float = 5.0,
+    maps: str | Path | None = None,
+    certificates: str | Path | None = None,
 ) -> AsyncIterator[HAProxy]:
     """Open a configuration file and its HAProxy. At the end of `async with` a scheduled reload is made. Raises Unreadable.
 
     `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries; without it the stats
     sockets of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory for what
     has to survive a restart, by default the file's name with `.state` behind it; no two programs may share it. `reload_delay` is the least
-    number of seconds between two reloads. HAProxy need not run: the file is changed, and each later use of the socket tries again.
+    number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of certificates with their keys.
+    HAProxy need not run: the file is changed, and each later use of the socket tries again.
     """
     path = Path(file)
     directory = Path(state) if state else path.with_name(f"{path.name}.state")
-    settings = EngineSettings(file=path, storage=directory, transactions=directory / "transactions", check=CheckSettings(binary=haproxy))
+    given = {"maps": (maps, "maps"), "ssl_certificates": (certificates, "certificates")}
+    settings = EngineSettings(
+        file=path,
+        storage=directory,
+        transactions=directory / "transactions",
+        check=CheckSettings(binary=haproxy),
+        directories={store: Directory(Path(place), option) for store, (place, option) in given.items() if place},
+    )
     process = Process(master=str(master) if master else None, command=reload_command, delay=reload_delay)
     async with opened(settings, process) as engine:
         yield HAProxy(engine)

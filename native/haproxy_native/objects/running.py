@@ -1,15 +1,22 @@
-"""The running HAProxy as values: its servers, and its stick tables with their entries.
+"""The running HAProxy: its servers, and its stick tables with their entries. What is changed here lasts until its next reload.
 
 Every call queries the process through the Runtime API, and raises RuntimeAbsent if no socket answers, RuntimeRefused if HAProxy refuses.
 """
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.servers_in_process import ADDRESS, HEALTH, PORT, STATE, WEIGHT, change_server, state_of
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, NotFound
 from haproxy_native.grammar.load import grammar
 from haproxy_native.models import model
+from haproxy_native.planning.touches import changed
+from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime import stick_tables
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
@@ -75,15 +82,73 @@ class StickTables:
         return await _tables(self._runtime)
 
 
-class Running:
-    """The worker in service. `client` sends any other command."""
+class Server:
+    """A server of a backend in the running process, whose configuration stays as it is."""
 
-    def __init__(self, client: Runtime) -> None:
-        self.client, self.stick_tables = client, StickTables(client)
+    def __init__(self, engine: Engine, backend: str, name: str) -> None:
+        self._engine, self.backend, self.name = engine, backend, name
+
+    def __repr__(self) -> str:
+        return f"<Server {self.backend}/{self.name}>"
+
+    async def state(self) -> ServerState:
+        """Return what the process knows of it. Raises NotFound."""
+        if state := await state_of(self._engine.runtime, self._object):
+            return state
+        raise NotFound(f"there is no server {self.name} of a backend {self.backend} in the running HAProxy")
+
+    async def drain(self, *, author: Author = NOBODY) -> Outcome:
+        """Send it no new clients, except those that a cookie or a stick table sends there. Raises NotFound and Forbidden."""
+        return await self.set(admin_state="drain", author=author)
+
+    async def maintain(self, *, author: Author = NOBODY) -> Outcome:
+        """Send it no traffic, and do not check it. Raises NotFound and Forbidden."""
+        return await self.set(admin_state="maint", author=author)
+
+    async def ready(self, *, author: Author = NOBODY) -> Outcome:
+        """End `drain` and `maintain`. Raises NotFound and Forbidden."""
+        return await self.set(admin_state="ready", author=author)
+
+    async def set(
+        self,
+        *,
+        weight: int | None = None,
+        admin_state: Literal["ready", "drain", "maint"] | None = None,
+        address: str | None = None,
+        port: int | None = None,
+        operational_state: Literal["up", "stopping", "down"] | None = None,
+        author: Author = NOBODY,
+    ) -> Outcome:
+        """Set what is given, all or nothing. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
+        given = {WEIGHT: weight, STATE: admin_state, ADDRESS: address, PORT: port, HEALTH: operational_state}
+        wanted = {member: value for member, value in given.items() if value is not None}
+
+        async def apply() -> list[Member]:
+            return (await change_server(context, context.runtime, await self.state(), wanted, author))[1]
+
+        context = self._engine.context
+        return await change_process(context, self._object, apply, [changed(self._object, wanted)], author=author)
+
+    @property
+    def _object(self) -> str:
+        return spelled("backend", self.backend, "server", self.name)
+
+
+class Running:
+    """The worker in service. `engine.runtime` sends any other command."""
+
+    stick_tables: StickTables
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self.stick_tables = engine, StickTables(engine.runtime)
+
+    def server(self, backend: str, name: str) -> Server:
+        """Return a server, whether or not it exists."""
+        return Server(self._engine, backend, name)
 
     async def servers(self, backend: str) -> Sequence[ServerState]:
         """Return the servers of a backend in the worker's order. Raises RuntimeRefused if the worker does not have the backend."""
-        return await self.client.servers(backend)
+        return await self._engine.runtime.servers(backend)
 
 
 async def _tables(runtime: Runtime) -> Sequence[Table]:

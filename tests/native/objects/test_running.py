@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import pytest
 
+import haproxy_native
 from haproxy_native.errors import BadValue, NotFound, RuntimeRefused
 from haproxy_native.objects.running import Running
-from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import HAProxy
 
 CONFIG = """\
@@ -29,9 +29,8 @@ T = TypeVar("T")
 
 def answer_of(tmp_path: Path, binary: str, ask: Callable[[Running], Awaitable[T]]) -> T:
     async def asked() -> T:
-        runtime = Runtime()
-        runtime.use(None, [str(haproxy.stats)])
-        return await ask(Running(runtime))
+        async with haproxy_native.open(haproxy.file, haproxy=binary) as own:
+            return await ask(own.runtime)
 
     with HAProxy(tmp_path, CONFIG, binary=binary) as haproxy:
         return asyncio.run(asked())
@@ -75,3 +74,26 @@ def test_what_is_no_key_no_datum_and_no_table_is_refused(tmp_path: Path, haproxy
 def test_servers_are_as_the_worker_has_them(tmp_path: Path, haproxy_binary: str) -> None:
     (server,) = answer_of(tmp_path, haproxy_binary, lambda running: running.servers("www"))
     assert (server.name, server.weight, server.admin_state, server.address, server.port) == ("web1", 7, "ready", "127.0.0.1", 1)
+    assert repr(server) == "<ServerState www/web1 127.0.0.1:1, weight 7, ready, up>"
+
+
+def test_a_server_is_changed_in_the_process_alone(tmp_path: Path, haproxy_binaries: str) -> None:
+    async def ask(running: Running) -> None:
+        web1 = running.server("www", "web1")
+        assert str(await web1.drain()) == "backend/www/server/web1 admin_state: ready -> drain, live until the next reload"
+        assert (await web1.state()).admin_state == "drain"
+        assert (await web1.maintain()).members and (await web1.ready()).members
+        outcome = await web1.set(weight=3, admin_state="drain", port=2)
+        assert [(member.member, member.old, member.new) for member in outcome.members] == [
+            ("admin_state", "ready", "drain"),
+            ("weight", 7, 3),
+            ("port", 1, 2),
+        ]
+        assert not outcome.lasting and repr(web1) == "<Server www/web1>"
+        with pytest.raises(BadValue, match="700"):
+            await web1.set(weight=700)
+        for backend, name in (("www", "web2"), ("none", "web1")):
+            with pytest.raises(NotFound, match=f"no server {name} of a backend {backend}"):
+                await running.server(backend, name).drain()
+
+    answer_of(tmp_path, haproxy_binaries, ask)

@@ -1,0 +1,185 @@
+# Generated from the modules of this package by `make generate`; do not edit.
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from haproxy_native.commit.change import Outcome
+from haproxy_native.models.stick_table_entry import StickTableEntry
+from haproxy_native.objects.configuration import Configuration
+from haproxy_native.objects.haproxy import Change
+from haproxy_native.request_context import Author
+from haproxy_native.request_context import NOBODY
+from haproxy_native.runtime.lists import MapEntry
+from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.runtime.stick_tables import Table
+from haproxy_native.storage.certificate import CertificateFile
+from pathlib import Path
+from typing import Literal
+
+class StickTable:
+    """A stick table, by the name of the section that declares it, or `peers/table`."""
+
+    def about(self) -> Table:
+        """Return its type, its size and how many entries are used. Raises NotFound if HAProxy has no such table."""
+        ...
+
+    def entries(self, key: str | None=None) -> list[StickTableEntry]:
+        """Return all entries, or that of a key. `exp` is in milliseconds; rates are per the table's period. Raises BadValue."""
+        ...
+
+    def set(self, key: str, **data: int) -> None:
+        """Set data of a key, such as `gpc0=1`, and create the entry if it is missing. Raises BadValue and NotFound."""
+        ...
+
+    def clear(self, key: str) -> None:
+        """Delete the entry of a key, if there is one."""
+        ...
+
+class StickTables:
+    """The stick tables by name, such as `tables["www"]`."""
+
+    def __getitem__(self, name: str) -> StickTable:
+        ...
+
+    def all(self) -> Sequence[Table]:
+        """Return every table with its type, size and use."""
+        ...
+
+class Server:
+    """A server of a backend in the running process, whose configuration stays as it is."""
+
+    def state(self) -> ServerState:
+        """Return what the process knows of it. Raises NotFound."""
+        ...
+
+    def drain(self, *, author: Author=NOBODY) -> Outcome:
+        """Send it no new clients, except those that a cookie or a stick table sends there. Raises NotFound and Forbidden."""
+        ...
+
+    def maintain(self, *, author: Author=NOBODY) -> Outcome:
+        """Send it no traffic, and do not check it. Raises NotFound and Forbidden."""
+        ...
+
+    def ready(self, *, author: Author=NOBODY) -> Outcome:
+        """End `drain` and `maintain`. Raises NotFound and Forbidden."""
+        ...
+
+    def set(self, *, weight: int | None=None, admin_state: Literal['ready', 'drain', 'maint'] | None=None, address: str | None=None, port: int | None=None, operational_state: Literal['up', 'stopping', 'down'] | None=None, author: Author=NOBODY) -> Outcome:
+        """Set what is given, all or nothing. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
+        ...
+
+class Running:
+    """The worker in service. `engine.runtime` sends any other command."""
+    stick_tables: StickTables
+
+    def server(self, backend: str, name: str) -> Server:
+        """Return a server, whether or not it exists."""
+        ...
+
+    def servers(self, backend: str) -> Sequence[ServerState]:
+        """Return the servers of a backend in the worker's order. Raises RuntimeRefused if the worker does not have the backend."""
+        ...
+
+class Files:
+    """The files of a directory, by their names in it."""
+
+    def names(self) -> Sequence[str]:
+        """Return the names of the files, sorted. Raises Unusable."""
+        ...
+
+    def put(self, name: str, content: str | bytes, *, force_reload: bool=False, author: Author=NOBODY) -> Outcome:
+        """Store a file, whether or not it exists.
+
+        Raises BadRequest and NotTaken for content that cannot be used, Forbidden, Conflict, WriteFailed, ReloadFailed and Unusable.
+        """
+        ...
+
+    def delete(self, name: str, *, author: Author=NOBODY) -> Outcome:
+        """Delete a file. Raises Missing, InUse if the configuration refers to it, Forbidden, Conflict, WriteFailed and Unusable."""
+        ...
+
+class Map:
+    """A map by the name of its file, or by the number or path that HAProxy prints.
+
+    With `lasting=False` a change is made in the process alone, until its next reload. Then the map may be outside the directory.
+    Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable; changes also Forbidden and Conflict and, if they are lasting,
+    BadRequest for a map outside the directory, NotTaken and WriteFailed.
+    """
+
+    def entries(self) -> Sequence[MapEntry]:
+        """Return the entries that HAProxy has, in their order."""
+        ...
+
+    def get(self, key: str) -> str | None:
+        """Return the value of the first entry with exactly this key; None without one."""
+        ...
+
+    def set(self, key: str, value: str, *, lasting: bool=True, author: Author=NOBODY) -> Outcome:
+        """Set the value of a key, and add the entry if it is missing. Raises BadValue."""
+        ...
+
+    def delete(self, key: str, *, lasting: bool=True, author: Author=NOBODY) -> Outcome:
+        """Delete the entries of a key."""
+        ...
+
+    def fill(self, entries: Mapping[str, str], *, lasting: bool=True, author: Author=NOBODY) -> Outcome:
+        """Replace all entries, in this order. Raises BadValue."""
+        ...
+
+class Maps(Files):
+    """The maps, such as `maps["hosts.map"]`."""
+
+    def __getitem__(self, name: str) -> Map:
+        ...
+
+class Certificates(Files):
+    """The certificates with their keys, each in one PEM file."""
+
+    def read(self, name: str) -> CertificateFile:
+        """Return the certificates of a file, such as for `expires`. Raises Missing, BadRequest and Unusable."""
+        ...
+
+class HAProxy:
+    """The file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
+    runtime: Running
+    maps: Maps
+    certificates: Certificates
+
+    @property
+    def version(self) -> int:
+        """The version of the configuration file, which every commit increments."""
+        ...
+
+    @property
+    def configuration(self) -> Configuration:
+        """The configuration file as it is now. It is read-only: an assignment raises ReadOnly."""
+        ...
+
+    def change(self, *, force_reload: bool=False, author: Author=NOBODY) -> AbstractContextManager[Change]:
+        """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
+
+        An error in the block changes nothing. `Change.outcome` then says whether the change is `live`, or has the `reload_id` of the
+        scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
+
+        Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
+        file, WriteFailed, CheckImpossible, ReloadFailed.
+        """
+        ...
+
+    def revert(self, outcome: Outcome, *, author: Author=NOBODY) -> Outcome:
+        """Revert a change, and keep later ones.
+
+        Raises Conflict if a later change has changed the same, or if it cannot be reverted; further what a change raises.
+        """
+        ...
+
+def open_sync(file: str | Path, *, master: str | Path | None=None, haproxy: str='haproxy', state: str | Path | None=None, reload_command: Sequence[str]=(), reload_delay: float=5.0, maps: str | Path | None=None, certificates: str | Path | None=None) -> AbstractContextManager[HAProxy]:
+    """Open a configuration file and its HAProxy. At the end of `with` a scheduled reload is made. Raises Unreadable.
+
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries; without it the stats
+    sockets of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory for what
+    has to survive a restart, by default the file's name with `.state` behind it; no two programs may share it. `reload_delay` is the least
+    number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of certificates with their keys.
+    HAProxy need not run: the file is changed, and each later use of the socket tries again.
+    """
+    ...
