@@ -9,7 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from haproxy_native.editing.editor import Editor, standard_editor
-from haproxy_native.editing.resources import Resource
+from haproxy_native.editing.resources import Resource, resources
+from haproxy_native.errors import ReadOnly
 from haproxy_native.objects.bound import Children
 from haproxy_native.objects.collections import REPLACED, Named, Parent, Rows, Single
 from haproxy_native.objects.sections import Sections
@@ -46,10 +47,14 @@ class Configuration(Sections):
     if not TYPE_CHECKING:
         # Type checkers read the stub of `Sections`.
         def __getattr__(self, name: str) -> Any:
-            resource = None if name.startswith("_") else self.editor.resources.by_name.get(name.removesuffix("_"))
-            if resource is None or resource.parents or resource.file or resource.kind not in ("section", "singleton"):
+            if (resource := _sections(name)) is None:
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
             return self._collection(resource, None)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if _sections(name):
+                raise ReadOnly(f"{name} is not assigned: add and delete its objects, and assign to their members")
+            super().__setattr__(name, value)
 
     def _collection(self, resource: Resource, parent: Parent) -> object:
         key = resource.name, parent
@@ -80,6 +85,13 @@ class Configuration(Sections):
         """Writes what was assigned to objects into the text."""
         for collection in list(self._collections.values()):
             collection.flush()
+
+
+def _sections(name: str) -> Resource | None:
+    """Return the sections of an attribute; None for another name."""
+    resource = resources().by_name.get(name.removesuffix("_"))
+    is_section = resource and resource.kind in ("section", "singleton") and not (resource.parents or resource.file)
+    return resource if is_section else None
 
 
 def parse(text: str | bytes) -> Configuration:

@@ -18,7 +18,7 @@ from haproxy_native.commit.commit import unchanged
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor, standard_editor
 from haproxy_native.engine import Engine, EngineSettings
-from haproxy_native.errors import Unreadable
+from haproxy_native.errors import BadRequest, Unreadable
 from haproxy_native.history.reverting import revert_outcome
 from haproxy_native.objects.configuration import Configuration
 from haproxy_native.objects.running import Running
@@ -27,23 +27,29 @@ from haproxy_native.open_engine import Process, opened
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 
-SNAPSHOT = "this is a snapshot; change it inside `async with haproxy.change()`"
+SNAPSHOT = "this is a snapshot; change it in the block of `haproxy.change()`"
 OVER = "its change is over; begin another one"
 
 
 class Change(Configuration):
     """A configuration that is committed at the end of `async with`."""
 
-    # Set at that end; an error in the block leaves none.
-    outcome: Outcome
-
     def __init__(self, document: Document, version: int, editor: Editor) -> None:
         super().__init__(document, editor=editor)
         # The version that is changed.
         self.version = version
+        # None before the end of the block, and after an error in it.
+        self.committed: Outcome | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the commit has done. Raises BadRequest before the end of the block, and after an error in it."""
+        if self.committed is None:
+            raise BadRequest("the change is not committed: it has an outcome after its block, and none after an error")
+        return self.committed
 
     def __repr__(self) -> str:
-        return f"<Change of version {self.version}: {self.__dict__.get('outcome', 'not committed')}>"
+        return f"<Change of version {self.version}: {self.committed or 'not committed'}>"
 
 
 class HAProxy:
@@ -88,10 +94,10 @@ class HAProxy:
             yield change
             after = change.document
             if after.data == before.data:
-                change.outcome = await unchanged(self.engine.context)
+                change.committed = await unchanged(self.engine.context)
                 return
             whole, reload = PutDocument(after), Reload.NOW if force_reload else Reload.AUTO
-            change.outcome = await self.engine.write([whole], Version(change.version), reload=reload, author=author)
+            change.committed = await self.engine.write([whole], Version(change.version), reload=reload, author=author)
         finally:
             change.freeze(OVER)
 

@@ -18,6 +18,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import POLL, Master
 
 _KEPT_OUTPUT = 1 << 20
+NO_WAY = "no way to reload HAProxy is known: name the socket of the master, or a command that reloads"
 NOT_TAKEN = "failed to reload configuration"
 # In seconds: how long a master may be busy with the reloads of others, and how long it may not answer while it executes itself again.
 BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
@@ -135,7 +136,8 @@ class Reloading:
             outcome = await MasterSocket(master, self._serves).run()
             if outcome.source is Source.HAPROXY or self._command is None:
                 return outcome
-        assert self._command is not None, "there is a command where the master does not reload"
+        if self._command is None:
+            return ReloadClaim(False, NO_WAY, NO_WAY)
         return await self._command.run()
 
     async def _serves(self) -> bool:

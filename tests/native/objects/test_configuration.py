@@ -39,3 +39,10 @@ def test_a_snapshot_is_read_only() -> None:
     other.freeze("over")
     with pytest.raises(ReadOnly, match="over"):
         server.weight = 10
+
+
+def test_a_collection_is_not_assigned() -> None:
+    own = configuration()
+    with pytest.raises(ReadOnly, match="backends is not assigned: add and delete"):
+        own.backends = {}  # type: ignore[misc, assignment]
+    assert str(own) == TEXT

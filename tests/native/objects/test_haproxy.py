@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import haproxy_native
-from haproxy_native.errors import Conflict, ReadOnly, Refused, ReloadFailed
+from haproxy_native.errors import BadRequest, Conflict, ReadOnly, Refused, ReloadFailed
 from haproxy_native.objects.haproxy import HAProxy
 from tests.haproxy.process import HAProxy as Process
 from tests.native.objects.test_running import CONFIG
@@ -61,6 +61,8 @@ def test_nothing_changes_without_a_change_or_after_an_error(tmp_path: Path) -> N
             async with haproxy.change() as change:
                 change.backends["www"].servers["web1"].weight = 1 // 0
         assert repr(change) == "<Change of version 1: not committed>"
+        with pytest.raises(BadRequest, match="it has an outcome after its block"):
+            change.outcome  # noqa: B018
         with pytest.raises(Refused) as refused:
             async with haproxy.change() as change:
                 change.backends["www"].servers["web1"].resolvers = "none"
@@ -123,6 +125,17 @@ def test_of_two_changes_of_one_version_the_second_conflicts(tmp_path: Path) -> N
         assert haproxy.configuration.backends["www"].servers["web1"].weight == 2
 
     use(tmp_path, work)
+
+
+def test_a_reload_without_a_way_to_reload_says_so(tmp_path: Path) -> None:
+    async def used(process: Process) -> None:
+        async with haproxy_native.open(process.file, haproxy=process.binary) as haproxy:
+            with pytest.raises(ReloadFailed, match="no way to reload HAProxy is known"):
+                async with haproxy.change(force_reload=True) as change:
+                    change.backends.add(name="api")
+
+    with Process(tmp_path, CONFIG) as process:
+        asyncio.run(used(process))
 
 
 def test_objects_outside_of_a_change_are_read_only(tmp_path: Path) -> None:
