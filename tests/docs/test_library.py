@@ -1,16 +1,23 @@
 """What docs/library.md shows is run beside a real HAProxy, without `dataplaneapi`, and prints what it says."""
 
 import ast
+import json
+import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+
+import pytest
 
 import haproxy_native
 from haproxy_native import errors, objects
-from tests.haproxy.process import HAProxy
+from tests.haproxy.process import HAProxy, free_port
+from tests.haproxy.sidecar import Sidecar
 from tests.native.objects.types import types
 from tests.rules.sources import CHECKOUT
+from tests.tls.pems import made
 
 PAGE = CHECKOUT / "docs" / "library.md"
 BLOCKS = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
@@ -24,6 +31,10 @@ defaults base
     timeout client 5s
     timeout server 5s
 
+frontend www from base
+    bind 127.0.0.1:{port} ssl crt {directory}/ssl/site.pem
+    use_backend %[req.hdr(host),map({directory}/maps/hosts.map,app)]
+
 backend app from base
     balance   roundrobin
     server one 127.0.0.1:8081 weight 10
@@ -31,6 +42,9 @@ backend app from base
 """
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 ALONE = "import sys; sys.modules.update(dataplaneapi=None, fastapi=None)\n"
+# The paths that the client of the page uses; a client of all of them takes half a minute.
+CALLED = ("/configuration/version", "/backends/{parent_name}/servers/{name}")
+SERVER = "http://127.0.0.1:5555"
 
 
 def exported_errors() -> set[str]:
@@ -53,27 +67,53 @@ def test_what_the_objects_raise_is_exported() -> None:
     assert raised
 
 
-def test_the_page_is_typed(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the client that the commands of the page generate."""
+    directory = tmp_path_factory.mktemp("client")
+    document = json.loads((CHECKOUT / "openapi" / "generated" / "dataplane.json").read_text())
+    document["paths"] = {path: each for path, each in document["paths"].items() if path.endswith(CALLED)}
+    (directory / "dataplane.json").write_text(json.dumps(document))
+    [settings] = re.findall(r"echo '(.*)' > client.yaml", PAGE.read_text())
+    (directory / "client.yaml").write_text(f"{settings}\npost_hooks: []\n")
+    [command] = re.findall(r"&& (openapi-python-client .*)", PAGE.read_text())
+    program, *words = command.split()
+    done = subprocess.run([Path(sys.executable).with_name(program), *words], cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory / "dataplane-sidecar-client"
+
+
+def test_the_page_is_typed(tmp_path: Path, client: Path) -> None:
     for number, (code, _) in enumerate(BLOCKS.findall(PAGE.read_text())):
         (tmp_path / f"block{number}.py").write_text(code)
-    assert types(*sorted(tmp_path.glob("*.py"))) == ""
+    assert types(*sorted(tmp_path.glob("*.py")), beside=client) == ""
 
 
-def test_the_page_is_true(tmp_path: Path) -> None:
+def test_the_page_is_true(tmp_path: Path, client: Path) -> None:
     blocks = BLOCKS.findall(PAGE.read_text())
     assert len(blocks) == PAGE.read_text().count("```python")
-    with HAProxy(tmp_path, CONFIG) as haproxy:
+    for name, text in {"maps/hosts.map": "example.com app\n", "ssl/site.pem": made("www.example.com").pem}.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    with HAProxy(tmp_path, CONFIG.replace("{port}", str(free_port())).replace("{directory}", str(tmp_path))) as haproxy:
+        sidecar = Sidecar(haproxy)
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "haproxy").symlink_to(haproxy.binary)
+        environment = {
+            name: f"{first}:{os.environ.get(name, '')}" for name, first in {"PATH": tmp_path / "bin", "PYTHONPATH": client}.items()
+        }
         # The page names the usual places; the test has others.
         places = {
             "/etc/haproxy": str(tmp_path),
             "/var/lib/sidecar": str(tmp_path / "sidecar"),
             "/run/haproxy-master.sock": str(haproxy.master),
-            '="haproxy"': f'="{haproxy.binary}"',
+            SERVER: f"http://127.0.0.1:{sidecar.port}",
         }
         for code, printed in blocks:
-            for usual, ours in places.items():
-                code, printed = code.replace(usual, ours), printed.replace(usual, ours)
-            command = [sys.executable, "-W", "error", "-c", ALONE + code]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT)
+            with sidecar if SERVER in code else nullcontext():
+                for usual, ours in places.items():
+                    code, printed = code.replace(usual, ours), printed.replace(usual, ours)
+                command = [sys.executable, "-W", "error", "-c", ALONE + code]
+                done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT, env={**os.environ, **environment})
             assert done.stderr == ""
             assert done.stdout.strip() == printed.strip()
