@@ -31,6 +31,13 @@ COMMANDS = {
 }
 # What dataplaneapi.command runs, where it is the first word.
 FIRST_WORDS = ("backup", "ctl", "lint", "restore", "test")
+USAGE = "dataplaneapi ctl COMMAND [OPTION ...]\n       dataplaneapi [OPTION ...] [check | doctor]"
+DESCRIPTION = """\
+A REST sidecar for HAProxy, which runs until it is stopped. The command line of a running one is dataplaneapi ctl:
+
+  dataplaneapi ctl get backend/shop
+  dataplaneapi ctl drain shop/web1 --then maint --wait
+  dataplaneapi ctl apply -f shop.yaml --owner team-a --dry-run"""
 CLOSED_PIPE = 128 + signal.SIGPIPE
 FORMER_HELP = "accepted for old unit files, without effect"
 
@@ -53,8 +60,9 @@ def refuse(message: str) -> NoReturn:
 
 @functools.cache
 def parser() -> Parser:
-    made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description="A REST sidecar for HAProxy.")
-    made.epilog = f"Commands with a help of their own: {', '.join(f'dataplaneapi {word} --help' for word in FIRST_WORDS)}."
+    made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description=DESCRIPTION)
+    made.usage, made.formatter_class = USAGE, argparse.RawDescriptionHelpFormatter
+    made.epilog = f"commands with a help of their own: {', '.join(f'{word} --help' for word in FIRST_WORDS)}"
     made.add_argument("-h", "--help", action="help", help="show this and exit")
     made.add_argument("-v", "--version", action="store_true", help="show the version and exit")
     text = "check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy"
