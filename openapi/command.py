@@ -41,7 +41,7 @@ def client_manual() -> str:
     parser = ctl.parser()
     parser.epilog = None
     commands = parser.add_subparsers(title="commands")
-    for name, (_, text) in ctl.COMMANDS.items():
+    for name, (_, text, _) in ctl.COMMANDS.items():
         commands.add_parser(name, parents=[ctl.command_parser(name)], add_help=False, help=text, description=text)
     page = Manpage(parser)
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY

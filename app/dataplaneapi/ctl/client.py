@@ -98,7 +98,7 @@ class Client:
         sent |= {name.replace("_", "-"): _line(name, value) for name, value in headers.items()}
         sent |= {"Content-Type": kind} if data is not None else {}
         sent |= {"Authorization": self._authorized()} if self._authorized() else {}
-        target = self._prefix + path + _query(query)
+        target = self._prefix + path + query_text(query)
         # The server may have closed a connection that is reused: a GET is sent again on a new one.
         for is_reused in (True, False) if self._connection else (False,):
             connection = self._connected()
@@ -211,7 +211,7 @@ def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
     """Returns the failure of a refused call: the message's first line, then the rest. `by`: the user of the call, where that matters."""
     try:
         body: Any = json.loads(answer.body)
-        message = str(body.get("message") or body)
+        message = str(body.get("message") or body.get("error") or body)
     except (ValueError, AttributeError):
         body, message = None, answer.body[:500].decode("utf-8", "replace").strip()
     if location := answer.headers.get("location", "") if answer.status < 400 else "":
@@ -220,7 +220,8 @@ def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
     return Refused(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({call})")
 
 
-def _query(query: Query | None) -> str:
+def query_text(query: Query | None) -> str:
+    """Return the query of a path, with its question mark; empty if nothing is given."""
     given = {key: str(value).lower() if isinstance(value, bool) else value for key, value in (query or {}).items() if value is not None}
     return f"?{urlencode(given)}" if given else ""
 

@@ -18,45 +18,50 @@ from dataplaneapi.ctl.output import Output
 from dataplaneapi.ctl.session import FORMATS, Session
 
 PROGRAM = "dataplaneapi ctl"
-# The module in `commands` and the help of each command.
+# The module in `commands`, the help and an example of each command.
 COMMANDS = {
-    "get": ("get", "show objects, their lists, and what the running process has"),
-    "apply": ("apply", "apply what an owner declares"),
-    "plan": ("apply", "show what apply would do, and how"),
-    "rollout": ("rollout", "apply what an owner declares to several servers, or to none"),
-    "compare": ("compare", "show where two servers differ"),
-    "copy": ("compare", "make one server like another"),
-    "edit": ("edit", "change an object in an editor"),
-    "set": ("change", "change members of an object"),
-    "delete": ("change", "delete an object or a stored file"),
-    "weight": ("change", "change the weight of a server"),
-    "ready": ("change", "put a server into service"),
-    "maint": ("change", "put a server into maintenance"),
-    "drain": ("operate", "take servers out of service"),
-    "split": ("operate", "divide traffic between backends"),
-    "explain": ("routing", "show which rules a request meets, and where it goes"),
-    "test": ("routing", "run routing tests"),
-    "references": ("show", "show what refers to an object"),
-    "map": ("change", "show and change maps and their entries"),
-    "cert": ("change", "list certificates, store one"),
-    "raw": ("change", "show or replace the whole configuration"),
-    "reload": ("change", "reload HAProxy, and say how that went"),
-    "drift": ("show", "show where file and process differ"),
-    "rename": ("operate", "rename an object and everything that refers to it"),
-    "lint": ("show", "show probable mistakes in the configuration"),
-    "history": ("show", "show who has changed what"),
-    "revert": ("operate", "revert a change, or everything since"),
-    "confirm": ("operate", "confirm a change, or roll it back"),
-    "events": ("watch", "show what happens, as it happens"),
-    "top": ("watch", "show sessions and rates"),
-    "workers": ("show", "show the processes of HAProxy"),
-    "overrides": ("show", "show what was changed in the running process only"),
-    "whoami": ("show", "show the caller and its permissions"),
-    "export": ("show", "show what an owner has declared, in the form that apply accepts"),
-    "call": ("call", "call any operation of the API by its id"),
-    "context": ("context", "show or choose the server"),
-    "completion": ("completion", "print the completion script of a shell"),
-    "follow": ("follow", "apply each new state of a file, a directory or an etcd key"),
+    "get": ("get", "show objects, their lists, and what the running process has", "get backend/shop/server"),
+    "apply": ("apply", "apply what an owner declares", "apply -f shop.yaml --owner team-a --wait"),
+    "plan": ("apply", "show what apply would do, and how", "plan -f shop.yaml --owner team-a"),
+    "rollout": (
+        "rollout",
+        "apply what an owner declares to several servers, or to none",
+        "rollout -f shop.yaml --owner team-a --to lb2,lb1 --guard errors=2,ready",
+    ),
+    "compare": ("compare", "show where two servers differ; status 10 if they do", "compare lb1 lb2"),
+    "copy": ("compare", "make one server like another", "copy lb1 lb2 --confirm 5m"),
+    "edit": ("edit", "change an object in an editor", "edit backend/shop"),
+    "set": ("change", "change members of an object", "set backend/shop balance.algorithm=leastconn server_timeout=30s fullconn="),
+    "delete": ("change", "delete an object or a stored file", "delete backend/shop/server/web1 --dry-run"),
+    "weight": ("change", "change the weight of a server", "weight shop/web1 20"),
+    "ready": ("change", "put a server into service", "ready shop/web1"),
+    "maint": ("change", "put a server into maintenance; drain lets its sessions end first", "maint shop/web1 -m 'new disk'"),
+    "drain": ("operate", "take servers out of service", "drain shop/web1 --then maint --wait"),
+    "split": ("operate", "divide traffic between backends", "split canary v1=95 v2=5"),
+    "explain": ("routing", "show which rules a request meets, and where it goes", "explain https://shop.example/cart --src 198.51.100.7"),
+    "test": ("routing", "run routing tests", "test shop --coverage"),
+    "references": ("show", "show what refers to an object", "references backend/shop"),
+    "map": ("change", "show and change maps and their entries", "map add hosts.map shop.example shop"),
+    "cert": ("change", "list, store and delete certificates", "cert put shop.pem --wait"),
+    "raw": ("change", "show or replace the whole configuration", "raw get > new.cfg; dataplaneapi ctl raw put new.cfg --dry-run"),
+    "reload": ("change", "reload HAProxy, wait, and show the outcome", "reload"),
+    "drift": ("show", "show where file and process differ", "drift"),
+    "rename": ("operate", "rename an object and everything that refers to it", "rename backend/shop shop2 --dry-run"),
+    "lint": ("show", "show probable mistakes in the configuration", "lint --fail-on warning"),
+    "history": ("show", "show who has changed what", "history --object backend/shop --since 24h"),
+    "revert": ("operate", "revert a change, or everything since", "revert 17"),
+    "confirm": ("operate", "confirm a change, or roll it back", "confirm --extend 10m"),
+    "events": ("watch", "show what happens, as it happens", "events --types server --exec 'jq -r .object | mail -s event ops'"),
+    "stats": ("watch", "show sessions, rates and errors of frontends, backends and servers", "stats shop"),
+    "top": ("watch", "show what stats shows, once a second", "top --sort rate"),
+    "workers": ("show", "show the processes of HAProxy", "workers"),
+    "overrides": ("show", "show what was changed in the running process only", "overrides"),
+    "whoami": ("show", "show the caller and its permissions", "whoami"),
+    "export": ("show", "show what an owner has declared, in the form that apply accepts", "export --owner team-a > team-a.yaml"),
+    "call": ("call", "call any operation of the API by its id", "call getServerBackend --parent_name shop --name web1"),
+    "context": ("context", "show or choose the server", "context use edge"),
+    "completion": ("completion", "print the completion script of a shell", "completion bash"),
+    "follow": ("follow", "apply each new state of a file, a directory or an etcd key", "follow /etc/shop --owner team-a"),
 }
 
 
@@ -78,7 +83,7 @@ def common() -> Parser:
 
 def parser() -> Parser:
     """Return the parser of `dataplaneapi ctl` itself, with a list of its commands."""
-    commands = "\n".join(f"  {name:<12}{text}" for name, (_, text) in COMMANDS.items())
+    commands = "\n".join(f"  {name:<12}{text}" for name, (_, text, _) in COMMANDS.items())
     made = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} COMMAND [OPTION ...]",
@@ -94,9 +99,14 @@ def parser() -> Parser:
 
 
 def command_parser(name: str) -> Parser:
-    text = COMMANDS[name][1]
-    made = Parser(prog=f"{PROGRAM} {name}", description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
-    made.epilog = f"{PROGRAM} --help has the options for the server and the output, which all commands take."
+    _, text, example = COMMANDS[name]
+    made = Parser(
+        prog=f"{PROGRAM} {name}",
+        description=text[0].upper() + text[1:] + ".",
+        epilog=f"example: {PROGRAM} {example}\n\n{PROGRAM} --help has the options for the server and the output, which all commands take.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     if add_arguments := getattr(_module(name), f"{name}_arguments", None):
         add_arguments(made)
     return made

@@ -180,3 +180,20 @@ def _whole(value: Any, indent: str) -> str:
     if isinstance(value, str) and "\n" in value:
         return ("\n" + indent).join(value.rstrip("\n").split("\n"))
     return ", ".join(map(cell, value)) if isinstance(value, list) and value else cell(value)
+
+
+def of_plan(found: dict[str, Any], *, colours: bool = False) -> str:
+    """Return the lines of the plan of a change: its difference and its effects."""
+    shades = {"+": GREEN, "-": RED}
+    lines = found.get("diff", "").splitlines() + of_effects(found)
+    for file in found.get("files", ()):
+        lines += file.get("diff", f"~ {file['store']}/{file['name']}").splitlines()
+        lines += [line for line in of_effects(file) if line not in lines]
+    return "".join(f"{coloured(line, shades.get(line[:1], ''), colours=colours)}\n" for line in lines or ["nothing would change"])
+
+
+def of_effects(found: dict[str, Any]) -> list[str]:
+    """Return the runtime commands of a change or the reasons for its reload, and HAProxy's messages, one a line."""
+    lines = [f"live: {command}" for command in found.get("commands", ())]
+    lines += [f"reload: {reason['reason']}" for reason in found.get("reasons", ())] if found["reload"] else []
+    return [*lines, *(f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice")]

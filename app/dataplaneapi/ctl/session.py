@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dataplaneapi.ctl import contexts, files, output
-from dataplaneapi.ctl.client import Answer, Client
+from dataplaneapi.ctl.client import JSON, Answer, Client
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import FAILED, OK, PENDING, Failure
+from dataplaneapi.ctl.failures import FAILED, OK, PENDING, REFUSED, Failure, Refused
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
 
@@ -24,6 +24,8 @@ RELOAD_SECONDS = 300.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 # The longest time in seconds that one request waits for an operation.
 STEP = 2
+# The entry of a write is among so many last ones.
+LAST = 20
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _DAYS = ("today", "yesterday")
 
@@ -77,7 +79,10 @@ class Session:
         self.show(found, lambda rows: output.of_objects(kind, rows, key, colours=self.colours))
 
     def show_one(self, found: Any) -> None:
-        self.show(found, lambda one: output.of_one(one, colours=self.colours))
+        self.show(found, self.one_as_table)
+
+    def one_as_table(self, found: Any) -> str:
+        return output.of_one(found, colours=self.colours)
 
     def write_options(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the query and the headers for the options that `add_write_arguments` adds."""
@@ -88,11 +93,33 @@ class Session:
     def message_header(self) -> dict[str, str]:
         return {"X_Change_Message": self.given.message} if self.given.message else {}
 
-    def report_write(self, answer: Answer) -> int:
-        """Print what follows from a write: its reload and its confirmation. Return the exit status.
+    def plan_or_write(self, call: dict[str, Any], *, strict: bool | None = None) -> int:
+        """Make a call as a batch of one, which needs no version, and report it; with --dry-run show its plan. Return the exit status."""
+        query, headers = self.write_options()
+        query |= {"strict": strict, "dry_run": self.given.dry_run or None}
+        try:
+            answer = self.client.ask("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
+        except Refused as refused:
+            place = f"{call['method']} {call['path']}"
+            refused.args = (str(refused).replace(f"call 0 ({place[:200]}): ", "").replace(f"POST {SIDECAR}/batch", place),)
+            raise
+        if self.given.dry_run:
+            return self.show_plan(answer.json())
+        return self.report_write(answer, lambda _: "")
 
-        Waits for the reload if --wait is given. Raises Failure if the reload fails or does not end in time.
+    def show_plan(self, plan: dict[str, Any]) -> int:
+        """Show what a change would do. Return the exit status."""
+        self.show(plan, lambda found: output.of_plan(found, colours=self.colours))
+        return OK if plan.get("valid", True) else REFUSED
+
+    def report_write(self, answer: Answer, as_table: Callable[[Any], str] | None = None, *, otherwise: str = "nothing is changed") -> int:
+        """Print the answer of a write if `as_table` is given, then its reload, its confirmation and its entry. Return the exit status.
+
+        `otherwise` is printed if the history has no entry of it. Waits for the reload if --wait is given. Raises Failure if the reload
+        fails or does not end in time.
         """
+        if as_table:
+            self.show(answer.json(), as_table)
         if reload := answer.headers.get("reload-id"):
             seconds = getattr(self.given, "wait", None)
             if seconds is None:
@@ -103,7 +130,20 @@ class Session:
         if "/confirmations/" in location:
             number, deadline = location.rpartition("/")[2], answer.headers.get("confirmation-expires", "its deadline")
             self.note(f"rolled back automatically at {deadline} unless confirmed; to confirm: dataplaneapi ctl confirm {number}")
+        if line := self._entry_of(answer, otherwise):
+            (print if self.format == "table" else self.note)(line)
         return OK
+
+    def _entry_of(self, answer: Answer, otherwise: str) -> str:
+        """Return the line for the entry of a write in the history, with the outcome that it has there."""
+        history = self.client.answer("GET", f"{SIDECAR}/history", {"limit": LAST})
+        entries = history.json() if history.status == 200 else []
+        for entry in entries:
+            if entry.get("request_id") == answer.headers.get("x-request-id"):
+                summary = entry.get("summary") or f"version {entry['version']}"
+                return f"entry {entry['id']}, {entry['outcome']}: {summary}"
+        # Without a history, or the right to read it, only the answer says what was done.
+        return otherwise if entries or not otherwise else "in effect" if "reload-id" not in answer.headers else ""
 
     def await_reload(self, reload: str, seconds: float) -> None:
         """Wait until a reload has succeeded. Raises Failure if it fails or does not end in time."""
@@ -117,7 +157,9 @@ class Session:
                 spent = time.monotonic() - began
                 progress.show(f"reload {reload} {output.cell(record.get('response') or 'in progress')}, {spent:.0f} s")
                 if spent > seconds:
-                    raise Failure(f"reload {reload} has not ended after {seconds:g} s", PENDING)
+                    raise Failure(
+                        f"reload {reload} has not ended after {seconds:g} s: {record.get('response') or ''}".rstrip(": "), PENDING
+                    )
                 time.sleep(pause)
                 pause = min(pause * 1.5, LONGEST_PAUSE)
         if record["status"] == "failed":
@@ -136,15 +178,18 @@ class Session:
                 members = " ".join(f"{key}={output.cell(value)}" for key, value in operation["progress"].items())
                 progress.show(f"{operation['kind']} {number}: {members or 'running'}, {time.monotonic() - began:.0f} s")
                 if left <= 0:
-                    raise Failure(f"{operation['kind']} {number} has not ended after {seconds:g} s", PENDING)
+                    reload = operation["progress"].get("reload_id")
+                    why = self.client.get(f"{SIDECAR}/reloads/{quoted(reload)}").get("response") if reload else ""
+                    raise Failure(f"{operation['kind']} {number} has not ended after {seconds:g} s: {why or ''}".rstrip(": "), PENDING)
         if operation["status"] != "succeeded":
             raise Failure(f"{operation['kind']} {number} {operation['status']}: {operation.get('error', '')}".rstrip(": "), FAILED)
-        self.note(f"{operation['kind']} {number} succeeded")
         return operation
 
 
-def add_write_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that all commands with a change of the configuration have."""
+def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = False) -> None:
+    """Add the options that all commands with a change of the configuration have, and --dry-run if the API can plan the change."""
+    if dry_run:
+        parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
     text = "wait for the reload, at most this long (default 5m)"
     parser.add_argument("--wait", nargs="?", const=RELOAD_SECONDS, type=duration, metavar="TIME", help=text)
     parser.add_argument("--confirm", metavar="TIME", help="roll the change back after this time, such as 2m, unless it is confirmed")

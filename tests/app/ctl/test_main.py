@@ -65,7 +65,8 @@ def test_helps(ctl: Ctl) -> None:
     shown = ctl.output("--help")
     assert all(f"\n  {name} " in shown for name in main.COMMANDS)
     for name in main.COMMANDS:
-        assert ctl.output(name, "--help").startswith(f"usage: dataplaneapi ctl {name} ")
+        shown = ctl.output(name, "--help")
+        assert shown.startswith(f"usage: dataplaneapi ctl {name} ") and f"\nexample: dataplaneapi ctl {name}" in shown
 
 
 def test_options_stand_anywhere(ctl: Ctl) -> None:

@@ -36,10 +36,9 @@ FORM = "multipart/form-data; boundary="
 
 def apply_arguments(parser: argparse.ArgumentParser) -> None:
     declaration_arguments(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
     parser.add_argument("--diff", action="store_true", help=f"as --dry-run, and end with {DIFFERS} if something would change")
     parser.add_argument("--plan", metavar="TOKEN", help="carry out a plan by its token, or by @FILE that has it")
-    add_write_arguments(parser)
+    add_write_arguments(parser, dry_run=True)
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,8 +113,7 @@ def plan_status(plan: dict[str, Any]) -> int:
 def _apply(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
     more, headers = session.write_options()
     answer = session.client.ask("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
-    session.show(answer.json(), lambda result: described(result, colours=session.colours))
-    return session.report_write(answer)
+    return session.report_write(answer, lambda result: described(result, colours=session.colours))
 
 
 def _token(text: str) -> str:
@@ -145,9 +143,7 @@ def described(found: dict[str, Any], *, colours: bool = False) -> str:
     lines += [output.coloured(f"- {name}", output.RED, colours=colours) for name in found["deleted"]]
     lines += [f"taken from {', '.join(row['owners'])}: {row['object']} {row.get('member', '')}".rstrip() for row in found["taken"]]
     lines += [output.coloured(line, output.RED, colours=colours) for line in conflicts(found)]
-    lines += [f"live: {command}" for command in found.get("commands", ())]
-    lines += [f"reload: {reason['reason']}" for reason in found.get("reasons", ())] if found["reload"] else []
-    lines += [f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice"]
+    lines += output.of_effects(found)
     lines += [output.coloured(line, output.RED, colours=colours) for line in test_lines(found.get("tests", {}))]
     counts = ", ".join(f"{len(found[name])} {name}" for name in ("created", "changed", "deleted", "unchanged"))
     lines.append(f"{found['owner']}, version {found['version']}: {counts}")

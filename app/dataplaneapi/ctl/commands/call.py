@@ -13,12 +13,12 @@ from typing import Any
 from dataplaneapi.ctl import files, output
 from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import Failure
+from dataplaneapi.ctl.failures import OK, Failure
+from dataplaneapi.ctl.schemas import DOCUMENT
 from dataplaneapi.ctl.session import Session
 
 FORM = "multipart/form-data"
 BOUNDARY = "dataplaneapi-ctl-7d1c0ab95e"
-DOCUMENT = "/v3/specification_openapiv3"
 METHODS = ("get", "put", "post", "delete", "patch")
 
 Operations = dict[str, dict[str, Any]]
@@ -40,12 +40,13 @@ def run_call(session: Session) -> int:
             rows,
             lambda shown: output.table(("id", "method", "path"), [[row["id"], row["method"], row["path"]] for row in shown]),
         )
-        return 0
+        return OK
     operation = _operation(known, given.operation)
     values, data = _values(given.rest, operation)
     answer = _ask(session, operation, values, given.data if data is None else data)
+    session.format = given.output or "json"
     _show(session, answer)
-    return session.report_write(answer)
+    return OK if operation["method"] == "GET" else session.report_write(answer, otherwise="")
 
 
 def _operation(known: Operations, name: str) -> dict[str, Any]:
@@ -130,7 +131,6 @@ def _show(session: Session, answer: Answer) -> None:
     if not answer.body:
         return
     if "json" in answer.headers.get("content-type", ""):
-        session.format = getattr(session.given, "output", None) or "json"
         value = answer.json()
         if isinstance(value, list):
             session.show_list("value", value)

@@ -27,7 +27,6 @@ HEADER = re.compile(rb"\A(?:# (?:_md5hash=|_version=|Dataplaneapi managed File|c
 def compare_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="CONTEXT", help="of one server")
     parser.add_argument("second", metavar="CONTEXT", help="of the other")
-    parser.epilog = f"Ends with {DIFFERS} if they differ. Example: dataplaneapi ctl compare lb1 lb2"
 
 
 def run_compare(session: Session) -> int:
@@ -39,10 +38,8 @@ def run_compare(session: Session) -> int:
 
 def copy_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FROM", help="context of the server whose configuration is copied")
-    parser.add_argument("target", metavar="TO", help="context of the server that gets it")
-    parser.add_argument("--dry-run", action="store_true", help="show what differs, and change nothing")
-    add_write_arguments(parser)
-    parser.epilog = "Stored files that only TO has stay there. Example: dataplaneapi ctl copy lb1 lb2 --confirm 5m"
+    parser.add_argument("target", metavar="TO", help="context of the server that gets it; stored files that only it has stay")
+    add_write_arguments(parser, dry_run=True)
 
 
 def run_copy(session: Session) -> int:

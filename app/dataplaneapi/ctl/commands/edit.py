@@ -13,6 +13,7 @@ import tempfile
 from typing import Any
 
 from dataplaneapi.ctl import files, output
+from dataplaneapi.ctl.client import query_text
 from dataplaneapi.ctl.failures import OK, Failure, Refused
 from dataplaneapi.ctl.objects import Object, parsed
 from dataplaneapi.ctl.session import Session, add_write_arguments
@@ -33,7 +34,7 @@ class Clash:
 
 def edit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("object", nargs="+", metavar="KIND NAME", help="as in backend/shop or backend/shop/server/web1")
-    add_write_arguments(parser)
+    add_write_arguments(parser, dry_run=True)
 
 
 def run_edit(session: Session) -> int:
@@ -52,7 +53,10 @@ def run_edit(session: Session) -> int:
         if isinstance(error, OSError):
             raise Failure(f"{editing.file}: {error}") from None
         raise
-    editing.remove()
+    if session.given.dry_run and editing.is_changed:
+        session.note(f"what you have edited is in {editing.file}")
+    else:
+        editing.remove()
     return status
 
 
@@ -101,6 +105,8 @@ class _Editing:
         return answer.json(), answer.headers.get("etag", "")
 
     def _send(self, body: Any, tag: str) -> int:
+        if self.session.given.dry_run:
+            return self.session.plan_or_write({"method": "PUT", "path": self.asked.path + query_text(self.asked.query), "body": body})
         query, headers = self.session.write_options()
         answer = self.session.client.ask("PUT", self.asked.path, self.asked.query | query, body, **headers, If_Match=tag)
         self.session.note(f"{self.asked} is changed")

@@ -60,8 +60,7 @@ def run_split(session: Session) -> int:
         by = present.json()["by"] if present.status == 200 else "random"
     body = {"by": by, "weights": dict(map(_weight, given.weight))}
     answer = session.client.ask("PUT", path, query | {"frontend": given.frontend}, body, **headers)
-    session.show_one(answer.json())
-    return session.report_write(answer)
+    return session.report_write(answer, session.one_as_table)
 
 
 def _weight(text: str) -> tuple[str, float]:
@@ -75,8 +74,7 @@ def _weight(text: str) -> tuple[str, float]:
 def rename_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("object", help="as in backend/shop, frontend/site/acl/api, map/hosts.map")
     parser.add_argument("to", help="the new name")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
-    add_write_arguments(parser)
+    add_write_arguments(parser, dry_run=True)
 
 
 def run_rename(session: Session) -> int:
@@ -105,8 +103,7 @@ def run_revert(session: Session) -> int:
     query, headers = session.write_options()
     action = "restore" if given.all_since else "revert"
     answer = session.client.ask("POST", f"{SIDECAR}/history/{quoted(given.id)}/{action}", query, **headers)
-    session.show_one(answer.json())
-    return session.report_write(answer)
+    return session.report_write(answer, lambda found: f"changes reverted: {found['changes']}\n")
 
 
 def confirm_arguments(parser: argparse.ArgumentParser) -> None:

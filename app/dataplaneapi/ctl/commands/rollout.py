@@ -44,7 +44,6 @@ def rollout_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse the change if it breaks a routing test")
     parser.add_argument("--dry-run", action="store_true", help="show the plans of all servers, and change nothing")
     add_message_argument(parser)
-    parser.epilog = "example: dataplaneapi ctl rollout -f shop.yaml --owner team-a --to lb2,lb1 --guard errors=2,ready"
 
 
 def run_rollout(session: Session) -> int:

@@ -1,4 +1,6 @@
-"""`ctl events` and `ctl top`: what happens, as it happens.
+"""`ctl events`, `ctl stats` and `ctl top`: what happens, as it happens, and counters.
+
+`ctl events --exec COMMAND` runs a shell command for each event, one after the other, with the event on its standard input.
 
 `ctl events --post URL --cursor FILE` sends each event to another program, at least once. The cursor file holds the id of the last event
 that the receiver has accepted. It is replaced after the receiver's 2xx answer, so that a kill in between sends the event again, and a start
@@ -7,6 +9,8 @@ continues after that id. If the server no longer keeps every event after it, a r
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,8 +18,9 @@ from typing import Any
 
 from dataplaneapi.ctl import files, output
 from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl.client import name as quoted
 from dataplaneapi.ctl.contexts import Context, parsed_url
-from dataplaneapi.ctl.failures import OK, UNREACHABLE, Failure
+from dataplaneapi.ctl.failures import OK, REFUSED, UNREACHABLE, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
 from dataplaneapi.ctl.session import Session
@@ -25,6 +30,7 @@ HOME, BELOW, LINE_END = (f"{output.ESCAPE}[{code}" for code in ("H", "J", "K"))
 ALTERNATE_SCREEN, MAIN_SCREEN = (f"{output.ESCAPE}[?1049{code}" for code in ("h", "l"))
 TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "errors", "ms")
 _NUMBERS = {"sessions": "scur", "max": "smax", "rate": "rate", "requests": "req_tot", "in": "bin", "out": "bout"}
+STATS = "/v3/services/haproxy/stats/native"
 ERRORS = ("econ", "eresp", "hrsp_5xx")
 # How long a receiver may take to answer, in seconds.
 POST_SECONDS = 15.0
@@ -38,12 +44,19 @@ def top_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", choices=TOP, default="object", help="by which column (default object)")
 
 
+def stats_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("proxy", nargs="?", help="name of a frontend or backend (default all)")
+    parser.add_argument("--sort", choices=TOP, default="object", help="by which column (default object)")
+
+
 def events_arguments(parser: argparse.ArgumentParser) -> None:
     _object_argument(parser)
     parser.add_argument("--types", help="as in server,config,reload (default all but stats)")
     parser.add_argument("--since", metavar="TIME", help="also the stored events of this time, as in 10m")
     parser.add_argument("--snapshot", action="store_true", default=None, help="the present state first")
     parser.add_argument("--end-after", metavar="TIME", help="end after this time, as in 30s")
+    text = "run this shell command for each event, which it gets as JSON on its standard input; EVENT_ID, _TYPE, _OBJECT and _TIME are set"
+    parser.add_argument("--exec", dest="command_line", metavar="COMMAND", help=text)
     parser.add_argument("--post", metavar="URL", help="send each event to this address instead of printing it, at least once")
     parser.add_argument("--post-token-file", metavar="FILE", help="file whose first line is the bearer token for that address")
     parser.add_argument("--cursor", metavar="FILE", help="file for the id of the last event that was sent; required with --post")
@@ -57,9 +70,13 @@ def run_events(session: Session) -> int:
     given = session.given
     query = {name: getattr(given, name) for name in ("types", "object", "since", "snapshot", "end_after")}
     if given.post or given.cursor or given.post_token_file:
+        if given.command_line:
+            raise Failure("--exec excludes --post and --cursor")
         return _post(session, query)
     for event in event_stream(session.client, query, ends=bool(given.end_after)):
-        if session.format in ("json", "yaml"):
+        if given.command_line:
+            _execute(session, given.command_line, event)
+        elif session.format in ("json", "yaml"):
             session.write(json.dumps(event, ensure_ascii=False) + "\n")
         else:
             session.write(described(event, colours=session.colours))
@@ -96,6 +113,19 @@ def event_stream(client: Client, query: dict[str, Any], *, after: str = "", ends
             progress.show(reason)
             time.sleep(pause)
         pause = min(pause * 2, LONGEST_STREAM_PAUSE)
+
+
+def _execute(session: Session, command: str, event: dict[str, Any]) -> None:
+    """Run a shell command for an event, and report its failure."""
+    named = {f"EVENT_{name.upper()}": str(event.get(name) or "") for name in ("id", "type", "object", "time")}
+    sent = f"{json.dumps(event)}\n".encode()
+    try:
+        status = subprocess.run(["/bin/sh", "-c", command], input=sent, env={**os.environ, **named}, check=False).returncode
+        reason = f"the command ended with {f'signal {-status}' if status < 0 else f'status {status}'}" if status else ""
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    if reason:
+        session.note(f"event {event.get('id', '-')} ({event['type']}): {reason}")
 
 
 def _post(session: Session, query: dict[str, Any]) -> int:
@@ -160,6 +190,19 @@ def described(event: dict[str, Any], *, colours: bool = False) -> str:
     text = " ".join(f"{name}={output.cell(value)}" for name, value in data.items())
     kind = output.coloured(f"{event['type']:<12}", output.BOLD, colours=colours)
     return f"{event.get('time', '-')}  {kind}  {event.get('object') or '-'}  {text}\n"
+
+
+def run_stats(session: Session) -> int:
+    proxy = session.given.proxy
+    counters = {}
+    for row in session.client.get(STATS)["stats"]:
+        above = f"backend/{quoted(row['backend_name'])}/" if row["type"] == "server" else ""
+        if proxy in (None, row.get("backend_name", row["name"])):
+            counters[f"{above}{row['type']}/{quoted(row['name'])}"] = row["stats"]
+    if not counters and proxy:
+        raise Failure(f"no frontend or backend {proxy!r} in the process; dataplaneapi ctl stats lists them", REFUSED)
+    _show_counters(session, counters, is_screen=False)
+    return OK
 
 
 def run_top(session: Session) -> int:

@@ -51,7 +51,8 @@ def test_made_so_once(ctl: Ctl, sidecar: Quick, file: Path) -> None:
     done = ctl.output("apply", "-f", "-", "--owner", "once", text=file.read_text().replace("weight: 5", "weight: 4"))
     summary = f"once, version {version + 1}: 0 created, 1 changed, 0 deleted, 1 unchanged\n"
     command = "live: set server test_made_so_once/one weight 4\n"
-    assert done == f"~ backend/test_made_so_once/server/one  weight: 5 -> 4\n{command}{summary}"
+    entry = f"entry {sidecar.get('/v3/sidecar/history').json()[0]['id']}, live: weight 5 → 4 on backend/test_made_so_once/server/one\n"
+    assert done == f"~ backend/test_made_so_once/server/one  weight: 5 -> 4\n{command}{summary}{entry}"
     assert "- backend/test_made_so_once\n" in ctl.output("apply", "-f", "-", "--owner", "once", "--wait", text="{}")
 
 

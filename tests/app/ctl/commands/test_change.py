@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.app.ctl.calls import Ctl
@@ -14,7 +12,9 @@ HISTORY = "/v3/sidecar/history"
 
 def test_a_server(ctl: Ctl, sidecar: Quick) -> None:
     """In maintenance and back, in the process; its weight in file and process."""
-    assert ctl.output("maint", "shop/web1", "-m", "new disk") == "backend/shop/server/web1: maint, down\n"
+    done, entry = ctl.output("maint", "shop/web1", "-m", "new disk").splitlines()
+    assert done == "backend/shop/server/web1: maint, down"
+    assert entry == f"entry {sidecar.get(HISTORY).json()[0]['id']}, runtime: admin_state ready → maint on backend/shop/server/web1"
     assert "MAINT" in sidecar.stat("web1", "shop")["status"]
     assert sidecar.get(HISTORY).json()[0]["message"] == "new disk"
     assert ctl.output("ready", "backend/shop/server/web1").startswith("backend/shop/server/web1: ready, ")
@@ -23,24 +23,37 @@ def test_a_server(ctl: Ctl, sidecar: Quick) -> None:
     planned = ctl.output("weight", "shop/web1", "40", "--dry-run")
     assert "+    server web1 127.0.0.1:1 weight 40\n" in planned and "live: set server shop/web1 weight 40\n" in planned, planned
     assert sidecar.text() == text
-    assert ctl.output("weight", "shop/web1", "40").endswith(f"version {sidecar.version()}: live\n")
+    assert ctl.output("weight", "shop/web1", "40").endswith(", live: weight 10 → 40 on backend/shop/server/web1\n")
     assert "server web1 127.0.0.1:1 weight 40" in sidecar.text() and sidecar.stat("web1", "shop")["weight"] == "40"
-    assert "web9" in ctl.refusal(1, "weight", "shop/web9", "1") and "shop is not known" in ctl.refusal(2, "ready", "shop/web1/x")
+    assert ctl.output("weight", "shop/web1", "40") == "nothing is changed\n"
+    assert "404 missing object: server web9 does not exist in shop backend (PATCH" in ctl.refusal(1, "weight", "shop/web9", "1")
+    assert "shop is not known" in ctl.refusal(2, "ready", "shop/web1/x")
 
 
 def test_members(ctl: Ctl, sidecar: Quick) -> None:
-    """Numbers, words, nested members, what has been a text, and removal."""
-    ctl.output("set", "backend/shop", "balance.algorithm=first", 'cookie.name="7"', 'description="8"', "--wait")
+    """Values are of the types that the document has: texts, numbers, times, sizes, lists; what is empty goes."""
+    ctl.output("set", "backend/shop", "balance.algorithm=first", "cookie.name=7", "description=8", "server_timeout=30s", "--wait")
     shown = json.loads(ctl.output("get", "backend/shop", "-o", "json"))
     assert (shown["balance"], shown["cookie"]["name"], shown["description"]) == ({"algorithm": "first"}, "7", "8")
-    ctl.output("set", "backend/shop", "description=9", "cookie=", "--wait")
+    assert shown["server_timeout"] == 30_000
+    ctl.output("set", "backend/shop", "compression.types=text/html,text/css", "cookie=", "--wait")
     shown = json.loads(ctl.output("get", "backend/shop", "-o", "json"))
-    assert shown["description"] == "9" and "cookie" not in shown
-    assert ctl.output("set", "backend/shop/server/web2", "weight=7").endswith(": live\n") and sidecar.stat("web2", "shop")["weight"] == "7"
+    assert shown["compression"]["types"] == ["text/html", "text/css"] and "cookie" not in shown
+    assert ", live: weight 20 → 7 on " in ctl.output("set", "backend/shop/server/web2", "weight=7")
+    assert sidecar.stat("web2", "shop")["weight"] == "7"
     assert "deny" in ctl.output("set", "backend/shop/http_request_rule/0", "deny_status=429", "--dry-run")
     assert "is no MEMBER=VALUE" in ctl.refusal(2, "set", "backend/shop", "mode")
     assert "weight in body must be an integer, not a string" in ctl.refusal(1, "set", "backend/shop/server/web2", "weight=heavy")
+    assert 'wieght in body is not known; did you mean "weight"? (PATCH ' in ctl.refusal(1, "set", "backend/shop/server/web2", "wieght=3")
     assert "is no object of the configuration" in ctl.refusal(2, "set", "backend", "mode=http")
+
+
+def test_a_change_that_needs_a_reload_is_not_called_live(ctl: Ctl, sidecar: Quick) -> None:
+    done = ctl("set", "backend/shop", "fullconn=100", "-o", "json")
+    assert json.loads(done.stdout)["reload"] is True
+    assert "is scheduled; " in done.stderr and "live" not in done.stderr and ", scheduled: fullconn set to 100 on " in done.stderr
+    done = ctl("set", "backend/shop", "fullconn=101", "--wait")
+    assert "reload 20" in done.stderr and ", reloaded: fullconn 100 → 101 on " in done.stdout, done
 
 
 def test_objects_go(ctl: Ctl, sidecar: Quick) -> None:
@@ -56,9 +69,10 @@ def test_objects_go(ctl: Ctl, sidecar: Quick) -> None:
 def test_a_map(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
     assert sidecar.client.post("/v3/services/haproxy/storage/maps", files={"file_upload": ("hosts.map", "a.example shop\n")}).is_success
     where = Path(sidecar.get("/v3/services/haproxy/storage/maps").json()[0]["file"])
+    assert "hosts.map is stored, but not loaded" in ctl.refusal(1, "map", "add", "hosts.map", "b.example", "shop")
     rule = {"type": "set-var", "var_name": "be", "var_scope": "txn", "var_expr": f"req.hdr(host),map({where})"}
     assert sidecar.post("backends/shop/http_request_rules/0", rule, version=sidecar.version(), force_reload=True).is_success
-    ctl.output("map", "add", "hosts.map", "b.example", "shop")
+    assert ctl.output("map", "add", "hosts.map", "b.example", "shop").endswith(", live: map/hosts.map: 1 entry added\n")
     ctl.output("map", "add", "hosts.map", "a.example", "other")
     assert [line.split()[-2:] for line in where.read_text().splitlines()] == [["a.example", "other"], ["b.example", "shop"]]
     assert "b.example shop" in sidecar.haproxy.ask(f"show map {where}")
@@ -77,35 +91,30 @@ def test_a_certificate(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
     before = sidecar.get(path).json()["serial"]
     ctl.output("cert", "put", "-", "--name", "shop.pem", text=b"".join(file.read_bytes() for file in authority.issue("second")))
     assert "shop.pem" in ctl.output("cert", "list") and sidecar.get(path).json()["serial"] != before
-    ctl.output("delete", "certificate/shop.pem")
+    assert ctl.output("cert", "delete", "shop.pem", "--dry-run") == "~ ssl_certificates/shop.pem\n"
+    assert ctl.output("cert", "delete", "shop.pem").endswith(", live: delete certificate/shop.pem\n")
     assert "shop.pem" not in ctl.output("cert", "list")
 
 
 def test_the_whole_text(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
-    got = ctl("raw", "get")
-    assert got.stdout == sidecar.text() and got.stderr == f"version {sidecar.version()}\n"
+    got = ctl.output("raw", "get")
+    assert got == sidecar.text()
     file = tmp_path / "new.cfg"
-    file.write_text(got.stdout.replace("weight 10", "weight 12"))
-    assert "weight 12" in ctl.output("raw", "put", str(file), "--dry-run") and sidecar.text() == got.stdout
-    assert "--version N says" in ctl.refusal(2, "raw", "put", str(file))
-    assert "version" in ctl.refusal(3, "raw", "put", str(file), "--version", str(sidecar.version() + 1))
-    ctl.output("raw", "put", str(file), "--version", str(sidecar.version()), "--wait")
-    assert "weight 12" in sidecar.text()
-    ctl.output("raw", "put", "-", "--force", "--wait", text=got.stdout)
+    file.write_text(got.replace("weight 10", "weight 12"))
+    assert "weight 12" in ctl.output("raw", "put", str(file), "--dry-run") and sidecar.text() == got
+    assert ", live: weight 10 → 12 on " in ctl.output("raw", "put", str(file)), "its first lines have the version"
+    assert "version mismatch" in ctl.refusal(3, "raw", "put", str(file))
+    ctl.output("raw", "put", "-", "--force", "--wait", text=got)
     assert "weight 12" not in sidecar.text()
+    assert "--version N has to say" in ctl.refusal(2, "raw", "put", "-", text="backend x\n")
     assert ctl("raw", "put", "-", "--dry-run", text="backend x\n  nonsense\n").returncode == 1
 
 
 def test_a_reload_and_what_differs(ctl: Ctl, sidecar: Quick) -> None:
     done = ctl("reload")
-    assert done.returncode == 0 and "succeeded" in done.stderr, done
+    assert done.returncode == 0 and done.stdout.startswith("reload 20") and done.stdout.endswith(" succeeded\n"), done
     assert ctl.output("drift") == "file and process agree\n"
     sidecar.haproxy.ask("set server shop/web1 weight 3")
     differing = ctl("drift")
     assert differing.returncode == 10 and "backend/shop/server/web1 weight: " in differing.stdout, differing
     sidecar.haproxy.ask("set server shop/web1 weight 10")
-
-
-@pytest.mark.parametrize("command", ["set", "delete", "weight", "ready", "maint", "map", "cert", "raw", "reload"])
-def test_help_has_an_example(ctl: Ctl, command: str) -> None:
-    assert f"example: dataplaneapi ctl {command} " in ctl.output(command, "--help").replace("\n", " ") + " "

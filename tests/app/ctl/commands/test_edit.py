@@ -45,6 +45,16 @@ def test_an_edited_object_is_sent(ctl: Ctl, sidecar: Quick, editor) -> None:  # 
     assert sidecar.line("http-request deny") and "weight 71" in sidecar.line("server web1"), "what stands in it stays"
 
 
+def test_a_plan_of_what_was_edited(ctl: Ctl, sidecar: Quick, editor) -> None:  # type: ignore[no-untyped-def]
+    before = sidecar.text()
+    done = ctl("edit", SERVER, "--dry-run", EDITOR=editor('sed -i "s/weight: 10/weight: 71/" "$1"'))
+    assert "live: set server shop/web1 weight 71\n" in done.stdout and sidecar.text() == before, done
+    kept = Path(done.stderr.partition("what you have edited is in ")[2].strip())
+    assert "weight: 71" in kept.read_text()
+    kept.unlink()
+    kept.parent.rmdir()
+
+
 def test_without_a_change_nothing_is_sent(ctl: Ctl, sidecar: Quick, editor) -> None:  # type: ignore[no-untyped-def]
     version = sidecar.version()
     for script in ("true", ': > "$1"', 'echo "# a comment" >> "$1"'):

@@ -30,6 +30,18 @@ def test_events_come_one_a_line(ctl: Ctl, sidecar: Quick) -> None:
     assert first["type"] == "snapshot"
 
 
+def test_each_event_runs_a_command(ctl: Ctl, sidecar: Quick) -> None:
+    for weight in (52, 53):
+        sidecar.put_server("web1", {"weight": weight}, "shop")
+    words = ("events", "--types", "config", "--since", "1h", "--end-after", "1s", "--object", "backend/shop")
+    events = [json.loads(line) for line in ctl.output(*words, "-o", "json").splitlines()]
+    done = ctl(*words, "--exec", 'echo "$EVENT_ID $EVENT_TYPE $EVENT_OBJECT"; cat; exit 3')
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and [json.loads(line) for line in lines[1::2]] == events, done
+    assert lines[-2].split() == [events[-1]["id"], "config", "backend/shop/server/web1"]
+    assert done.stderr.splitlines() == [f"event {event['id']} (config): the command ended with status 3" for event in events]
+
+
 def test_ctrl_c_ends_a_stream_without_a_word(ctl: Ctl) -> None:
     words = [str(COMMAND), "ctl", "events", "--snapshot"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -46,6 +58,17 @@ def test_top_is_plain_in_a_file(ctl: Ctl) -> None:
     assert ctl.output("top") == TOP
     rows = json.loads(ctl.output("top", "-o", "json", "--object", "frontend/site", "--sort", "rate"))
     assert [row["object"] for row in rows] == ["frontend/site"]
+
+
+def test_stats_of_all_and_of_one_proxy(ctl: Ctl) -> None:
+    assert ctl.output("stats") == TOP
+    assert [row["object"] for row in json.loads(ctl.output("stats", "site", "-o", "json"))] == ["frontend/site"]
+    assert [row["object"] for row in json.loads(ctl.output("stats", "shop", "-o", "json"))] == [
+        "backend/shop",
+        "backend/shop/server/web1",
+        "backend/shop/server/web2",
+    ]
+    assert "no frontend or backend 'nope'" in ctl.refusal(1, "stats", "nope")
 
 
 def test_top_takes_a_screen_of_its_own_and_gives_it_back(ctl: Ctl) -> None:

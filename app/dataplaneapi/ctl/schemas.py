@@ -1,0 +1,76 @@
+"""What the API's document says of the members of objects, so that a text on the command line becomes a value of the right type."""
+
+import json
+import re
+from argparse import ArgumentTypeError
+from typing import Any
+
+from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl.kinds import COLLECTIONS, SINGLE
+from dataplaneapi.ctl.objects import CONFIGURATION, Object
+
+DOCUMENT = "/v3/specification_openapiv3"
+_PARAMETER = re.compile(r"\{[^}]*\}")
+# How many of a unit of time, or bytes of a unit of size, there are.
+_OF_SECOND = {"us": 1e6, "ms": 1e3, "s": 1.0}
+_SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+class Members:
+    """The members of one kind of object."""
+
+    def __init__(self, client: Client, asked: Object) -> None:
+        document = client.get(DOCUMENT)
+        self._schemas: dict[str, Any] = document["components"]["schemas"]
+        collection = COLLECTIONS[asked.kind].partition("?")[0]
+        wanted = f"{CONFIGURATION.removeprefix('/v3')}/{collection}{'' if asked.kind in SINGLE else '/{}'}"
+        item: dict[str, Any] = next((item for path, item in document["paths"].items() if _PARAMETER.sub("{}", path) == wanted), {})
+        self._schema = item.get("put", {}).get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+
+    def value(self, path: list[str], text: str) -> Any:
+        """Return the value of a member that a text stands for: None if it is empty, the text itself if it is not of the member's type."""
+        schema = self._schema
+        for name in path:
+            schema = self._properties(schema).get(name, {})
+        return self._value(text, self._resolved(schema))
+
+    def _value(self, text: str, schema: dict[str, Any]) -> Any:
+        if not text:
+            return None
+        if schema.get("type") == "string":
+            return text
+        if schema.get("type") == "array" and not text.startswith("["):
+            items = self._resolved(schema.get("items", {}))
+            return [self._value(part, items) for part in text.split(",")]
+        if schema.get("type") in ("integer", "number") and (number := _measured(text, schema)) is not None:
+            return number
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    def _properties(self, schema: dict[str, Any]) -> dict[str, Any]:
+        schema = self._resolved(schema)
+        found = dict(schema.get("properties", {}))
+        for part in schema.get("allOf", ()):
+            found |= self._properties(part)
+        return found
+
+    def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
+        while "$ref" in schema:
+            schema = self._schemas[schema["$ref"].rpartition("/")[2]]
+        return schema
+
+
+def _measured(text: str, schema: dict[str, Any]) -> int | None:
+    """Return the number for a time such as 30s or a size such as 16k, if the member is one; None for any other text."""
+    from dataplaneapi.ctl.session import duration
+
+    if schema.get("x-duration") and not text.isdecimal():
+        try:
+            return round(duration(text) * _OF_SECOND[schema.get("x-default-unit", "ms")])
+        except ArgumentTypeError:
+            return None
+    if schema.get("x-size") and "x-default-unit" not in schema and text[:-1].isdecimal() and text[-1].lower() in _SIZES:
+        return int(text[:-1]) * _SIZES[text[-1].lower()]
+    return None
