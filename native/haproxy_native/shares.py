@@ -2,13 +2,13 @@
 
 A caller is a user, a client certificate or the creator of a token; a caller without a name is its address. Callers without roles, and those
 with all rights, may use a whole pool. The others are limited: one of them may hold half of a pool, and all of them together leave an
-eighth of it to callers with all rights; in a small pool each of these is at least one place. What the server does by itself belongs to
+eighth of it to callers with all rights; in a small pool each of these is at least one slot. What the server does by itself belongs to
 nobody: it is neither counted nor refused, and does not wait.
 
 Three kinds of pools follow these rules:
 
-- `check_room` refuses a place that a caller may not have at once (transactions, operations, requests).
-- `Turns` makes callers wait. A free place goes to the caller that has been served least recently, so that a long queue of one caller
+- `check_room` refuses a slot that a caller may not have at once (transactions, operations, requests).
+- `Turns` makes callers wait. A free slot goes to the caller that has been served least recently, so that a long queue of one caller
   delays no other; the queue of a limited caller has MOST_WAITING entries at most.
 - `surplus` selects what is deleted from a full store: always the oldest item of the caller that holds the most.
 """
@@ -61,7 +61,7 @@ def account(identity: str) -> str:
 
 
 def share(total: int) -> int:
-    """Return how many places of a pool one limited caller may hold."""
+    """Return how many slots of a pool one limited caller may hold."""
     return max(1, total // 2)
 
 
@@ -70,7 +70,7 @@ def _share_of_all(total: int) -> int:
 
 
 def check_room(caller: Caller, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
-    """Refuse a limited caller more places than its share.
+    """Refuse a limited caller more slots than its share.
 
     `held` is what it holds, `held_by_all` what all callers hold for which the limit counts. Raises ShareExceeded.
     """
@@ -120,94 +120,94 @@ class Holding:
 
 
 @dataclass(eq=False)
-class Place:
-    """A place in a pool, which its caller holds until it is released."""
+class Slot:
+    """A slot in a pool, which its caller holds until it is released."""
 
     caller: Caller
 
 
 class Turns:
-    """A pool of `total` places in which callers wait for their turn. `what` names the uses in refusals. Bound to one event loop."""
+    """A pool of `total` slots in which callers wait for their turn. `what` names the uses in refusals. Bound to one event loop."""
 
     def __init__(self, total: int, what: str, most_waiting: int = MOST_WAITING) -> None:
         self._total, self._what, self._most_waiting = total, what, most_waiting
-        self._held: list[Place] = []
-        self._waiting: dict[Caller, deque[tuple[Place, asyncio.Future[None]]]] = {}
+        self._held: list[Slot] = []
+        self._waiting: dict[Caller, deque[tuple[Slot, asyncio.Future[None]]]] = {}
         self._turn, self._turns = 0, dict[Caller, int]()
 
     @property
     def held(self) -> Sequence[Caller]:
-        """The callers that hold a place, one for each place."""
-        return [place.caller for place in self._held]
+        """The callers that hold a slot, one for each slot."""
+        return [slot.caller for slot in self._held]
 
-    async def take(self, caller: Caller) -> Place:
-        """Wait for a place. Raises ShareExceeded if too many uses of a limited caller wait already."""
-        place = Place(caller)
+    async def take(self, caller: Caller) -> Slot:
+        """Wait for a slot. Raises ShareExceeded if too many uses of a limited caller wait already."""
+        slot = Slot(caller)
         if self._has_room(caller):
-            self._assign(place)
-            return place
+            self._assign(slot)
+            return slot
         queue = self._waiting.setdefault(caller, deque())
         if caller.is_limited and len(queue) >= self._most_waiting:
             raise ShareExceeded(
                 f"{self._most_waiting} {self._what} of {caller.name} are waiting, as many as may; try again when one has ended"
             )
-        waits = place, asyncio.get_running_loop().create_future()
+        waits = slot, asyncio.get_running_loop().create_future()
         queue.append(waits)
         try:
             await waits[1]
         except asyncio.CancelledError:
-            if place in self._held:
-                self.release(place)
+            if slot in self._held:
+                self.release(slot)
             else:
                 self._leave(caller, waits)
             raise
-        return place
+        return slot
 
-    def release(self, place: Place) -> None:
-        self._held.remove(place)
+    def release(self, slot: Slot) -> None:
+        self._held.remove(slot)
         self._serve()
 
-    def pass_on(self, place: Place, caller: Caller) -> None:
-        """Count a place for another caller, which goes on using it."""
-        place.caller = caller
+    def pass_on(self, slot: Slot, caller: Caller) -> None:
+        """Count a slot for another caller, which goes on using it."""
+        slot.caller = caller
         self._serve()
 
     @asynccontextmanager
     async def turn(self, caller: Caller) -> AsyncIterator[None]:
-        """Hold a place, after a wait for it. Raises ShareExceeded."""
-        place = await self.take(caller)
+        """Hold a slot, after a wait for it. Raises ShareExceeded."""
+        slot = await self.take(caller)
         try:
             yield
         finally:
-            self.release(place)
+            self.release(slot)
 
     def _has_room(self, caller: Caller) -> bool:
         if not caller.name:
             return True
-        held = [place.caller for place in self._held if place.caller.name]
+        held = [slot.caller for slot in self._held if slot.caller.name]
         limited = [each for each in held if each.is_limited]
         if len(held) >= self._total:
             return False
         return not caller.is_limited or (limited.count(caller) < share(self._total) and len(limited) < _share_of_all(self._total))
 
-    def _assign(self, place: Place) -> None:
-        self._held.append(place)
+    def _assign(self, slot: Slot) -> None:
+        self._held.append(slot)
         self._turn += 1
-        self._turns[place.caller] = self._turn
+        self._turns[slot.caller] = self._turn
         if len(self._turns) > _REMEMBERED:
             del self._turns[min(self._turns, key=self._turns.__getitem__)]
 
     def _serve(self) -> None:
-        """Give free places to callers that wait, the one whose last turn is longest ago first."""
+        """Give free slots to callers that wait, the one whose last turn is longest ago first."""
         while ready := [caller for caller in self._waiting if self._has_room(caller)]:
             caller = min(ready, key=lambda each: self._turns.get(each, 0))
-            place, waiting = waits = self._waiting[caller][0]
+            slot, waiting = waits = self._waiting[caller][0]
             self._leave(caller, waits)
             if not waiting.done():
-                self._assign(place)
+                self._assign(slot)
                 waiting.set_result(None)
 
-    def _leave(self, caller: Caller, waits: tuple[Place, "asyncio.Future[None]"]) -> None:
+    def _leave(self, caller: Caller, waits: tuple[Slot, "asyncio.Future[None]"]) -> None:
         queue = self._waiting.get(caller, deque())
         if waits in queue:
             queue.remove(waits)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from haproxy_native.errors import NoShadow
 from haproxy_native.features.explain.explanation import Explanation, explained
-from haproxy_native.features.explain.question import Question, asked
+from haproxy_native.features.explain.question import Question, client_request
 from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
@@ -174,7 +174,7 @@ async def differences(text: str, pairs: Sequence[Pair], haproxy: HAProxy, log: s
     try:
         async with server, shadows.asker(document, b"", caller=Caller()) as asker:
             for each in pairs:
-                request = asked(each.question, asker.shadow.listeners)
+                request = client_request(each.question, asker.shadow.listeners)
                 try:
                     seen = await asker.ask(request)
                 except NoShadow as error:

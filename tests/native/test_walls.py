@@ -17,7 +17,7 @@ import pytest
 from haproxy_native import sandbox, seccomp
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.errors import NoShadow, Refused
-from haproxy_native.shadow.process import Asked, start
+from haproxy_native.shadow.process import ClientRequest, start
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import free_port
@@ -221,7 +221,7 @@ def seen(binary: str, directory: Path, directive: str, program: str) -> str:
     async def run() -> str:
         shadow = await start(Document.parse(ASKED % (directive, directory / "a.lua")), binary, directory)
         try:
-            return (await shadow.ask(Asked(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))).variables["txn.seen"]  # type: ignore[union-attr]
+            return (await shadow.ask(ClientRequest(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))).variables["txn.seen"]  # type: ignore[union-attr]
         finally:
             await shadow.close()
 
@@ -282,7 +282,7 @@ def test_nothing_that_is_configured_connects(version: str, victims: Victims, tmp
     async def run() -> int:
         shadow = await start(Document.parse(text), binaries.exactly(version), tmp_path)
         try:
-            answer = await shadow.ask(Asked(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            answer = await shadow.ask(ClientRequest(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
             return answer.status if answer else 0
         finally:
             await shadow.close()

@@ -34,7 +34,7 @@ from dataplaneapi.api.responses import (
 )
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.editing.object_names import Place, encoded, name_of, object_of_section, section_of_object, spelled
+from haproxy_native.editing.object_names import ObjectPlace, encoded, name_of, object_of_section, section_of_object, spelled
 from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
@@ -61,9 +61,9 @@ def asked_for(operation: Operation, call: Call) -> str:
     if operation.action == "list":
         resource, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
         # One by position is whole or refused, whether there is anything in it or not.
-        return name_of(Place(resource, parent, 0)) if resource.kind == "indexed" else ""
+        return name_of(ObjectPlace(resource, parent, 0)) if resource.kind == "indexed" else ""
     resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
-    return name_of(Place(resource, parent, "" if key is None else key))
+    return name_of(ObjectPlace(resource, parent, "" if key is None else key))
 
 
 def changed_by(operation: Operation, call: Call) -> str:
@@ -84,7 +84,7 @@ def listed_in(operation: Operation, call: Call) -> str:
     if operation.action != "list" or not _is_of_configuration(call):
         return ""
     _, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
-    return name_of(Place(parent[0], None, parent[1])) if parent else ""
+    return name_of(ObjectPlace(parent[0], None, parent[1])) if parent else ""
 
 
 def shown(call: Call, rights: Rights, answer: Any) -> Any:
@@ -101,9 +101,9 @@ def shown(call: Call, rights: Rights, answer: Any) -> Any:
         return answer
     resource, parent, _ = place_of(call.operation, call.values, call.services.editor, one=call.operation.is_of_one)
     if resource.kind != "indexed":
-        return [row for row in answer if rights.may(READ, name_of(Place(resource, parent, row[resource.key])))]
+        return [row for row in answer if rights.may(READ, name_of(ObjectPlace(resource, parent, row[resource.key])))]
     for position in range(len(answer)):
-        rights.require(READ, name_of(Place(resource, parent, position)))
+        rights.require(READ, name_of(ObjectPlace(resource, parent, position)))
     return answer
 
 

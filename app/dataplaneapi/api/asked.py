@@ -9,7 +9,7 @@ from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import parent_in_query, place_of
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from haproxy_native.editing.object_names import Place, name_of, spelled
+from haproxy_native.editing.object_names import ObjectPlace, name_of, spelled
 
 
 def note(exchange: Exchange, values: Mapping[str, Any], services: Services) -> None:
@@ -51,7 +51,7 @@ def object_of(operation: Operation, values: Mapping[str, Any], services: Service
     if resource is None or resource.file:
         return _of_path(operation, values)
     resource, parent, own = place_of(operation, values, services.editor, one=operation.is_of_one)
-    return name_of(Place(resource, parent, key if own is None else own))
+    return name_of(ObjectPlace(resource, parent, key if own is None else own))
 
 
 def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:

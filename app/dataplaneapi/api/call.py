@@ -20,7 +20,7 @@ from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.storage.store import Store
@@ -268,7 +268,7 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
     rights = call.author.rights
-    if parent is None or (isinstance(rights, Rights) and not rights.reaches(name_of(Place(parent[0], None, parent[1])))):
+    if parent is None or (isinstance(rights, Rights) and not rights.reaches(name_of(ObjectPlace(parent[0], None, parent[1])))):
         return None
     return parent
 

@@ -15,7 +15,7 @@ from dataplaneapi.api.responses import JSON, to_json
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.text.document import Document
 
 # Actions on one object; the others are compared with their collection.
@@ -27,7 +27,7 @@ def is_of_one(call: Call) -> bool:
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
-def expected(call: Call, document: Document, place: Place, ways: Iterable[bool]) -> Expect:
+def expected(call: Call, document: Document, place: ObjectPlace, ways: Iterable[bool]) -> Expect:
     """Return what the client has seen, if that is what stands there now; `ways`: whether GET answers it with all that stands in it.
 
     Raises Forbidden for what the caller may not read.

@@ -1,7 +1,7 @@
 """Accepts connections on a listening socket, as many as its listener allows, with the certificate that is current then.
 
 It stands where uvicorn has asyncio's own server, which can do neither. Connections beyond the limit are taken, too, RESERVED of
-them: their requests wait for a place, and probes need none, so that a supervisor is answered when all places are held.
+them: their requests wait for a slot, and probes need none, so that a supervisor is answered when all slots are held.
 """
 
 import asyncio
@@ -14,16 +14,16 @@ from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
-# Answered without a place and without a password.
+# Answered without a slot and without a password.
 PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
-# How long a connection beyond the limit may stay when others want its place, and how often is looked for one that has to go.
+# How long a connection beyond the limit may stay when others want its slot, and how often is looked for one that has to go.
 GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
 
 
-class Place:
+class ConnectionSlot:
     """What one connection may: `taken` when it is among those that the limit counts.
 
-    The protocol sets `given`, called when a place that it asked for is free, and `evicted`, called when it has to go.
+    The protocol sets `given`, called when a slot that it asked for is free, and `evicted`, called when it has to go.
     """
 
     __slots__ = ("_acceptor", "asks", "evicted", "given", "is_probe", "since", "taken")
@@ -52,7 +52,7 @@ class Acceptor:
     def __init__(
         self,
         listening: socket.socket,
-        protocol: Callable[[Place], asyncio.Protocol],
+        protocol: Callable[[ConnectionSlot], asyncio.Protocol],
         limit: Callable[[], int],
         context: Callable[[], ssl.SSLContext | None],
     ) -> None:
@@ -60,7 +60,7 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._open, self._watching, self._closed = 0, False, False
         # Those beyond the limit, the oldest first.
-        self._beyond: dict[Place, None] = {}
+        self._beyond: dict[ConnectionSlot, None] = {}
         self._greetings: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
         self.watch()
@@ -139,50 +139,50 @@ class Acceptor:
         connection.setblocking(False)
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        place = Place(self, taken=not self._is_full)
-        if place.taken:
+        slot = ConnectionSlot(self, taken=not self._is_full)
+        if slot.taken:
             self._open += 1
         else:
             if len(self._beyond) >= RESERVED:
                 oldest = self._oldest()
                 del self._beyond[oldest]
                 oldest.evicted()
-            self._beyond[place] = None
-        task = self._loop.create_task(self._connect(connection, place))
-        place.evicted = task.cancel
+            self._beyond[slot] = None
+        task = self._loop.create_task(self._connect(connection, slot))
+        slot.evicted = task.cancel
         self._greetings.add(task)
         task.add_done_callback(self._greetings.discard)
 
-    async def _connect(self, connection: socket.socket, place: Place) -> None:
+    async def _connect(self, connection: socket.socket, slot: ConnectionSlot) -> None:
         try:
             context = self._context()
             patience = HANDSHAKE_SECONDS if context else None
-            await self._loop.connect_accepted_socket(lambda: self._protocol(place), connection, ssl=context, ssl_handshake_timeout=patience)
+            await self._loop.connect_accepted_socket(lambda: self._protocol(slot), connection, ssl=context, ssl_handshake_timeout=patience)
         except (OSError, asyncio.CancelledError) as error:
             logger.info("a connection came to nothing: %s", error or "it took too long")
             connection.close()
-            place.leave()
+            slot.leave()
 
     def _has_room(self) -> bool:
         """Whether one more can be taken, if the oldest beyond the limit has to go for it."""
         return not self._is_full or len(self._beyond) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
 
-    def _oldest(self) -> Place:
+    def _oldest(self) -> ConnectionSlot:
         """Returns the oldest connection beyond the limit, probes last."""
-        return next((place for place in self._beyond if not place.is_probe), next(iter(self._beyond)))
+        return next((slot for slot in self._beyond if not slot.is_probe), next(iter(self._beyond)))
 
     def fill(self) -> None:
-        """Gives free places to the requests that wait for one."""
-        for place in [place for place in self._beyond if place.asks]:
+        """Gives free slots to the requests that wait for one."""
+        for slot in [slot for slot in self._beyond if slot.asks]:
             if self._is_full:
                 return
-            del self._beyond[place]
-            self._open, place.taken = self._open + 1, True
-            place.given()
+            del self._beyond[slot]
+            self._open, slot.taken = self._open + 1, True
+            slot.given()
 
-    def left(self, place: Place) -> None:
-        if place.taken:
+    def left(self, slot: ConnectionSlot) -> None:
+        if slot.taken:
             self._open -= 1
-            place.taken = False
-        self._beyond.pop(place, None)
+            slot.taken = False
+        self._beyond.pop(slot, None)
         self.watch()

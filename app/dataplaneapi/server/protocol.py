@@ -25,7 +25,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from dataplaneapi.server.acceptor import PROBE_PATHS, Place
+from dataplaneapi.server.acceptor import PROBE_PATHS, ConnectionSlot
 from dataplaneapi.server.connection import EXCHANGE, Channel, Outlet, RecordingOutlet, connection
 from dataplaneapi.server.ending import Ending
 from dataplaneapi.server.endpoint import Endpoint
@@ -73,13 +73,13 @@ class Protocol(Ending):
 
     __slots__ = (
         *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_is_new", "_kept"),
-        *("_outlet", "_patience", "_peer", "_place", "_stopping", "_whole"),
+        *("_outlet", "_patience", "_peer", "_slot", "_stopping", "_whole"),
     )
     server_state: State
 
-    def __init__(self, endpoint: Endpoint, place: Place, *arguments: Any, **named: Any) -> None:
+    def __init__(self, endpoint: Endpoint, slot: ConnectionSlot, *arguments: Any, **named: Any) -> None:
         super().__init__(endpoint, *arguments, **named)
-        self._place = place
+        self._slot = slot
         self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
         self._patience = ANSWER_SECONDS
         self._active: RequestResponseCycle | None = None
@@ -100,7 +100,7 @@ class Protocol(Ending):
         self._peer = f"{self.client[0]}:{self.client[1]}" if self.client else "the unix socket"
         if self._connection.refused:
             logger.warning("%s, from %s", self._connection.refused, self._peer)
-        self._place.given, self._place.evicted = self._take_place, self._evict
+        self._slot.given, self._slot.evicted = self._take_slot, self._evict
         self._deadline.within(self._endpoint.read_timeout, self._give_up)
         if self.server_state.stopping:
             self.shutdown()
@@ -115,7 +115,7 @@ class Protocol(Ending):
         if self._active is not None:
             self._abandon(self._active)
         super().connection_lost(exc)
-        self._place.leave()
+        self._slot.leave()
 
     def shutdown(self) -> None:
         """Closes the connection after the answers under way, or when no request comes: one may be on its way already."""
@@ -159,7 +159,7 @@ class Protocol(Ending):
 
     def _sends_kept(self, request: bytes) -> bool:
         """Whether the request was answered with a reply that is kept; everything about the connection is then as after an answer."""
-        if self._active or self._stopping or not self._place.taken or self.flow.write_paused or self._connection.refused:
+        if self._active or self._stopping or not self._slot.taken or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
         reply = self._kept(request, self._connection, self.client, self.server, date)
@@ -254,12 +254,12 @@ class Protocol(Ending):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active, self._patience = cycle, ANSWER_SECONDS
-        if not self._place.ask(is_probe=cycle.scope["path"] in PROBE_PATHS):
+        if not self._slot.ask(is_probe=cycle.scope["path"] in PROBE_PATHS):
             self._held = lambda: self._start(cycle, app)
             self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
             self.flow.pause_reading()
             return
-        if not self._place.taken:
+        if not self._slot.taken:
             cycle.keep_alive = False
         self._start(cycle, app)
 
@@ -307,7 +307,7 @@ class Protocol(Ending):
             self._unset_keepalive_if_required()
             self._deadline.within(self._endpoint.read_timeout, self._give_up)
 
-    def _take_place(self) -> None:
+    def _take_slot(self) -> None:
         held, self._held = self._held, None
         if held:
             self.flow.resume_reading()

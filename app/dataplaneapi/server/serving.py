@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from dataplaneapi.host.process import allow_open_files
-from dataplaneapi.server.acceptor import RESERVED, Acceptor, Place
+from dataplaneapi.server.acceptor import RESERVED, Acceptor, ConnectionSlot
 from dataplaneapi.server.endpoint import Endpoint, endpoints, one_of
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.listeners import Listener, open_all
@@ -85,9 +85,9 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.watch()
 
-    def _protocol(self, place: Place) -> Protocol:
+    def _protocol(self, slot: ConnectionSlot) -> Protocol:
         about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
-        return Protocol(self.listener.endpoint, place, **about)
+        return Protocol(self.listener.endpoint, slot, **about)
 
 
 def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:

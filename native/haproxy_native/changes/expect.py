@@ -11,7 +11,7 @@ from typing import Any, Self
 from haproxy_native.changes.operations import Edit, applied, editor_of
 from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.header import same_text
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.errors import Collided, IndexOutOfRange, Missing, Moved, NoParent, Stale, StaleTransaction
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -89,7 +89,7 @@ class Rebase(Version):
 class SeenObject(Expect):
     """An object, or a list if `place` has no key, as the client saw it."""
 
-    place: Place
+    place: ObjectPlace
     # None if the client has seen another value than the current one: then nothing is changed.
     value: Any = field(repr=False)
     # Whether the value has the children of the object as well.
@@ -125,7 +125,7 @@ class SeenText(Expect):
 ANY = Expect()
 
 
-def seen(document: Document, place: Place, *, full: bool = False) -> Any:
+def seen(document: Document, place: ObjectPlace, *, full: bool = False) -> Any:
     """Return the object or the list at a place; None if there is none."""
     editor = editor_of(place)
     try:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor, standard_editor
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import BadRequest
@@ -47,7 +47,7 @@ def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
     return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
 
 
-def editor_of(place: Place, editor: Editor | None = None) -> Editor | Sites:
+def editor_of(place: ObjectPlace, editor: Editor | None = None) -> Editor | Sites:
     """Return the editor of the objects at a place. A site has one of its own, since it is made of several sections."""
     editor = editor or standard_editor()
     return Sites(editor) if place.resource.kind == "view" else editor
@@ -57,7 +57,7 @@ def editor_of(place: Place, editor: Editor | None = None) -> Editor | Sites:
 class Create:
     """Creates an object in a list, at the index that is `place.key`, or at the end."""
 
-    place: Place
+    place: ObjectPlace
     body: Mapping[str, Any]
     # Whether the body has the children of the object as well.
     full: bool = False
@@ -75,7 +75,7 @@ class Create:
 class Replace:
     """Replaces an object by `body`. What the API does not know of it stays."""
 
-    place: Place
+    place: ObjectPlace
     body: Mapping[str, Any]
     full: bool = False
     editor: Editor | None = field(default=None, repr=False, compare=False)
@@ -97,7 +97,7 @@ class Replace:
 class Patch:
     """Replaces some members of an object; None deletes a member."""
 
-    place: Place
+    place: ObjectPlace
     members: Mapping[str, Any]
     full: bool = False
     editor: Editor | None = field(default=None, repr=False, compare=False)
@@ -114,7 +114,7 @@ class Patch:
 class Delete:
     """Deletes an object."""
 
-    place: Place
+    place: ObjectPlace
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
@@ -126,7 +126,7 @@ class Delete:
 class ReplaceAll:
     """Replaces all elements of a list; `place` has no key."""
 
-    place: Place
+    place: ObjectPlace
     bodies: Sequence[Mapping[str, Any]]
     editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
@@ -216,7 +216,7 @@ class SetRuntime:
 
 
 Row = Mapping[str, Any]
-_READERS: Mapping[str, Callable[[Place, Row], Edit]] = {
+_READERS: Mapping[str, Callable[[ObjectPlace, Row], Edit]] = {
     "create": lambda place, row: Create(place, row["body"], row["full"]),
     "replace": lambda place, row: Replace(place, row["body"], row["full"]),
     "patch": lambda place, row: Patch(place, row["body"], row["full"]),
@@ -248,12 +248,12 @@ def as_operation(row: Row, patch: patches.Patch) -> Edit:
     """
     table, parent = resources().by_name, row.get("in")
     if row.get("do") in _READERS and row["of"] in table and (parent is None or parent[0] in table):
-        place = Place(table[row["of"]], (table[parent[0]], str(parent[1])) if parent else None, row["key"])
+        place = ObjectPlace(table[row["of"]], (table[parent[0]], str(parent[1])) if parent else None, row["key"])
         return _READERS[row["do"]](place, row)
     return ChangeText(patch, frozenset(Claim(*claim) for claim in row.get("claimed", ())))
 
 
-def _stated(operation: Edit) -> tuple[str, Place, Any, bool] | None:
+def _stated(operation: Edit) -> tuple[str, ObjectPlace, Any, bool] | None:
     """Return the name of an operation on an object, its place, its body, and whether that is full; None for other operations."""
     match operation:
         case Create():

@@ -26,7 +26,7 @@ from haproxy_native.changes.operations import Edit, Patch, Replace, ReplaceAll, 
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor, Object, standard_editor
 from haproxy_native.editing.header import with_header_and_banner_of
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import masked_member
 from haproxy_native.errors import Clash, Collided, Diverged, NativeError
@@ -238,24 +238,24 @@ class _Merge:
 
     # -- clashes
 
-    def _object(self, document: Document, place: Place) -> Object | None:
+    def _object(self, document: Document, place: ObjectPlace) -> Object | None:
         with suppress(NativeError):
             return self.editor.get_object(document, place.resource, place.parent, place.key)
         return None
 
-    def _rows(self, document: Document, place: Place) -> list[Object]:
+    def _rows(self, document: Document, place: ObjectPlace) -> list[Object]:
         """Return each element of a list as an object."""
         section = place.parent and self.editor.section(document, *place.parent)
         return self.editor.lines.children(section, place.resource).readable if section else []
 
-    def _clash(self, place: Place, member: str = "") -> None:
+    def _clash(self, place: ObjectPlace, member: str = "") -> None:
         """Add a clash: of a member that both sides have changed, of the lines of a section, or without a member of a whole object."""
         before, mine, theirs = (self._value(document, place, member) for document in self._sides)
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))
         self.clashes.setdefault((name_of(place), member), Clash(name_of(place), member, theirs, mine, before))
 
-    def _value(self, document: Document, place: Place, member: str) -> Any:
+    def _value(self, document: Document, place: ObjectPlace, member: str) -> Any:
         sections = [] if place.parent else _sections(document, (place.resource.section, str(place.key)))
         if member == LINES or (sections and place.resource.name not in self.editor.resources.by_name):
             return [line for section in sections for line in _lines(section)] or None
@@ -264,10 +264,10 @@ class _Merge:
             return object_.get(member) if object_ and member else object_
         return complete_object(self.editor, place, sections[0] if sections else None)
 
-    def _clash_list(self, place: Place) -> None:
+    def _clash_list(self, place: ObjectPlace) -> None:
         assert place.parent is not None
         parent, name = place.parent
-        object_, member = name_of(Place(parent, None, name)), place.resource.member_of(parent.name)
+        object_, member = name_of(ObjectPlace(parent, None, name)), place.resource.member_of(parent.name)
         base, mine, theirs = (self._rows(document, place) for document in self._sides)
         self.clashes.setdefault((object_, member), Clash(object_, member, theirs, mine, base))
 
@@ -276,12 +276,12 @@ class _Merge:
         self.clashes.setdefault((RAW, ""), Clash(RAW, "", None, None))
 
 
-def _place_of(editor: Editor, key: Key) -> Place:
+def _place_of(editor: Editor, key: Key) -> ObjectPlace:
     """Return the place of a section; of a kind that the API does not know, the place of its text."""
     kind, name = key
     known = (each for each in editor.resources.by_name.values() if each.section == kind and not each.file and not each.parents)
     resource = next((each for each in known if each.kind != "view"), Resource(kind, "section", kind, kind, section=kind))
-    return Place(resource, None, "" if resource.kind == "singleton" else name)
+    return ObjectPlace(resource, None, "" if resource.kind == "singleton" else name)
 
 
 def _sections(document: Document, key: Key) -> list[Section]:

@@ -118,7 +118,7 @@ def _segment(segment: str) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class ObjectPlace:
     """The place of an object in a configuration."""
 
     resource: Resource
@@ -127,7 +127,7 @@ class Place:
     key: str | int
 
 
-def name_of(place: Place) -> str:
+def name_of(place: ObjectPlace) -> str:
     """Return the name of an object by its place."""
     parts = [(place.parent[0], place.parent[1])] if place.parent else []
     return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (kind_of(resource), key))).rstrip("/")

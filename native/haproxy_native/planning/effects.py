@@ -12,7 +12,7 @@ from typing import Any
 from haproxy_native.abandonment import check
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, implicit_defaults
 from haproxy_native.editing.editor import Editor, Object
-from haproxy_native.editing.object_names import Place, kind_of, name_of, parsed, section_of_object
+from haproxy_native.editing.object_names import ObjectPlace, kind_of, name_of, parsed, section_of_object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest, Diverged
 from haproxy_native.planning.outcome import line_of
@@ -40,7 +40,7 @@ class Effect:
     # None for what does not exist.
     old: Any
     new: Any
-    place: Place
+    place: ObjectPlace
     # The index of a named child that is added or removed.
     position: int = 0
     # The implicit defaults section of a proxy that is added or removed.
@@ -125,7 +125,7 @@ class _Comparison:
         # A proxy without `from` has an implicit one.
         was = implicit_defaults(self._before, old) if old else None
         now = implicit_defaults(self._new, new) if new else None
-        place = Place(resource, None, name)
+        place = ObjectPlace(resource, None, name)
         if old is None or new is None:
             if old is not new:
                 values = (complete_object(self._editor, place, section) for section in (old, new))
@@ -173,10 +173,10 @@ class _Comparison:
         old, new = (_texts_of(document, key) for document in (self._before, self._new))
         if old != new:
             resource = Resource(key[0], "section", key[0], key[0], section=key[0])
-            yield _effect(Place(resource, None, key[1]), LINES, old or None, new or None)
+            yield _effect(ObjectPlace(resource, None, key[1]), LINES, old or None, new or None)
 
 
-def complete_object(editor: Editor, place: Place, section: Section | None) -> Object | None:
+def complete_object(editor: Editor, place: ObjectPlace, section: Section | None) -> Object | None:
     """Return a section with its children and unknown lines, from which the same section can be created again."""
     if section is None:
         return None
@@ -200,7 +200,7 @@ def _named(
     start: int | None = None
     old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
-        place = Place(child, parent, name)
+        place = ObjectPlace(child, parent, name)
         if name in old and name in new:
             yield from _members(place, old[name][1], new[name][1])
         else:
@@ -215,17 +215,17 @@ def row_effects(parent: tuple[Resource, str], child: Resource, before: Sequence[
     first = places[0].start
     old, new = ([json.dumps(row, sort_keys=True) for row in rows[own]] for rows, own in zip((before, after), places, strict=True))
     for removed, added in changes(old, new):
-        yield from (_effect(Place(child, parent, first + place), "", before[first + place], None) for place in range(*removed))
-        yield from (_effect(Place(child, parent, first + place), "", None, after[first + place]) for place in range(*added))
+        yield from (_effect(ObjectPlace(child, parent, first + place), "", before[first + place], None) for place in range(*removed))
+        yield from (_effect(ObjectPlace(child, parent, first + place), "", None, after[first + place]) for place in range(*added))
 
 
-def _members(place: Place, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:
+def _members(place: ObjectPlace, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:
     for member in dict.fromkeys([*old, *new]):
         if old.get(member) != new.get(member):
             yield _effect(place, member, old.get(member), new.get(member))
 
 
-def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
+def _effect(place: ObjectPlace, member: str, old: Any, new: Any) -> Effect:
     return Effect(name_of(place), member, old, new, place)
 
 

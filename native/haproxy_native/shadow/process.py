@@ -27,7 +27,7 @@ from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
 from haproxy_native.shadow.launch import Launched, launch
-from haproxy_native.shadow.rewrite import CLI, OWN, Listener, Shadow, identifiers, rewritten
+from haproxy_native.shadow.rewrite import CLI, OWN, FrontendListener, Shadow, identifiers, rewritten
 from haproxy_native.text.document import Document
 
 _USED = re.compile(r"^# table: (\S+), .*\bused:[1-9]", re.MULTILINE)
@@ -106,10 +106,10 @@ _LARGEST = 1 << 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class ClientRequest:
     """A request as a client sends it."""
 
-    listener: Listener
+    listener: FrontendListener
     # Start line and headers.
     head: bytes
     body: bytes = b""
@@ -126,7 +126,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RequestOutcome:
     """What HAProxy did with a request."""
 
     frontend: str
@@ -153,7 +153,7 @@ class ShadowProcess:
     _scratch: Scratch
     _haproxy: Launched
     _serving: asyncio.Task[None] | None = None
-    _asked: Asked | None = None
+    _sent: ClientRequest | None = None
     _request: bytes | None = None
     # It remembers something of a request, and answers no other one.
     is_spent: bool = False
@@ -166,34 +166,34 @@ class ShadowProcess:
     def ended(self) -> bool:
         return self._haproxy.ended
 
-    async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen | None:
+    async def ask(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
         """Send a request with the servers in these states, one at a time. None if the shadow is spent. Raises NoShadow, after which it is.
 
         The request is completed even if the caller is cancelled: a later answer would be taken for that to the next request.
         """
-        task = asyncio.ensure_future(self._ask_alone(asked, servers or {}))
+        task = asyncio.ensure_future(self._ask_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
-    async def _ask_alone(self, asked: Asked, servers: Conditions) -> Seen | None:
+    async def _ask_alone(self, sent: ClientRequest, servers: Conditions) -> RequestOutcome | None:
         async with self._lock:
             if self.is_spent:
                 return None
-            self._asked, self._request = asked, None
+            self._sent, self._request = sent, None
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._state.set_servers(servers)
-                    response = await self._send(asked)
-                    line = await self._read_log(may_be_silent=bool(response and self._silent_lines(asked)))
+                    response = await self._send(sent)
+                    line = await self._read_log(may_be_silent=bool(response and self._silent_lines(sent)))
                     is_new = not self.shadow.has_tables or await self._state.forget()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
                 self.is_spent = True
                 raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
-            seen = _parse_log(line, self._request, response) if line else self._silently(asked, response)
+            outcome = _parse_log(line, self._request, response) if line else self._silently(sent, response)
             self.is_spent = (
-                not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
+                not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in outcome.marks if mark in self.shadow.rules)
             )
-            return seen
+            return outcome
 
     async def _read_log(self, *, may_be_silent: bool) -> str:
         """Return the line of the request; empty if nothing is logged."""
@@ -207,25 +207,25 @@ class ShadowProcess:
                 raise
             return ""
 
-    def _silent_lines(self, asked: Asked) -> list[int]:
+    def _silent_lines(self, sent: ClientRequest) -> list[int]:
         """Return the lines that may answer the request without logging it."""
-        _, _, target = asked.head.partition(b" ")
+        _, _, target = sent.head.partition(b" ")
         return self.shadow.silent.get(target.partition(b" ")[0].decode("utf-8", "replace"), [])
 
-    def _silently(self, asked: Asked, response: bytes) -> Seen:
-        lines = self._silent_lines(asked)
-        own = [number for number in lines if self.shadow.places[number].section == asked.listener.place.section]
-        frontend, status = asked.listener.frontend, int(response.split(b" ", 2)[1])
-        return Seen(frontend, frontend, "", status, "PR", [], [*own, *lines][0], {}, None, response)
+    def _silently(self, sent: ClientRequest, response: bytes) -> RequestOutcome:
+        lines = self._silent_lines(sent)
+        own = [number for number in lines if self.shadow.places[number].section == sent.listener.place.section]
+        frontend, status = sent.listener.frontend, int(response.split(b" ", 2)[1])
+        return RequestOutcome(frontend, frontend, "", status, "PR", [], [*own, *lines][0], {}, None, response)
 
-    async def _send(self, asked: Asked) -> bytes:
-        reader, writer = await self._connection(str(self._scratch.path / asked.listener.socket))
+    async def _send(self, sent: ClientRequest) -> bytes:
+        reader, writer = await self._connection(str(self._scratch.path / sent.listener.socket))
         try:
-            writer.write(_proxy_line(asked))
-            if asked.tls is not None:
-                await writer.start_tls(_context(asked), server_hostname=asked.tls or None)
-            writer.write(asked.head + asked.body)
-            return await _answer(reader, is_http=asked.listener.mode == "http")
+            writer.write(_proxy_line(sent))
+            if sent.tls is not None:
+                await writer.start_tls(_context(sent), server_hostname=sent.tls or None)
+            writer.write(sent.head + sent.body)
+            return await _answer(reader, is_http=sent.listener.mode == "http")
         except (ConnectionError, ssl.SSLError):
             return b""
         finally:
@@ -272,12 +272,12 @@ class ShadowProcess:
                     logger.debug("what a shadow has sent as a connection: %s", error)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = self._asked
+        sent = self._sent
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                is_http = asked is not None and asked.listener.mode == "http"
+                is_http = sent is not None and sent.listener.mode == "http"
                 self._request = await (reader.readuntil(_HEAD_END) if is_http else reader.read(1))
-            writer.write(asked.reply if asked and is_http else b"")
+            writer.write(sent.reply if sent and is_http else b"")
             await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
             logger.debug("the request to the server of a shadow: %s", error)
@@ -372,20 +372,20 @@ def refusal(output: str, shadow: Shadow) -> str:
     return f"{where}{match[2].strip()}"[:1000]
 
 
-def _proxy_line(asked: Asked) -> bytes:
+def _proxy_line(sent: ClientRequest) -> bytes:
     # PROXY protocol, version 1.
-    (source, source_port), (destination, port) = asked.source, asked.destination
+    (source, source_port), (destination, port) = sent.source, sent.destination
     family = "TCP6" if ":" in source else "TCP4"
     return f"PROXY {family} {source} {destination} {source_port} {port}\r\n".encode()
 
 
-def _context(asked: Asked) -> ssl.SSLContext:
+def _context(sent: ClientRequest) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if asked.alpn:
-        context.set_alpn_protocols(asked.alpn.split(","))
-    if asked.tls_version:
-        context.minimum_version = context.maximum_version = ssl.TLSVersion[f"TLSv{asked.tls_version.replace('.', '_')}"]
+    if sent.alpn:
+        context.set_alpn_protocols(sent.alpn.split(","))
+    if sent.tls_version:
+        context.minimum_version = context.maximum_version = ssl.TLSVersion[f"TLSv{sent.tls_version.replace('.', '_')}"]
     return context
 
 
@@ -402,10 +402,10 @@ async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
     return answer
 
 
-def _parse_log(line: str, request: bytes | None, response: bytes) -> Seen:
+def _parse_log(line: str, request: bytes | None, response: bytes) -> RequestOutcome:
     _, frontend, backend, server, status, termination, session, stream, last, *variables = line.rstrip("\n").split("|")
     values = dict(variable.split("=", 1) for variable in variables if "=" in variable)
-    return Seen(
+    return RequestOutcome(
         frontend,
         backend,
         "" if server in ("<NOSRV>", "<STATS>") else server,

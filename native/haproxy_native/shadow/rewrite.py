@@ -93,7 +93,7 @@ _ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLine:
     """A line of the configuration: its file (None for the main one), its number there, from 1, its text, and its section's header."""
 
     file: str | None
@@ -103,10 +103,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Rule:
+class MarkedRule:
     """The rule of a mark."""
 
-    place: Place
+    place: SourceLine
     # Of its condition; empty if the mark says that the rule applies.
     term: str
 
@@ -117,11 +117,11 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Listener:
+class FrontendListener:
     """A listener of a frontend."""
 
     frontend: str
-    place: Place
+    place: SourceLine
     address: str
     name: str
     # The file name of its private socket.
@@ -137,22 +137,22 @@ class Shadow:
 
     text: str = ""
     # By the number of a line in `text`, from 1.
-    places: dict[int, Place] = field(default_factory=dict)
+    places: dict[int, SourceLine] = field(default_factory=dict)
     # By mark.
-    rules: dict[str, Rule] = field(default_factory=dict)
-    listeners: list[Listener] = field(default_factory=list)
+    rules: dict[str, MarkedRule] = field(default_factory=dict)
+    listeners: list[FrontendListener] = field(default_factory=list)
     # The lines of each ACL, by its section and name.
-    acls: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
+    acls: dict[tuple[str, str], list[SourceLine]] = field(default_factory=dict)
     # By section: lines whose effect is unknown, and why.
-    doubtful: dict[str, list[tuple[Place, str]]] = field(default_factory=dict)
+    doubtful: dict[str, list[tuple[SourceLine, str]]] = field(default_factory=dict)
     # By section: lines that depend on the states of servers.
-    by_health: dict[str, list[Place]] = field(default_factory=dict)
+    by_health: dict[str, list[SourceLine]] = field(default_factory=dict)
     # Whether it has stick tables.
     has_tables: bool = False
     # By a URI that is answered without a line of the log: the lines in `text` that do that.
     silent: dict[str, list[int]] = field(default_factory=dict)
 
-    def doubt(self, place: Place, why: str) -> None:
+    def doubt(self, place: SourceLine, why: str) -> None:
         self.doubtful.setdefault(place.section, []).append((place, why))
 
 
@@ -188,7 +188,7 @@ class _Rewriter:
         for number, place in self.shadow.places.items():
             self._classify(number, place)
 
-    def _classify(self, number: int, place: Place) -> None:
+    def _classify(self, number: int, place: SourceLine) -> None:
         own = place.text.split(None, 2)
         if own[0] == definition() and len(own) > 1:
             self.shadow.acls.setdefault((place.section, own[1]), []).append(place)
@@ -222,7 +222,7 @@ class _Rewriter:
         self._numbers[self._file] = start + len(section.lines)
         is_kept, header = section.kind in words()["sections"] and self._modes.is_kept(section), section.header.text.strip()
         for number, line in enumerate(section.lines, start + 1):
-            place = Place(section.file, number, line.text.strip(), header)
+            place = SourceLine(section.file, number, line.text.strip(), header)
             if text := self._line(section, line, place) if is_kept else _conditional(line):
                 self._lines.append(text)
                 self.shadow.places[len(self._lines)] = place
@@ -236,7 +236,7 @@ class _Rewriter:
         for number, line in enumerate(map(Line, split_lines(text)), start + 1):
             if written := _conditional(line):
                 self._lines.append(written)
-                self.shadow.places[len(self._lines)] = Place(file, number, line.text.strip(), "")
+                self.shadow.places[len(self._lines)] = SourceLine(file, number, line.text.strip(), "")
 
     def _additions(self, section: Section) -> None:
         own = words()["additions"]
@@ -246,7 +246,7 @@ class _Rewriter:
             self._add(*own["listening"])
         self._add(*own.get(section.kind, ()))
 
-    def _line(self, section: Section, line: Line, place: Place) -> str:
+    def _line(self, section: Section, line: Line, place: SourceLine) -> str:
         own = [_bare(word) for word in line.words]
         if not own:
             return ""
@@ -272,7 +272,7 @@ class _Rewriter:
             return ""
         return " ".join(own)
 
-    def _of_proxy(self, section: Section, own: list[str], place: Place) -> str:
+    def _of_proxy(self, section: Section, own: list[str], place: SourceLine) -> str:
         about = words()["proxy"]
         if any(own[: len(phrase)] == phrase for phrase in dropped().get(own[0], ())):
             return ""
@@ -286,7 +286,7 @@ class _Rewriter:
             return str(replaced)
         return self._rule(without(own, about["without"].get(own[0], {})), place)
 
-    def _listener(self, section: Section, own: list[str], place: Place) -> str:
+    def _listener(self, section: Section, own: list[str], place: SourceLine) -> str:
         about = words()["listener"]
         if why := next((why for begin, why in about["not_private"].items() if len(own) > 1 and own[1].startswith(begin)), ""):
             self.shadow.doubt(place, why)
@@ -295,7 +295,7 @@ class _Rewriter:
         socket, words_ = f"b{len(self.shadow.listeners)}", only(own[2:], listener_words())
         name = words_[words_.index("name") + 1] if "name" in words_[:-1] else ""
         is_tls, mode = about["tls"] in words_, self._modes.of(section)
-        self.shadow.listeners.append(Listener(section.name, place, own[1], name, socket, is_tls, mode))
+        self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
     def _server(self, own: list[str], before: int | str) -> str:
@@ -307,13 +307,13 @@ class _Rewriter:
             return " ".join([own[0], *words]) if words else ""
         return " ".join([*own[:before], ECHO, *words])
 
-    def _filter(self, own: list[str], place: Place) -> str:
+    def _filter(self, own: list[str], place: SourceLine) -> str:
         if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
             return " ".join(own)
         self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
         return ""
 
-    def _rule(self, own: list[str], place: Place) -> str:
+    def _rule(self, own: list[str], place: SourceLine) -> str:
         about = words()["rules"]
         variable = SESSION if begins(own, about["connection"]) or begins(own, about["session"]) else STREAM
         family = next((phrase for phrase in (about["connection"], about["session"], *about["stream"]) if begins(own, phrase)), "")
@@ -347,10 +347,10 @@ class _Rewriter:
             out += [*term[:opening], term[opening].removesuffix("{") + name]
         return out
 
-    def _marker(self, place: Place) -> Callable[[Mark], str]:
+    def _marker(self, place: SourceLine) -> Callable[[Mark], str]:
         def new(mark: Mark) -> str:
             identifier = _in_letters(len(self.shadow.rules))
-            self.shadow.rules[identifier] = Rule(place, mark.term)
+            self.shadow.rules[identifier] = MarkedRule(place, mark.term)
             return identifier
 
         return new

@@ -1,6 +1,6 @@
 """Run a few shadows, one for each text, and end them after a minute without a request.
 
-Callers of one text share a shadow, and one place of those that limit how many texts are in use. A shadow that nobody uses stays
+Callers of one text share a shadow, and one slot of those that limit how many texts are in use. A shadow that nobody uses stays
 for `IDLE_SECONDS`, unless another text needs its room.
 """
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from haproxy_native.check.run import SHADOWS
 from haproxy_native.errors import ShareExceeded
 from haproxy_native.shadow.files import NONE, Files
-from haproxy_native.shadow.process import Asked, Conditions, Seen, ShadowProcess, start
+from haproxy_native.shadow.process import ClientRequest, Conditions, RequestOutcome, ShadowProcess, start
 from haproxy_native.shadow.rewrite import Shadow
-from haproxy_native.shares import MOST_WAITING, Caller, Place, Turns
+from haproxy_native.shares import MOST_WAITING, Caller, Slot, Turns
 from haproxy_native.text.document import Document
 
 MOST, IDLE_SECONDS = SHADOWS, 60.0
@@ -50,19 +50,19 @@ class Asker:
     _key: bytes
     _files: Files
 
-    async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen:
+    async def ask(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
         """Send a request, with the servers in these states, else as they are declared. Raises NoShadow and OSError."""
         while True:
             async with self._shadows.of(self._document, self._key, self._files, caller=self._caller) as process:
-                if seen := await process.ask(asked, servers):
-                    return seen
+                if outcome := await process.ask(sent, servers):
+                    return outcome
 
 
 @dataclass
 class _Use:
-    """The callers that use the shadows of one text. They share one place, which counts for the first of them."""
+    """The callers that use the shadows of one text. They share one slot, which counts for the first of them."""
 
-    place: Place
+    slot: Slot
     callers: list[Caller]
 
 
@@ -99,14 +99,14 @@ class Shadows:
 
     @asynccontextmanager
     async def _used(self, caller: Caller, key: bytes) -> AsyncIterator[None]:
-        """Occupy the place of a text, alone or with others. Raises ShareExceeded."""
+        """Occupy the slot of a text, alone or with others. Raises ShareExceeded."""
         if key not in self._uses:
-            place = await self._turns.take(caller)
+            slot = await self._turns.take(caller)
             if key in self._uses:
                 # Others have begun to use this text during the wait.
-                self._turns.release(place)
+                self._turns.release(slot)
             else:
-                self._uses[key] = _Use(place, [])
+                self._uses[key] = _Use(slot, [])
         use = self._uses[key]
         if caller.is_limited and use.callers.count(caller) >= MOST_WAITING:
             raise ShareExceeded(f"{MOST_WAITING} requests of {caller.name} explain or test this text, as many as may; try again later")
@@ -116,10 +116,10 @@ class Shadows:
         finally:
             use.callers.remove(caller)
             if use.callers:
-                self._turns.pass_on(use.place, use.callers[0])
+                self._turns.pass_on(use.slot, use.callers[0])
             else:
                 del self._uses[key]
-                self._turns.release(use.place)
+                self._turns.release(use.slot)
 
     @asynccontextmanager
     async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[Asker]:

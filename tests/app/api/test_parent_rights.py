@@ -7,7 +7,7 @@ import pytest
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.settings.roles import read_roles
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.grammar.load import grammar
 from tests.app.client import CONFIG, Client
 from tests.samples import line_samples
@@ -65,7 +65,7 @@ def parents(client: Client) -> Iterator[tuple[Operation, str, str]]:
             above = editor.resources[operation.parent]
             is_asked = above.kind != "singleton" and len(operation.names) < 1 + operation.is_of_one
             query = f"&{parameter}=one" if is_asked else ""
-            yield operation, name_of(Place(above, None, "" if above.kind == "singleton" else "one")), query
+            yield operation, name_of(ObjectPlace(above, None, "" if above.kind == "singleton" else "one")), query
         elif parent := next((object_ for start, object_ in FILES.items() if operation.path.startswith(start)), None):
             yield operation, parent, ""
 

@@ -9,28 +9,28 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from dataplaneapi.server.acceptor import RESERVED, Acceptor, Place
+from dataplaneapi.server.acceptor import RESERVED, Acceptor, ConnectionSlot
 from dataplaneapi.server.listeners import Identity
 from tests.app.authority import Authority
 
 
 class Greeter(asyncio.Protocol):
-    """Says hello when it has a place, and stays."""
+    """Says hello when it has a slot, and stays."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, slot: ConnectionSlot) -> None:
+        self._slot = slot
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
-        self._place.given, self._place.evicted = self._greet, transport.abort
-        if self._place.ask(is_probe=False):
+        self._slot.given, self._slot.evicted = self._greet, transport.abort
+        if self._slot.ask(is_probe=False):
             self._greet()
 
     def _greet(self) -> None:
         self._transport.write(b"hello\n")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._place.leave()
+        self._slot.leave()
 
 
 def run(story: Callable[[], object]) -> None:
@@ -108,15 +108,15 @@ def test_who_comes_after_the_close_waits_for_the_next(tmp_path: Path) -> None:
 
 
 def test_beyond_the_limit_the_oldest_goes_and_probes_stay() -> None:
-    """A probe is answered when all places are held, and by how many however."""
+    """A probe is answered when all slots are held, and by how many however."""
 
     class Asker(Greeter):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             self._transport = transport
-            self._place.given, self._place.evicted = self._greet, transport.abort
+            self._slot.given, self._slot.evicted = self._greet, transport.abort
 
         def data_received(self, data: bytes) -> None:
-            if self._place.ask(is_probe=data == b"probe\n"):
+            if self._slot.ask(is_probe=data == b"probe\n"):
                 self._greet()
 
     async def story() -> None:
@@ -136,7 +136,7 @@ def test_beyond_the_limit_the_oldest_goes_and_probes_stay() -> None:
                 await asyncio.wait([waiting], timeout=0.1)
                 assert not waiting.done()
                 leave.close()
-                assert await waiting == b"hello\n", "a place that is free goes to the one who asked for it, not to the oldest"
+                assert await waiting == b"hello\n", "a slot that is free goes to the one who asked for it, not to the oldest"
                 for _, writer in [*beyond, (probe, ask)]:
                     writer.close()
             finally:

@@ -4,7 +4,7 @@ import pytest
 
 from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenObject, SeenText, Version, seen
 from haproxy_native.changes.operations import Create, Delete, Patch, Replace
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import Collided, Conflict, Missing, Moved, Stale
 from haproxy_native.text.document import Document
@@ -13,7 +13,7 @@ TEXT = "backend app\n  server one 127.0.0.1:1 weight 10\n  server two 127.0.0.1:
 BASE = Document.parse(TEXT)
 TABLE = resources()
 SERVERS, APP = TABLE["servers"], (TABLE["backends"], "app")
-ONE, TWO = (Place(SERVERS, APP, name) for name in ("one", "two"))
+ONE, TWO = (ObjectPlace(SERVERS, APP, name) for name in ("one", "two"))
 LIGHTER = Document.parse(TEXT.replace("weight 10", "weight 5"))
 
 
@@ -61,7 +61,7 @@ def test_what_came_between_stays() -> None:
     rebase = Rebase(1, BASE)
     body = {"name": "two", "address": "127.0.0.1", "port": 2, "weight": 3}
     assert [line.split()[-1] for line in rebase.made([Replace(TWO, body)], LIGHTER).text.splitlines()[1:]] == ["5", "3"]
-    new = Create(Place(SERVERS, APP, ""), {"name": "three", "address": "127.0.0.1", "port": 3})
+    new = Create(ObjectPlace(SERVERS, APP, ""), {"name": "three", "address": "127.0.0.1", "port": 3})
     assert rebase.made([new], LIGHTER).text.count("server") == 3
     with pytest.raises(Collided, match="weight of backend/app/server/one"):
         rebase.made([Patch(ONE, {"weight": 6})], LIGHTER)

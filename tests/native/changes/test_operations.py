@@ -18,14 +18,14 @@ from haproxy_native.changes.operations import (
     storable,
 )
 from haproxy_native.editing import patches
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.observed import Claim
 from haproxy_native.text.document import Document
 
 TABLE = resources()
 APP = (TABLE["backends"], "app")
-SERVER, RULE = Place(TABLE["servers"], APP, "one"), Place(TABLE["http_request_rules"], APP, 0)
+SERVER, RULE = ObjectPlace(TABLE["servers"], APP, "one"), ObjectPlace(TABLE["http_request_rules"], APP, 0)
 BODY = {"name": "one", "address": "127.0.0.1", "port": 1}
 BEFORE, AFTER = Document.parse("backend app\n"), Document.parse("backend app\n  server \udcff 127.0.0.1\n")
 
@@ -33,12 +33,12 @@ BEFORE, AFTER = Document.parse("backend app\n"), Document.parse("backend app\n  
 @pytest.mark.parametrize(
     "operation",
     [
-        Create(Place(TABLE["servers"], APP, ""), BODY),
-        Create(Place(TABLE["backends"], None, ""), {"name": "app", "servers": {"one": BODY}}, full=True),
+        Create(ObjectPlace(TABLE["servers"], APP, ""), BODY),
+        Create(ObjectPlace(TABLE["backends"], None, ""), {"name": "app", "servers": {"one": BODY}}, full=True),
         Replace(SERVER, BODY),
         Patch(RULE, {"cond": None}),
         Delete(RULE),
-        ReplaceAll(Place(TABLE["http_request_rules"], APP, ""), [{"type": "allow"}]),
+        ReplaceAll(ObjectPlace(TABLE["http_request_rules"], APP, ""), [{"type": "allow"}]),
     ],
 )
 def test_operations_on_objects(operation: Edit) -> None:

@@ -12,7 +12,7 @@ import pytest
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, PutText, Replace, ReplaceAll, applied
 from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.errors import Clash, Collided, NativeError
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.planning.effects import effects
@@ -54,12 +54,12 @@ def rule(number: int) -> dict[str, Any]:
     return {"type": "set-header", "hdr_name": "X-B", "hdr_format": str(number)}
 
 
-def of_rule(index: int | str = "") -> Place:
-    return Place(TABLE["http_request_rules"], WEB, index)
+def of_rule(index: int | str = "") -> ObjectPlace:
+    return ObjectPlace(TABLE["http_request_rules"], WEB, index)
 
 
-def of_server(name: str = "") -> Place:
-    return Place(TABLE["servers"], APP, name)
+def of_server(name: str = "") -> ObjectPlace:
+    return ObjectPlace(TABLE["servers"], APP, name)
 
 
 def changed(old: str, new: str, text: str = TEXT) -> Document:
@@ -123,11 +123,11 @@ def test_an_object_that_goes_collides_with_what_changes_in_it(turned: bool) -> N
 
 def test_a_section_that_goes_collides_with_what_is_added_to_it() -> None:
     gone, more = Document.parse(TEXT[: TEXT.index("backend other")]), changed("127.0.0.1:3\n", "127.0.0.1:3\n  server web9 127.0.0.1:9\n")
-    other = Place(TABLE["backends"], None, "other")
+    other = ObjectPlace(TABLE["backends"], None, "other")
     for operations in ([Delete(other)], put(gone)):
         (clash,) = clashes(operations, more)
         assert (clash.object, clash.member, clash.mine, list(clash.theirs["servers"])) == ("backend/other", "", None, ["web1", "web9"])
-    added = Create(Place(TABLE["servers"], (TABLE["backends"], "other"), ""), {"name": "web9", "address": "127.0.0.1"})
+    added = Create(ObjectPlace(TABLE["servers"], (TABLE["backends"], "other"), ""), {"name": "web9", "address": "127.0.0.1"})
     for operations in ([added], put(more)):
         assert [(each.object, each.theirs) for each in clashes(operations, gone)] == [("backend/other", None)]
 
@@ -242,7 +242,7 @@ def test_a_section_that_has_another_number(header: str, name: str) -> None:
     base = Document.parse(f"{header}\n  mode http\nbackend b\n")
     theirs = Document.parse(f"{header}\n  mode tcp\n{base.text}")
     with pytest.raises(Collided, match=f"lines of defaults/{name}"):
-        rebased([Patch(Place(TABLE["defaults"], None, name), {"queue_timeout": 1000})], base, theirs)
+        rebased([Patch(ObjectPlace(TABLE["defaults"], None, name), {"queue_timeout": 1000})], base, theirs)
 
 
 def test_times_in_another_unit() -> None:
@@ -269,10 +269,10 @@ def operation_of(chance: random.Random, document: Document) -> Edit:
     """One call of the API."""
     kind = chance.choice(["server", "server", "server", "backend", "backend", "rule", "rule", "rule", "global", "defaults", "text"])
     name, verb = chance.choice(NAMES), chance.choice(["create", "replace", "patch", "delete"])
-    host = Place(TABLE["servers"], (TABLE["backends"], name), chance.choice(HOSTS))
+    host = ObjectPlace(TABLE["servers"], (TABLE["backends"], name), chance.choice(HOSTS))
     server = {"name": host.key, "address": f"127.0.0.{chance.randint(1, 9)}"}
     server |= {key: value for key, value in (("port", 80), ("weight", chance.randint(1, 3)), ("check", "enabled")) if chance.random() < 0.5}
-    backend = Place(TABLE["backends"], None, name)
+    backend = ObjectPlace(TABLE["backends"], None, name)
     body = {"name": name, "from": "base", "mode": chance.choice(["http", "tcp"]), "retries": chance.randint(1, 3)}
     at, row = of_rule(chance.randint(0, 3)), rule(chance.randint(1, 5))
     match kind, verb:
@@ -302,15 +302,15 @@ def operation_of(chance: random.Random, document: Document) -> Edit:
             return Delete(at)
         case "global", _:
             options = {"maxconn": chance.randint(1, 3)}
-            return Replace(Place(TABLE["global"], None, ""), {"performance_options": options, "daemon": chance.random() < 0.5})
+            return Replace(ObjectPlace(TABLE["global"], None, ""), {"performance_options": options, "daemon": chance.random() < 0.5})
         case "defaults", _:
             timeouts = {"client_timeout": chance.randint(1, 3) * 1000, "queue_timeout": 1000}
-            return Replace(Place(TABLE["defaults"], None, "base"), {"name": "base", "mode": "http"} | timeouts)
+            return Replace(ObjectPlace(TABLE["defaults"], None, "base"), {"name": "base", "mode": "http"} | timeouts)
     return PutText("", Document.parse(operation_of(chance, document).apply(document).text))
 
 
-def replaced(place: Place, key: str | int) -> Place:
-    return Place(place.resource, place.parent, key)
+def replaced(place: ObjectPlace, key: str | int) -> ObjectPlace:
+    return ObjectPlace(place.resource, place.parent, key)
 
 
 def made(chance: random.Random) -> list[Edit]:
@@ -333,7 +333,7 @@ def members(document: Document) -> dict[tuple[str, str], Any]:
                 values[effect.object, member] = value
             elif isinstance(value, dict):
                 for name, child in value.items():
-                    place = Place(children[member], (effect.place.resource, str(effect.place.key)), name)
+                    place = ObjectPlace(children[member], (effect.place.resource, str(effect.place.key)), name)
                     values |= {(name_of(place), own): each for own, each in child.items()}
     return values
 

@@ -8,7 +8,7 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.changes.operations import Create
 from haproxy_native.commit.change import Edit
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Collided, Outdated, TextGone
@@ -48,7 +48,7 @@ def test_an_outdated_one_is_merged_after_a_restart(tmp_path: Path) -> None:
 def test_operations_are_rebased_after_a_restart(tmp_path: Path) -> None:
     """Those on objects as such, those of features by what they have done to the text."""
     table = resources()
-    place = Place(table["http_request_rules"], (table["defaults"], "base"), "")
+    place = ObjectPlace(table["http_request_rules"], (table["defaults"], "base"), "")
 
     def rule(number: int) -> dict[str, str]:
         return {"type": "set-header", "hdr_name": "X-By", "hdr_format": str(number)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.runtime.server_state import FORCED_DRAIN, FORCED_MAINT, ServerState, server_states
-from haproxy_native.shadow.process import Asked, Conditions, Seen, commands, conditions, start
+from haproxy_native.shadow.process import ClientRequest, Conditions, RequestOutcome, commands, conditions, start
 from haproxy_native.text.document import Document
 
 ROW = "2 shop 1 one 10.0.0.1 2 0 5 5 9 6 3 4 6 0 0 0 - 80 - 0 0 - - 0"
@@ -60,16 +60,16 @@ def test_only_what_differs_is_sent() -> None:
     assert list(commands(there, wanted)) == ["set server a/one state drain", "set server a/two weight 7"]
 
 
-def asked(binary: str, directory: Path, *questions: tuple[str, Conditions]) -> Sequence[Seen | None]:
+def asked(binary: str, directory: Path, *questions: tuple[str, Conditions]) -> Sequence[RequestOutcome | None]:
     (directory / "a.map").touch()
     document = Document.parse(TEXT.replace("{map}", str(directory / "a.map")))
 
-    async def run() -> list[Seen | None]:
+    async def run() -> list[RequestOutcome | None]:
         shadow = await start(document, binary, directory)
         try:
             listener = shadow.shadow.listeners[0]
             heads = [(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode(), servers) for path, servers in questions]
-            return [await shadow.ask(Asked(listener, head), servers) for head, servers in heads]
+            return [await shadow.ask(ClientRequest(listener, head), servers) for head, servers in heads]
         finally:
             await shadow.close()
 

@@ -10,8 +10,8 @@ import pytest
 from haproxy_native.errors import NoShadow
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.launch import launch
-from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, refusal, start
-from haproxy_native.shadow.rewrite import Place, Shadow
+from haproxy_native.shadow.process import ClientRequest, RequestOutcome, ShadowProcess, refusal, start
+from haproxy_native.shadow.rewrite import Shadow, SourceLine
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -70,10 +70,12 @@ backend plain
 """
 
 
-def with_shadow(binary: str, home: Path, ask: Callable[[ShadowProcess], Awaitable[Seen]], text: str = TEXT) -> tuple[Seen, list[str]]:
+def with_shadow(
+    binary: str, home: Path, ask: Callable[[ShadowProcess], Awaitable[RequestOutcome]], text: str = TEXT
+) -> tuple[RequestOutcome, list[str]]:
     """What was seen, and the rules that applied."""
 
-    async def run() -> tuple[Seen, list[str]]:
+    async def run() -> tuple[RequestOutcome, list[str]]:
         process = await start(Document.parse(text), binary, home)
         try:
             seen = await ask(process)
@@ -85,9 +87,9 @@ def with_shadow(binary: str, home: Path, ask: Callable[[ShadowProcess], Awaitabl
     return asyncio.run(run())
 
 
-def http(path: str, source: str = "192.0.2.1", host: str = "shop.example") -> Callable[[ShadowProcess], Awaitable[Seen]]:
+def http(path: str, source: str = "192.0.2.1", host: str = "shop.example") -> Callable[[ShadowProcess], Awaitable[RequestOutcome]]:
     head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-    return lambda process: process.ask(Asked(process.shadow.listeners[0], head, source=(source, 50_000)))
+    return lambda process: process.ask(ClientRequest(process.shadow.listeners[0], head, source=(source, 50_000)))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,9 @@ def test_no_server(haproxy_binary: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "backend"), [("shop.example", "named"), ("a.example", "plain")])
 def test_a_stream_of_tls(haproxy_binary: str, tmp_path: Path, name: str, backend: str) -> None:
-    seen, rules = with_shadow(haproxy_binary, tmp_path, lambda process: process.ask(Asked(process.shadow.listeners[1], b"", tls=name)))
+    seen, rules = with_shadow(
+        haproxy_binary, tmp_path, lambda process: process.ask(ClientRequest(process.shadow.listeners[1], b"", tls=name))
+    )
     assert (seen.frontend, seen.backend) == ("stream", backend)
     assert rules[0] == "tcp-request content accept if { req.ssl_hello_type 1 }"
 
@@ -179,7 +183,7 @@ def test_what_is_said_without_a_line() -> None:
     assert refusal("[NOTICE] a\n[ALERT] cannot b\n", Shadow()) == "[ALERT] cannot b"
     assert refusal("nothing", Shadow()) == "nothing"
     said = "[ALERT] (1) : config : parsing [/tmp/x/haproxy.cfg:7] : no"
-    assert refusal(said, Shadow(places={7: Place("/b.cfg", 2, "x", "s")})) == "line 2 of /b.cfg (x): no"
+    assert refusal(said, Shadow(places={7: SourceLine("/b.cfg", 2, "x", "s")})) == "line 2 of /b.cfg (x): no"
 
 
 def test_nothing_is_left(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +197,7 @@ def test_it_has_only_the_listeners_that_haproxy_has(haproxy_binaries: str, tmp_p
         ".if defined(NOT_DEFINED)\nfrontend never from base\n    bind :81\n.endif\nfrontend off from base\n    disabled\n    bind :82\n"
     )
 
-    async def ask(shadow: ShadowProcess) -> Seen:
+    async def ask(shadow: ShadowProcess) -> RequestOutcome:
         assert [each.address for each in shadow.shadow.listeners] == [":80", ":443"]
         return await http("/return")(shadow)
 

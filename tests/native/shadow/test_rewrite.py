@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.shadow.rewrite import Place, Shadow, identifiers, rewritten
+from haproxy_native.shadow.rewrite import Shadow, SourceLine, identifiers, rewritten
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -75,7 +75,7 @@ def lines(shadow: Shadow, original: str) -> list[str]:
 def test_places_are_those_of_the_file(shadow: Shadow) -> None:
     file = TEXT.splitlines()
     assert all(file[place.line - 1].strip() == place.text for place in shadow.places.values())
-    assert Place(None, 27, "tcp-request connection reject if { src 10.9.9.9 }", "frontend site from base") in shadow.places.values()
+    assert SourceLine(None, 27, "tcp-request connection reject if { src 10.9.9.9 }", "frontend site from base") in shadow.places.values()
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_caller_with_some_rights_has_one_text_at_a_time(haproxy_binary: str, t
             await asyncio.sleep(0)
             async with ask("ben", 200, Rights()) as again, ask("root", 500) as other:
                 assert again is first and not other.ended and not any(task.done() for task in tasks)
-        # The places were given back, and both have their turn.
+        # The slots were released, and both have their turn.
         done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         assert len(done) == 1 and not done.pop().result().ended
         waiting.pop().cancel()

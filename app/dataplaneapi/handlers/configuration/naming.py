@@ -8,7 +8,7 @@ from dataplaneapi.api.place import place_of
 from dataplaneapi.api.services import Services
 from haproxy_native.access.rights import Rights
 from haproxy_native.commit.change import Outcome
-from haproxy_native.editing.object_names import Place, name_of, parsed, spelled
+from haproxy_native.editing.object_names import ObjectPlace, name_of, parsed, spelled
 from haproxy_native.editing.sites import FRONTEND
 from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound, Refused
 from haproxy_native.planning.touches import changed
@@ -29,7 +29,7 @@ def object_of(call: Call) -> str:
     resource, parent, key = place_of(operation, call.values, editor, one=True)
     # A site has the name of its frontend.
     resource = editor.resources[FRONTEND] if resource.kind == "view" else resource
-    name = name_of(Place(resource, parent, "" if key is None else key))
+    name = name_of(ObjectPlace(resource, parent, "" if key is None else key))
     if resource.kind == "indexed":
         return ""
     return name if "/".join(name.split("/")[::2]) in kinds() else ""
@@ -44,7 +44,7 @@ def _condition_of(call: Call) -> str:
     resource, parent, key = place_of(call.operation, call.values, editor, one=True)
     with suppress(Missing, NoParent):
         line = editor.get_object(call.document, resource, parent, key)
-        name = name_of(Place(resource, parent, line.get("acl_name", "")))
+        name = name_of(ObjectPlace(resource, parent, line.get("acl_name", "")))
         kind = kinds().get("/".join(name.split("/")[::2]))
         return name if kind and kind.conditions else ""
     return ""

@@ -20,7 +20,7 @@ from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Repla
 from haproxy_native.commit.change import Change, Reload
 from haproxy_native.editing.children import unquoted_name
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Moved, Refused
@@ -41,8 +41,8 @@ class Target:
     full: bool
 
     @property
-    def place(self) -> Place:
-        return Place(self.resource, self.parent, "" if self.key is None else self.key)
+    def place(self) -> ObjectPlace:
+        return ObjectPlace(self.resource, self.parent, "" if self.key is None else self.key)
 
     @property
     def editor(self) -> Editor | Sites:

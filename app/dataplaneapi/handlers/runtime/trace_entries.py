@@ -6,7 +6,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import Document, Write, Written
 from haproxy_native.changes.expect import seen
 from haproxy_native.changes.operations import Replace
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.errors import Missing
 
 TRACES, ENTRIES = "traces", "entries"
@@ -30,8 +30,8 @@ async def deleting(call: Call) -> Write:
 create, delete = Written(creating), Written(deleting)
 
 
-def _place(call: Call) -> Place:
-    return Place(call.services.editor.resources[TRACES], None, "")
+def _place(call: Call) -> ObjectPlace:
+    return ObjectPlace(call.services.editor.resources[TRACES], None, "")
 
 
 def _section(call: Call) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit, run_to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import Place, kind_of, name_of, parsed, spelled, within
+from haproxy_native.editing.object_names import ObjectPlace, kind_of, name_of, parsed, spelled, within
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.features.apply import plans
@@ -378,6 +378,6 @@ def _touched(editor: Editor, object_: str, members: Collection[str]) -> Iterator
     lists = dict(editor.resources.children(resource.name)) if resource and len(parts) <= 2 else {}
     for member in sorted(lists.keys() & members):
         parent = (resource, "".join(parts[1:])) if resource else None
-        yield changed(name_of(Place(lists[member], parent, 0)), {ANY})
+        yield changed(name_of(ObjectPlace(lists[member], parent, 0)), {ANY})
     if own := set(members) - lists.keys():
         yield changed(object_, own)

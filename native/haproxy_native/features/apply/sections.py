@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haproxy_native.editing.editor import Editor, Object
-from haproxy_native.editing.object_names import Place, name_of
+from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest
 from haproxy_native.features.apply.rules import Section
@@ -47,8 +47,8 @@ def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part
 def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
     """Return the name of a part as /v3/sidecar writes it."""
     if part == SELF:
-        return name_of(Place(resource, None, name))
-    return name_of(Place(_named(editor, resource)[part[0]], (resource, name), part[1]))
+        return name_of(ObjectPlace(resource, None, name))
+    return name_of(ObjectPlace(_named(editor, resource)[part[0]], (resource, name), part[1]))
 
 
 def _named(editor: Editor, resource: Resource) -> dict[str, Resource]:

@@ -14,13 +14,13 @@ from haproxy_native.commit.current import fingerprint
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
-from haproxy_native.features.explain.explanation import Explanation, Server, Unknown, explained
-from haproxy_native.features.explain.question import Question, asked, offers_http_2, others
+from haproxy_native.features.explain.explanation import CandidateServer, Explanation, UnknownEffect, explained
+from haproxy_native.features.explain.question import Question, client_request, offers_http_2, others
 from haproxy_native.models import model
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import Files, stamps
-from haproxy_native.shadow.process import MANY, Conditions, Seen, conditions
-from haproxy_native.shadow.rewrite import Listener, Shadow
+from haproxy_native.shadow.process import MANY, Conditions, RequestOutcome, conditions
+from haproxy_native.shadow.rewrite import FrontendListener, Shadow
 from haproxy_native.shadow.shadows import MOST, Asker, Shadows
 from haproxy_native.shares import Caller
 from haproxy_native.text.document import Document
@@ -79,12 +79,14 @@ class Explain:
 
     async def _answer(self, document: Document, asker: Asker, question: Question) -> Explanation:
         await self._read_states()
-        request = asked(question, asker.shadow.listeners)
-        seen = await asker.ask(request, self._conditions)
-        return await beside_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, seen)
+        request = client_request(question, asker.shadow.listeners)
+        outcome = await asker.ask(request, self._conditions)
+        return await beside_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, outcome)
 
-    def _explained(self, document: Document, shadow: Shadow, question: Question, listener: Listener, seen: Seen) -> Explanation:
-        explanation = explained(document, shadow, listener, seen, has_states=bool(self._states))
+    def _explained(
+        self, document: Document, shadow: Shadow, question: Question, listener: FrontendListener, outcome: RequestOutcome
+    ) -> Explanation:
+        explanation = explained(document, shadow, listener, outcome, has_states=bool(self._states))
         explanation = replace(explanation, unknown=[*_left_open(question, listener, shadow.listeners), *explanation.unknown])
         return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
 
@@ -98,7 +100,7 @@ class Explain:
             self._states, self._states_read = states, now()
             self._conditions = await beside_if(len(states) > MANY, conditions, states)
 
-    def _servers(self, document: Document, backend: str) -> list[Server]:
+    def _servers(self, document: Document, backend: str) -> list[CandidateServer]:
         """Return the servers that a backend may choose, with their states in the running worker."""
         resources = [
             resource for resource in self._editor.resources.by_name.values() if resource.kind == "named" and resource.schema == "server"
@@ -118,21 +120,21 @@ class Explain:
         await self.shadows.close()
 
 
-def _left_open(question: Question, listener: Listener, listeners: Sequence[Listener]) -> Iterator[Unknown]:
+def _left_open(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> Iterator[UnknownEffect]:
     """Yield what the question does not say, and how the request differs from the one that it describes."""
     if offers_http_2(question, listener):
-        yield Unknown(**vars(listener.place), why=_IN_HTTP_1)
+        yield UnknownEffect(**vars(listener.place), why=_IN_HTTP_1)
     for other in others(question, listener, listeners):
-        yield Unknown(**vars(other.place), why=_ELSEWHERE)
+        yield UnknownEffect(**vars(other.place), why=_ELSEWHERE)
 
 
-def _server(declared: Any, state: ServerState | None) -> Server:
+def _server(declared: Any, state: ServerState | None) -> CandidateServer:
     is_backup = True if declared.backup == "enabled" else None
     if state is None:
-        return Server(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)
+        return CandidateServer(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)
     # srv_admin_state: bits of maintenance and of drain; srv_op_state: 0 is stopped. (Management Guide, "show servers state")
     shown = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
-    return Server(declared.name, state.uweight, is_backup, shown)
+    return CandidateServer(declared.name, state.uweight, is_backup, shown)
 
 
 def _key(document: Document, home: Path, files: Files) -> bytes:

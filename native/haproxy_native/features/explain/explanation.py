@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from haproxy_native.shadow.process import Seen
-from haproxy_native.shadow.rewrite import Listener, Place, Shadow
+from haproxy_native.shadow.process import RequestOutcome
+from haproxy_native.shadow.rewrite import FrontendListener, Shadow, SourceLine
 from haproxy_native.shadow.words import ending, why_health
 from haproxy_native.text.document import Document
 
@@ -14,18 +14,18 @@ class Term:
     """A term of a condition that was true. `acl` are the lines of the ACL that it names."""
 
     term: str
-    acl: Sequence[Place]
+    acl: Sequence[SourceLine]
 
 
 @dataclass(frozen=True)
-class Applied(Place):
+class AppliedRule(SourceLine):
     """A rule that applied."""
 
     because: Sequence[Term]
 
 
 @dataclass(frozen=True)
-class Unknown(Place):
+class UnknownEffect(SourceLine):
     """A line whose effect is unknown, since it depends on something that differs in a shadow."""
 
     why: str
@@ -38,7 +38,7 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Message:
+class HttpMessage:
     """The first line and the headers of a request or response."""
 
     line: str
@@ -46,7 +46,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Server:
+class CandidateServer:
     """A server that could be chosen. `state` is that in the running worker; None if it is unknown."""
 
     name: str
@@ -70,86 +70,86 @@ class Explanation:
     """What becomes of a request."""
 
     listener: Taken
-    rules: Sequence[Applied]
+    rules: Sequence[AppliedRule]
     backend: str | None
     # The server that the shadow has chosen, and those that could be chosen.
     server: str | None
-    servers: Sequence[Server] | None
+    servers: Sequence[CandidateServer] | None
     # The rule that answered instead of a server.
-    answered_by: Place | None
+    answered_by: SourceLine | None
     # None if the connection was closed without a response.
     status: int | None
     location: str | None
     variables: Mapping[str, str] | None
-    request: Message | None
-    response: Message | None
-    unknown: Sequence[Unknown]
+    request: HttpMessage | None
+    response: HttpMessage | None
+    unknown: Sequence[UnknownEffect]
 
 
-def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen, *, has_states: bool) -> Explanation:
+def explained(document: Document, shadow: Shadow, listener: FrontendListener, outcome: RequestOutcome, *, has_states: bool) -> Explanation:
     """Return the explanation, without `servers`. `has_states` says whether states of servers came from the running HAProxy."""
-    rules = [*_applied(shadow, seen.marks)]
-    is_both = document.find("listen", seen.backend) is not None
-    backend = seen.backend if is_both or seen.backend != seen.frontend else ""
+    rules = [*_applied(shadow, outcome.marks)]
+    is_both = document.find("listen", outcome.backend) is not None
+    backend = outcome.backend if is_both or outcome.backend != outcome.frontend else ""
     is_http = listener.mode == "http"
-    response = _message(seen.response) if is_http else None
+    response = _message(outcome.response) if is_http else None
     return Explanation(
         Taken(listener.frontend, listener.address, listener.place.file, listener.place.line),
         rules,
         backend or None,
-        seen.server or None,
+        outcome.server or None,
         None,
-        None if seen.server else _answered_by(shadow, seen, rules),
-        _status(seen, response),
+        None if outcome.server else _answered_by(shadow, outcome, rules),
+        _status(outcome, response),
         next((header.value for header in response.headers if header.name.lower() == "location"), None) if response else None,
-        seen.variables or None,
-        _message(seen.request) if seen.request and is_http else None,
+        outcome.variables or None,
+        _message(outcome.request) if outcome.request and is_http else None,
         response,
         [*_unknown(shadow, {listener.place.section, *(rule.section for rule in rules)}, backend, has_states=has_states)],
     )
 
 
-def _status(seen: Seen, response: Message | None) -> int | None:
+def _status(outcome: RequestOutcome, response: HttpMessage | None) -> int | None:
     """Return the status that the client gets. It may differ from the logged one: a statistics page logs 400 when it asks for a password."""
     shown = response.line.split(" ")[1:2] if response else []
-    return int(shown[0]) if shown and shown[0].isdigit() else seen.status if seen.status > 0 else None
+    return int(shown[0]) if shown and shown[0].isdigit() else outcome.status if outcome.status > 0 else None
 
 
-def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[Applied]:
+def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
     terms: list[Term] = []
-    before: Place | None = None
+    before: SourceLine | None = None
     for rule in (shadow.rules[mark] for mark in marks if mark in shadow.rules):
         if rule.place is not before:
             terms, before = [], rule.place
         if rule.term:
             terms.append(Term(rule.term, shadow.acls.get((rule.place.section, rule.term.lstrip("! ")), ())))
         else:
-            yield Applied(**vars(rule.place), because=terms)
+            yield AppliedRule(**vars(rule.place), because=terms)
 
 
-def _answered_by(shadow: Shadow, seen: Seen, rules: Sequence[Applied]) -> Place | None:
+def _answered_by(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[AppliedRule]) -> SourceLine | None:
     """Return the rule that answered.
 
     HAProxy names it if the request was denied; otherwise it is the last one that applied and can answer.
     """
-    if seen.termination.startswith("P") and seen.last_line in shadow.places:
-        return shadow.places[seen.last_line]
+    if outcome.termination.startswith("P") and outcome.last_line in shadow.places:
+        return shadow.places[outcome.last_line]
     last = next((rule for rule in reversed(rules) if ending().match(rule.text)), None)
-    return Place(last.file, last.line, last.text, last.section) if last else None
+    return SourceLine(last.file, last.line, last.text, last.section) if last else None
 
 
-def _message(data: bytes) -> Message | None:
+def _message(data: bytes) -> HttpMessage | None:
     head, end, _ = data.partition(b"\r\n\r\n")
     if not end:
         return None
     line, *headers = head.decode("utf-8", "replace").split("\r\n")
-    return Message(line, [Header(name, value.strip()) for name, _, value in (header.partition(":") for header in headers)])
+    return HttpMessage(line, [Header(name, value.strip()) for name, _, value in (header.partition(":") for header in headers)])
 
 
-def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[Unknown]:
+def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[UnknownEffect]:
     """Yield what is unknown in the sections that the request has passed."""
     for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:
-            yield from (Unknown(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))
+            yield from (UnknownEffect(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))
             if not has_states:
-                yield from (Unknown(**vars(place), why=why_health()) for place in shadow.by_health.get(section, ()))
+                yield from (UnknownEffect(**vars(place), why=why_health()) for place in shadow.by_health.get(section, ()))

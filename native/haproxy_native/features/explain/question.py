@@ -10,8 +10,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from haproxy_native.errors import BadRequest
 from haproxy_native.models import model
-from haproxy_native.shadow.process import Asked
-from haproxy_native.shadow.rewrite import Listener
+from haproxy_native.shadow.process import ClientRequest
+from haproxy_native.shadow.rewrite import FrontendListener
 
 HTTP_PORT, HTTPS_PORT = 80, 443
 HTTP, HTTP_2 = "http", "h2"
@@ -59,12 +59,12 @@ class Question:
         return parts
 
 
-def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
-    """Return the request as a shadow is asked. Raises BadRequest."""
+def client_request(question: Question, listeners: Sequence[FrontendListener]) -> ClientRequest:
+    """Return the request that is sent to a shadow. Raises BadRequest."""
     listener = _listener(question, listeners)
     host, head, reply = _messages(question)
     name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
-    return Asked(
+    return ClientRequest(
         listener,
         head,
         question.body.encode(),
@@ -77,7 +77,7 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
     )
 
 
-def offers_http_2(question: Question, listener: Listener) -> bool:
+def offers_http_2(question: Question, listener: FrontendListener) -> bool:
     """Return whether the client offers HTTP/2, in which shadows are not asked."""
     return listener.mode == HTTP and HTTP_2 in question.alpn.split(",")
 
@@ -109,7 +109,7 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
     return "\r\n".join([line, *(f"{name}: {value}" for name, value in headers), "", ""]).encode("utf-8", "surrogateescape")
 
 
-def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
+def _listener(question: Question, listeners: Sequence[FrontendListener]) -> FrontendListener:
     """Return the named listener, else the first with address and port of the URL, with TLS if the URL says so. Raises BadRequest."""
     candidates = [listener for listener in listeners if question.frontend in ("", listener.frontend)]
     if question.bind:
@@ -126,14 +126,14 @@ def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
     raise BadRequest(f"no listener takes this; name a frontend, or a bind, of: {known or 'none, for there is no frontend'}")
 
 
-def others(question: Question, listener: Listener, listeners: Sequence[Listener]) -> list[Listener]:
+def others(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
     """Return the other listeners that may accept the request, since the question names none."""
     if question.bind or question.frontend:
         return []
     return [other for other in _with_tls(question, _by_address(question, listeners)) if other is not listener]
 
 
-def _by_address(question: Question, listeners: Sequence[Listener]) -> list[Listener]:
+def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
     """Return the listeners with the URL's port: on its address, else on any address, else on another one, which may be a translated one."""
     port, literal = _port(question), _literal(question)
     there = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
@@ -142,7 +142,7 @@ def _by_address(question: Question, listeners: Sequence[Listener]) -> list[Liste
     return exact or wide or list(dict.fromkeys(listener for listener, _ in there))
 
 
-def _with_tls(question: Question, found: Sequence[Listener]) -> Sequence[Listener]:
+def _with_tls(question: Question, found: Sequence[FrontendListener]) -> Sequence[FrontendListener]:
     return [listener for listener in found if listener.is_tls == _is_tls(question)] or found
 
 
@@ -176,7 +176,7 @@ def addresses(text: str) -> list[tuple[str, int, int]]:
     return rows
 
 
-def _destination(question: Question, listener: Listener) -> tuple[str, int]:
+def _destination(question: Question, listener: FrontendListener) -> tuple[str, int]:
     """Return the address that the client connects to."""
     source, literal, wanted = question.source, _literal(question), question.parts.port
     anywhere = str(literal) if literal and (literal.version == 6) == (":" in source) else "2001:db8::2" if ":" in source else "192.0.2.2"

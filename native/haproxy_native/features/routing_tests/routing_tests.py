@@ -23,14 +23,14 @@ from haproxy_native.features.routing_tests.run import Case, Result, Run, run
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import Author
 from haproxy_native.shadow.files import naming, stamps
-from haproxy_native.shadow.rewrite import Listener, Place, rewritten
+from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewritten
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 # How many failed tests the text of a refusal names.
 MOST_NAMED = 3
 # What decides where requests go: the text of a shadow, and its listeners.
-Decisive = tuple[str, list[Listener]]
+Decisive = tuple[str, list[FrontendListener]]
 
 
 class RoutingTests:
@@ -129,7 +129,7 @@ def _is_named(candidate: Candidate, home: Path) -> bool:
 
 def _decisive(document: Document, home: Path) -> Decisive:
     shadow = rewritten(document, Path("/"), home)
-    nowhere = Place(None, 0, "", "")
+    nowhere = SourceLine(None, 0, "", "")
     return shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
 
 

@@ -10,9 +10,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.explain.explanation import Applied, Explanation, Message, explained
-from haproxy_native.features.explain.question import Question, asked, check, question_of
-from haproxy_native.shadow.rewrite import Place, Shadow
+from haproxy_native.features.explain.explanation import AppliedRule, Explanation, HttpMessage, explained
+from haproxy_native.features.explain.question import Question, check, client_request, question_of
+from haproxy_native.shadow.rewrite import Shadow, SourceLine
 from haproxy_native.shadow.shadows import Asker
 from haproxy_native.text.document import Document
 
@@ -87,7 +87,7 @@ def _outcome(expect: Mapping[str, Any], found: Explanation) -> Iterator[tuple[st
             yield member, {name: _values(message, name) for name in wanted}
 
 
-def _values(message: Message | None, name: str) -> Any:
+def _values(message: HttpMessage | None, name: str) -> Any:
     """Return the value of a header, a list of several, or None."""
     values = [header.value for header in message.headers if header.name.lower() == name.lower()] if message else []
     return values if len(values) > 1 else values[0] if values else None
@@ -124,7 +124,7 @@ class Result:
     seconds: float
     reason: str = ""
     got: Mapping[str, Any] | None = None
-    rules: Sequence[Applied] = ()
+    rules: Sequence[AppliedRule] = ()
 
     @property
     def passed(self) -> bool:
@@ -145,7 +145,7 @@ class Coverage:
     """How many rules there are, and which of them no case has reached."""
 
     rules: int
-    unreached: Sequence[Place]
+    unreached: Sequence[SourceLine]
 
     @property
     def reached(self) -> int:
@@ -197,7 +197,7 @@ async def run(document: Document, asker: Asker, cases: Sequence[Case]) -> Run:
 async def _result(document: Document, asker: Asker, case: Case) -> Result:
     began = time.monotonic()
     try:
-        request = asked(case.question, asker.shadow.listeners)
+        request = client_request(case.question, asker.shadow.listeners)
     except BadRequest as error:
         return Result(case, 0.0, f"it cannot be asked: {error}")
     explanation = explained(document, asker.shadow, request.listener, await asker.ask(request), has_states=False)
@@ -217,7 +217,7 @@ def _without_absent(value: Any) -> Any:
     return [_without_absent(element) for element in value] if isinstance(value, list | tuple) else value
 
 
-def _identity(place: Place) -> tuple[str | None, int]:
+def _identity(place: SourceLine) -> tuple[str | None, int]:
     return place.file, place.line
 
 

@@ -11,7 +11,7 @@ import pytest
 from dataplaneapi.handlers.sidecar.plan import as_dict
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
-from haproxy_native.editing.object_names import Place
+from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import Reason
@@ -22,7 +22,7 @@ from tests.haproxy.process import free_port
 from tests.haproxy.sidecar import Sidecar
 
 PLAN, RAW = "/v3/sidecar/plan", "/v3/services/haproxy/configuration/raw"
-PLACE = Place(resources()["servers"], None, "")
+PLACE = ObjectPlace(resources()["servers"], None, "")
 
 
 def test_a_plan_as_data() -> None:

@@ -11,7 +11,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Refused
 from haproxy_native.features.explain.explain import Explain
-from haproxy_native.features.explain.explanation import Server
+from haproxy_native.features.explain.explanation import CandidateServer
 from haproxy_native.features.explain.question import Question
 from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy, free_port
@@ -57,7 +57,11 @@ def test_servers_with_their_states(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(engine: Engine, explain: Explain) -> None:
         await engine.context.runtime.send("set server shop/one state drain")
         (found,) = await explain.answers(engine.candidate(author=NOBODY), [Question("http://a/")])
-        assert found.servers == [Server("one", 10, None, "drain"), Server("two", 1, True, "up"), Server("three", 1, None, "maint")]
+        assert found.servers == [
+            CandidateServer("one", 10, None, "drain"),
+            CandidateServer("two", 1, True, "up"),
+            CandidateServer("three", 1, None, "maint"),
+        ]
         assert (found.backend, found.server, found.status) == ("shop", "two", 200)
 
     asking(tmp_path, haproxy_binary, work)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from haproxy_native.features.explain.explanation import Explanation, Header, Place, Taken, explained
-from haproxy_native.shadow.process import Seen
+from haproxy_native.features.explain.explanation import Explanation, Header, SourceLine, Taken, explained
+from haproxy_native.shadow.process import RequestOutcome
 from haproxy_native.shadow.rewrite import Shadow, rewritten
 from haproxy_native.text.document import Document
 
@@ -30,7 +30,7 @@ def explained_by(marks: list[str], **seen: object) -> tuple[Shadow, Explanation]
     document = Document.parse(TEXT)
     shadow = rewritten(document, Path("/s"), Path("/"))
     given = {"frontend": "site", "backend": "site", "server": "", "status": 403, "termination": "PR", "last_line": 0, "variables": {}}
-    found = Seen(**{**given, "request": None, "response": b"", **seen}, marks=marks)  # type: ignore[arg-type]
+    found = RequestOutcome(**{**given, "request": None, "response": b"", **seen}, marks=marks)  # type: ignore[arg-type]
     return shadow, explained(document, shadow, shadow.listeners[0], found, has_states=False)
 
 
@@ -57,7 +57,7 @@ def test_what_answered_in_the_place_of_a_server() -> None:
     shadow, found = explained_by(marks(6))
     line = next(number for number, place in shadow.places.items() if place.line == 6)
     _, found = explained_by(marks(6, 7), last_line=line)
-    assert found.answered_by == Place(None, 6, "http-request deny if api { rand(2) eq 1 }", SITE)
+    assert found.answered_by == SourceLine(None, 6, "http-request deny if api { rand(2) eq 1 }", SITE)
     _, found = explained_by(marks(7), termination="LR", status=200)
     assert found.answered_by is not None and found.answered_by.line == 7
     _, found = explained_by(marks(8), server="one", backend="shop")

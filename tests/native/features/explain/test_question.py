@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.explain.question import Question, addresses, asked, offers_http_2, others, question_of
-from haproxy_native.shadow.rewrite import Listener, Place
+from haproxy_native.features.explain.question import Question, addresses, client_request, offers_http_2, others, question_of
+from haproxy_native.shadow.rewrite import FrontendListener, SourceLine
 
 
-def listener(frontend: str, address: str, *, tls: bool = False, mode: str = "http", name: str = "") -> Listener:
-    return Listener(frontend, Place(None, 1, f"bind {address}", f"frontend {frontend}"), address, name, f"b{address}", tls, mode)
+def listener(frontend: str, address: str, *, tls: bool = False, mode: str = "http", name: str = "") -> FrontendListener:
+    return FrontendListener(
+        frontend, SourceLine(None, 1, f"bind {address}", f"frontend {frontend}"), address, name, f"b{address}", tls, mode
+    )
 
 
 PLAIN, TLS = listener("site", ":80,10.0.0.1:8080-8090"), listener("tls", "*:443", tls=True, name="https")
@@ -36,8 +38,8 @@ LISTENERS = [PLAIN, TLS, STREAM]
         (Question("http://198.51.100.7/"), PLAIN, ("198.51.100.7", 80)),
     ],
 )
-def test_the_listener(question: Question, expected: Listener, destination: tuple[str, int]) -> None:
-    found = asked(question, LISTENERS)
+def test_the_listener(question: Question, expected: FrontendListener, destination: tuple[str, int]) -> None:
+    found = client_request(question, LISTENERS)
     assert (found.listener, found.destination) == (expected, destination)
 
 
@@ -47,9 +49,9 @@ def test_several_on_one_port() -> None:
     tls = listener("d", "10.0.0.9:80", tls=True)
     there = [one, two, wide, tls]
 
-    def taken(url: str, **more: str) -> tuple[Listener, list[Listener], str]:
+    def taken(url: str, **more: str) -> tuple[FrontendListener, list[FrontendListener], str]:
         question = Question(url, **more)  # type: ignore[arg-type]
-        found = asked(question, there)
+        found = client_request(question, there)
         return found.listener, others(question, found.listener, there), found.destination[0]
 
     assert taken("http://shop/") == (one, [two, wide], "10.0.0.1")
@@ -62,14 +64,14 @@ def test_several_on_one_port() -> None:
 
 def test_http_2_is_asked_for_in_http_1() -> None:
     question = Question("https://a/", alpn="h2,http/1.1")
-    assert (asked(question, LISTENERS).alpn, offers_http_2(question, TLS)) == ("http/1.1", True)
-    assert asked(replace(question, alpn="h2"), LISTENERS).alpn == "" and not offers_http_2(replace(question, alpn="http/1.1"), TLS)
+    assert (client_request(question, LISTENERS).alpn, offers_http_2(question, TLS)) == ("http/1.1", True)
+    assert client_request(replace(question, alpn="h2"), LISTENERS).alpn == "" and not offers_http_2(replace(question, alpn="http/1.1"), TLS)
     stream = replace(question, url="https://a:5432/")
-    assert (asked(stream, LISTENERS).alpn, offers_http_2(stream, STREAM)) == ("h2,http/1.1", False)
+    assert (client_request(stream, LISTENERS).alpn, offers_http_2(stream, STREAM)) == ("h2,http/1.1", False)
 
 
 def test_one_listener_alone_takes_all() -> None:
-    assert asked(Question("http://a:99/"), [TLS]).listener is TLS
+    assert client_request(Question("http://a:99/"), [TLS]).listener is TLS
 
 
 @pytest.mark.parametrize(
@@ -87,20 +89,20 @@ def test_one_listener_alone_takes_all() -> None:
 )
 def test_refusals(question: Question, said: str) -> None:
     with pytest.raises(BadRequest, match=said):
-        asked(question, LISTENERS)
+        client_request(question, LISTENERS)
 
 
 def test_what_is_sent() -> None:
     question = Question("https://shop.example:443/a?b=1", "POST", headers=[("X-A", "1")], body="hé", status=404, reply=[("X-B", "2")])
-    found = asked(question, LISTENERS)
+    found = client_request(question, LISTENERS)
     assert found.head == b"POST /a?b=1 HTTP/1.1\r\nHost: shop.example:443\r\nX-A: 1\r\nContent-Length: 3\r\n\r\n"
     assert (found.body, found.tls) == ("hé".encode(), "shop.example")
     assert found.reply == b"HTTP/1.1 404 -\r\nX-B: 2\r\nContent-Length: 0\r\n\r\n"
-    assert asked(Question("https://a/", sni="b"), LISTENERS).tls == "b"
-    assert asked(Question("http://a/"), LISTENERS).tls is None
-    assert asked(Question("http://a:5432/"), LISTENERS).tls is None
-    assert asked(Question("https://a:5432/"), LISTENERS).tls == "a", "the URL says that the client speaks TLS"
-    assert asked(Question(host="a", sni="b", frontend="stream"), LISTENERS).tls == "b"
+    assert client_request(Question("https://a/", sni="b"), LISTENERS).tls == "b"
+    assert client_request(Question("http://a/"), LISTENERS).tls is None
+    assert client_request(Question("http://a:5432/"), LISTENERS).tls is None
+    assert client_request(Question("https://a:5432/"), LISTENERS).tls == "a", "the URL says that the client speaks TLS"
+    assert client_request(Question(host="a", sni="b", frontend="stream"), LISTENERS).tls == "b"
 
 
 def test_addresses() -> None:

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.explain.explanation import Explanation, Header, Message, Taken
+from haproxy_native.features.explain.explanation import Explanation, Header, HttpMessage, Taken
 from haproxy_native.features.routing_tests.run import MOST, cases_of, compared
-from haproxy_native.shadow.rewrite import Place
+from haproxy_native.shadow.rewrite import SourceLine
 
-REQUEST = Message("GET / HTTP/1.1", [Header("host", "a"), Header("x-seen", "1")])
-RESPONSE = Message("HTTP/1.1 200 OK", [Header("Set-Cookie", "a=1"), Header("Set-Cookie", "b=2")])
+REQUEST = HttpMessage("GET / HTTP/1.1", [Header("host", "a"), Header("x-seen", "1")])
+RESPONSE = HttpMessage("HTTP/1.1 200 OK", [Header("Set-Cookie", "a=1"), Header("Set-Cookie", "b=2")])
 
 
 def found(**changed: Any) -> Explanation:
@@ -33,7 +33,9 @@ def test_as_expected(expect: dict[str, Any]) -> None:
 
 
 def test_each_difference_is_named() -> None:
-    denied = found(backend=None, server=None, status=403, request=None, answered_by=Place(None, 5, "http-request deny", "frontend site"))
+    denied = found(
+        backend=None, server=None, status=403, request=None, answered_by=SourceLine(None, 5, "http-request deny", "frontend site")
+    )
     expect = {"backend": "shop", "status": 200, "answered_by": "http-request deny if x", "request_headers": {"X-Seen": "1"}}
     got, reason = compared(expect, denied)
     assert got == {"backend": None, "status": 403, "answered_by": "http-request deny", "request_headers": {"X-Seen": None}}

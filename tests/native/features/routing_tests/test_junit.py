@@ -2,13 +2,13 @@
 
 from xml.etree.ElementTree import fromstring
 
-from haproxy_native.features.explain.explanation import Applied
+from haproxy_native.features.explain.explanation import AppliedRule
 from haproxy_native.features.explain.question import Question
 from haproxy_native.features.routing_tests.run import Case, Coverage, Result, Run, junit
 
 
 def result(test: str, name: str, reason: str = "") -> Result:
-    rules = [Applied(None, 7, "http-request deny", "frontend site", because=()), Applied("/b.cfg", 8, "redirect", "", because=())]
+    rules = [AppliedRule(None, 7, "http-request deny", "frontend site", because=()), AppliedRule("/b.cfg", 8, "redirect", "", because=())]
     return Result(Case(test, name, {}, {}, Question()), 0.5, reason, {}, rules)
 
 
